@@ -1,0 +1,1 @@
+"""pliant: model, simulate and control soft robots."""

@@ -1,0 +1,7 @@
+"""Sparse symmetric block matrices: analyse a pattern, factorise values on it, solve and condense."""
+
+from pliant.algebra.backends import analyse, factorise
+from pliant.algebra.factor import Factor, NotPositiveDefinite, Symbolic
+from pliant.algebra.pattern import Pattern
+
+__all__ = ["Factor", "NotPositiveDefinite", "Pattern", "Symbolic", "analyse", "factorise"]

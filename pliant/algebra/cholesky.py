@@ -1,0 +1,117 @@
+"""Multifrontal Cholesky: dense fronts on the elimination tree, BLAS on every front."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from pliant.algebra import blas
+from pliant.algebra.condensation import condense
+from pliant.algebra.elimination import supernodes
+from pliant.algebra.factor import Factor, Reals, Symbolic, check_data, failure, plain
+from pliant.algebra.kernels import factorise_fronts
+from pliant.algebra.ordering import minimum_degree, nested_dissection
+from pliant.algebra.pattern import Pattern
+from pliant.algebra.substitution import solve_many, solve_one
+from pliant.algebra.symbolic import Fronts, layout
+from pliant.errors import InputError, PliantError
+
+
+@dataclass(frozen=True, eq=False)
+class CholeskySymbolic(Symbolic):
+    """Order, tree and memory layout of the fronts."""
+
+    pattern: Pattern
+    ordering: str  # the order that was chosen
+    flops: float  # operations of a factorisation
+    fronts: Fronts
+    stacks: tuple[int, int]
+
+    @classmethod
+    def of(cls, pattern: Pattern, coordinates: Reals | None = None) -> CholeskySymbolic:
+        """The analysis with the cheapest order known."""
+        trees = {"minimum degree": supernodes(pattern, minimum_degree(pattern))}
+        if coordinates is not None:
+            trees["nested dissection"] = supernodes(pattern, nested_dissection(pattern, coordinates))
+        ordering = min(trees, key=lambda name: trees[name].flops)
+        flops = trees[ordering].flops * pattern.block**3
+        return cls(pattern, ordering, flops, *layout(pattern, trees[ordering]))
+
+    @property
+    def entries(self) -> int:
+        """Numbers stored in L."""
+        return int(self.fronts.panel[-1])
+
+    def factorise(self, data: Reals, *, indefinite: bool = False, out: Any = None) -> Cholesky:
+        """See `pliant.algebra.factorise`."""
+        factor = Cholesky(self) if out is None else out
+        if not isinstance(factor, Cholesky) or factor.symbolic is not self:
+            raise InputError("out", expected="a factor of the same analysis", got=type(out).__name__)
+        factor._compute(data, indefinite)
+        return factor
+
+
+class Cholesky(Factor):
+    """Factor of `CholeskySymbolic`; holds its buffers, so that it can be computed again in place."""
+
+    symbolic: CholeskySymbolic
+
+    def __init__(self, symbolic: CholeskySymbolic) -> None:
+        addresses = blas.addresses()
+        if addresses is None:
+            raise PliantError('SciPy exports no BLAS here. Use analyse(..., backend="splu").')
+        ndof = symbolic.pattern.ndof
+        self.symbolic = symbolic
+        self.negative, self.smallest_pivot_ratio = 0, 0.0
+        self._panels = np.empty(symbolic.entries)
+        self._stacks = tuple(np.empty(length) for length in symbolic.stacks)
+        self._signs, self._ratios = np.ones(ndof), np.ones(ndof)
+        self._layout = addresses, symbolic.fronts, symbolic.pattern.block
+        self._ready = False
+
+    def _compute(self, data: Reals, indefinite: bool) -> None:
+        flat = check_data(self.symbolic.pattern, data)
+        self._ready = False
+        failed, self.negative, self.smallest_pivot_ratio = factorise_fronts(
+            *self._layout, flat, bool(indefinite), self._panels, self._stacks, self._signs, self._ratios
+        )
+        if failed >= 0:
+            block = self.symbolic.fronts.order[failed // self.symbolic.pattern.block]
+            raise failure(flat, int(block), indefinite=indefinite)
+        self._ready = True
+
+    def _values(self) -> tuple:
+        if not self._ready:
+            raise PliantError("This factor was overwritten by a factorisation that failed. Factorise again.")
+        return *self._layout, self._panels, self._signs
+
+    @property
+    def pivot_ratios(self) -> Reals:
+        """(ndof,) |pivot| / |diagonal entry|, at most 1, by scalar row."""
+        self._values()
+        blocks = self._ratios.reshape(-1, self.symbolic.pattern.block)
+        return blocks[self.symbolic.fronts.place].ravel()
+
+    def solve(self, b: ArrayLike) -> Reals:
+        """A⁻¹ b for b (ndof,) or (ndof, k)."""
+        b = self._right_hand_side(b)
+        x = np.empty(b.shape)
+        if b.ndim == 1:
+            solve_one(*self._values(), b, x)
+        elif b.size:
+            solve_many(*self._values(), b, x)
+        return x
+
+    def compliance(self, H: sp.csr_array) -> Reals:
+        """W = H A⁻¹ Hᵀ (m, m), symmetric, for sparse rows H (m, ndof); duplicate entries are summed."""
+        H = self._rows(H)
+        W = np.empty((H.shape[0], H.shape[0]))
+        rows = plain(H.indptr, np.int64), plain(H.indices, np.int64), plain(H.data)
+        if not condense(*self._values(), self.negative, *rows, W):
+            expected = f"column indices from 0 to {self.symbolic.pattern.ndof - 1}"
+            raise InputError("H", expected=expected, got=(int(H.indices.min()), int(H.indices.max())))
+        return W

@@ -1,0 +1,103 @@
+"""What every factorisation offers, whichever backend computed it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.algebra.pattern import Pattern
+from pliant.errors import InputError, PliantError
+
+Reals = NDArray[np.float64]
+
+
+class NotPositiveDefinite(PliantError):
+    """A matrix that Cholesky cannot factorise: `block` is the block row of the pivot that failed.
+
+    The index is in the numbering of the pattern, −1 if the backend cannot tell.
+    """
+
+    def __init__(self, block: int, *, indefinite: bool = False) -> None:
+        self.block = block
+        what = "singular" if indefinite else "not positive definite"
+        where = f" at block {block}" if block >= 0 else ""
+        hint = "Something is not held, or" if indefinite else "Something buckles or is not held, or"
+        super().__init__(f"The matrix is {what}{where}. {hint} the tangent is not that of a stable state.")
+
+
+class Symbolic(ABC):
+    """The analysis of a pattern: everything that does not depend on the values."""
+
+    pattern: Pattern
+
+    @abstractmethod
+    def factorise(self, data: Reals, *, indefinite: bool, out: Any) -> Factor:
+        """See `pliant.algebra.factorise`."""
+
+
+class Factor(ABC):
+    """A = Pᵀ L S Lᵀ P with S = diag(±1), ready to solve.
+
+    `negative` counts the negative pivots: the negative eigenvalues of A (−1: the backend cannot tell).
+    `smallest_pivot_ratio` is the least |pivot| / |diagonal entry of A|. Rounding leaves about 1e-16 times the
+    condition number, so below 1e-11 or so a motion is not held, even though Cholesky went through.
+    """
+
+    symbolic: Symbolic
+    negative: int
+    smallest_pivot_ratio: float
+
+    @property
+    @abstractmethod
+    def pivot_ratios(self) -> Reals:
+        """(ndof,) |pivot| / |diagonal entry|, at most 1, by scalar row: tiny where a loose motion was met."""
+
+    @abstractmethod
+    def solve(self, b: ArrayLike) -> Reals:
+        """A⁻¹ b for b (ndof,) or (ndof, k)."""
+
+    @abstractmethod
+    def compliance(self, H: sp.csr_array) -> Reals:
+        """W = H A⁻¹ Hᵀ (m, m), symmetric, for sparse rows H (m, ndof); duplicate entries are summed."""
+
+    def _right_hand_side(self, b: ArrayLike) -> Reals:
+        array = plain(b)
+        ndof = self.symbolic.pattern.ndof
+        if array.ndim not in (1, 2) or len(array) != ndof:
+            raise InputError("b", expected=f"({ndof},) or ({ndof}, k)", got=array.shape)
+        return array
+
+    def _rows(self, H: sp.csr_array) -> sp.csr_array:
+        if getattr(H, "format", None) != "csr":
+            H = sp.csr_array(H)
+        if H.shape[1] != self.symbolic.pattern.ndof:
+            raise InputError("H", expected=f"(m, {self.symbolic.pattern.ndof})", got=H.shape)
+        return H
+
+
+def plain(values: ArrayLike, dtype: type = np.float64) -> NDArray:
+    """A contiguous, writeable array: kernels are compiled anew for every other kind."""
+    array = np.ascontiguousarray(values, dtype)
+    return array if array.flags.writeable else array.copy()
+
+
+def check_data(pattern: Pattern, data: ArrayLike) -> Reals:
+    """Values on a pattern as a flat array."""
+    array = plain(data)
+    if array.shape != (len(pattern.rows), pattern.block, pattern.block):
+        expected = (
+            f"({len(pattern.rows)}, {pattern.block}, {pattern.block}), one block per pair of the pattern"
+        )
+        raise InputError("data", expected=expected, got=array.shape)
+    return array.reshape(-1)
+
+
+def failure(data: Reals, block: int, *, indefinite: bool) -> PliantError:
+    """The error for a pivot that failed: the fault may lie in the numbers."""
+    if not np.isfinite(data).all():
+        return InputError("data", expected="finite values", got=f"{np.sum(~np.isfinite(data))} that are not")
+    return NotPositiveDefinite(block, indefinite=indefinite)

@@ -1,0 +1,246 @@
+"""Cells of one material with everything assembly needs, as flat read-only arrays; one class per kernel."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from pliant.bodies import corotated, fields, generic, incompatible, incompatible_kernel
+from pliant.bodies.coordinates import Coordinates
+from pliant.bodies.scatter import lower_pairs, ordered_cells
+from pliant.materials import Hooke
+from pliant.materials.material import Material
+from pliant.mesh import Mesh, quadrature
+from pliant.mesh.elements import material_gradients
+
+# Kinds worth a kernel of their own for corotated Hooke; each takes seconds to compile.
+SPECIALISED = ("tet4", "tet10")
+
+
+class Group(Protocol):
+    """Some cells of a body and the law of their material."""
+
+    material: Any
+    chosen: np.ndarray  # (ne,) indices of the cells in the mesh
+    pairs: tuple[np.ndarray, np.ndarray]  # nodes of the lower pairs, (ne, nn(nn+1)/2)
+    internal: int  # internal variables
+
+    def bind(self, slots: np.ndarray) -> None:
+        """Give the pairs their slots in K."""
+        ...
+
+    def assemble(
+        self, q: np.ndarray, z: np.ndarray, K: np.ndarray, f: np.ndarray, tangent: bool, clamp: bool
+    ) -> float:
+        """Add the forces to f (3n,) and, if tangent, the blocks to K (flat); the energy [J], inf if
+        inadmissible.
+        """
+        ...
+
+    def deformation(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """F (ne, nq, 3, 3) at the points where the stress is meaningful, and their weights (ne, nq) [m³]."""
+        ...
+
+    def piola(self, q: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """First Piola–Kirchhoff stress (ne, nq, 3, 3) [Pa] at those points, F and the weights."""
+        ...
+
+
+def read_only(*arrays: np.ndarray) -> list[np.ndarray]:
+    """Contiguous copies that nobody writes to: one array type for the kernels, so that they compile once."""
+    copies = [np.array(a, order="C") for a in arrays]
+    for copy in copies:
+        copy.setflags(write=False)
+    return copies
+
+
+def read_only_view(array: np.ndarray) -> np.ndarray:
+    """The same array, not to be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+class _Cells:
+    """Cells with their nodes in the order of K; G (ne, nq, nn, 3) [1/m] and w (ne, nq) [m³] at their
+    points.
+    """
+
+    internal = 0
+    G: np.ndarray
+    w: np.ndarray
+    c: np.ndarray
+
+    def __init__(self, mesh: Mesh, material: Material, chosen: np.ndarray, rank: np.ndarray) -> None:
+        self.material = material
+        cells, self._order, first = ordered_cells(mesh.cells[chosen], rank)
+        self.pairs = lower_pairs(cells)
+        self.chosen, self.cells, self.first = read_only(chosen, cells, first)
+
+    def bind(self, slots: np.ndarray) -> None:
+        (self.slots,) = read_only(slots)
+
+    def deformation(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        x = q[3 * self.cells[:, :, None] + np.arange(3)]
+        return np.einsum("eai,eqaj->eqij", x, self.G, optimize=True), self.w
+
+    def piola(self, q: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        F, w = self.deformation(q)
+        P = np.empty_like(F)
+        pressure = z if self.internal else np.zeros(len(F))
+        fields.piola(self.material.code, self.c, F, *read_only(w, pressure), P)
+        return P, F, w
+
+
+class _Integrated(_Cells):
+    """Cells integrated at quadrature points."""
+
+    def __init__(
+        self,
+        mesh: Mesh,
+        material: Material,
+        chosen: np.ndarray,
+        rank: np.ndarray,
+        split: bool,
+        degree: int | None,
+    ) -> None:
+        super().__init__(mesh, material, chosen, rank)
+        rule = quadrature(mesh.kind, degree)
+        G, w = material_gradients(mesh.nodes, mesh.cells[chosen], mesh.kind, rule.points, rule.weights)
+        G = np.take_along_axis(G, self._order[:, None, :, None], axis=2)
+        several = len(rule.weights) > 1
+        self.split = material.incompressible or (split and several)  # one point is its own mean
+        self.G, self.w = read_only(G, w)
+        self.c = material.parameters(self.split)
+
+
+class Corotated(_Integrated):
+    """Hooke's law turned with each quadrature point."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._shape, self._points = (0,) * self.G.shape[2], (0,) * self.G.shape[1]
+
+    def assemble(self, q, z, K, f, tangent, clamp) -> float:
+        return corotated.assemble(
+            self._shape,
+            self._points,
+            q,
+            self.cells,
+            self.first,
+            self.G,
+            self.w,
+            self.slots,
+            self.c,
+            clamp,
+            tangent,
+            K,
+            f,
+        )
+
+
+class Generic(_Integrated):
+    """Any law; an incompressible one keeps a pressure per cell."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.internal = len(self.cells) if self.material.incompressible else 0
+        (self._no_pressure,) = read_only(np.zeros(len(self.cells)))
+
+    def assemble(self, q, z, K, f, tangent, clamp) -> float:
+        return generic.assemble(
+            q,
+            self.cells,
+            self.first,
+            self.G,
+            self.w,
+            self.slots,
+            self.material.code,
+            self.c,
+            read_only_view(z) if self.internal else self._no_pressure,
+            self.split,
+            clamp,
+            tangent,
+            K,
+            f,
+        )
+
+    def dilatation(self, q: np.ndarray) -> np.ndarray:
+        """Mean dilatation ϑ̄ of each cell (ne,)."""
+        theta = np.empty(len(self.cells))
+        generic.mean_dilatations(read_only_view(q), self.cells, self.G, self.w, self.material.code, theta)
+        return theta
+
+
+class Incompatible(_Cells):
+    """Eight-node hexahedra with incompatible modes.
+
+    Their one point is the centre: elsewhere the strain of the nodes alone would show the locking that the
+    modes remove.
+    """
+
+    material: Hooke
+
+    def __init__(self, mesh: Mesh, material: Hooke, chosen: np.ndarray, rank: np.ndarray) -> None:
+        super().__init__(mesh, material, chosen, rank)
+        cells = mesh.cells[chosen]
+        K0 = incompatible.condensed_stiffness(mesh.nodes, cells, material.lame, material.shear_modulus)
+        a, b = self._order[:, self._lower[0]], self._order[:, self._lower[1]]
+        each = np.arange(len(cells))[:, None]
+        centre = np.take_along_axis(
+            incompatible.centre_gradients(mesh.nodes, cells), self._order[:, :, None], axis=1
+        )
+        self.K0, self.centre, self.X = read_only(K0[each, a, b], centre, mesh.nodes.ravel())
+        self.G, self.w = read_only(centre[:, None], mesh.cell_volumes[chosen][:, None])
+        self.c = material.parameters(split=False)
+
+    _lower = np.tril_indices(8)
+
+    def assemble(self, q, z, K, f, tangent, clamp) -> float:
+        return incompatible_kernel.assemble(
+            q,
+            self.X,
+            self.cells,
+            self.first,
+            self.centre,
+            self.K0,
+            self.slots,
+            not self.material.small_strain,
+            clamp,
+            tangent,
+            K,
+            f,
+        )
+
+
+def make_groups(
+    mesh: Mesh,
+    materials: dict[int, Material] | Material,
+    coordinates: Coordinates,
+    *,
+    split: bool,
+    incompatible_modes: bool,
+    degree: int | None,
+) -> list[Group]:
+    """The cells of a mesh grouped by material, without those inside a rigid region, which never deform."""
+    region = coordinates.node_region[mesh.cells]
+    active, rank = (region[:, 0] < 0) | np.ptp(region, axis=1).astype(bool), coordinates.rank
+    if isinstance(materials, Material):
+        parts = [(materials, np.flatnonzero(active))]
+    else:
+        parts = [
+            (law, np.flatnonzero(active & (mesh.regions == region))) for region, law in materials.items()
+        ]
+    groups: list[Group] = []
+    for law, chosen in parts:
+        if not len(chosen):
+            continue
+        hooke = isinstance(law, Hooke)
+        if hooke and mesh.kind == "hex8" and incompatible_modes:
+            groups.append(Incompatible(mesh, law, chosen, rank))
+        elif hooke and not law.small_strain and mesh.kind in SPECIALISED:
+            groups.append(Corotated(mesh, law, chosen, rank, split, degree))
+        else:
+            groups.append(Generic(mesh, law, chosen, rank, split, degree))
+    return groups

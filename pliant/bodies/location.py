@@ -1,0 +1,166 @@
+"""Where a point lies in a mesh: its cell, its reference coordinates ξ, and the shape functions there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from pliant.errors import InputError
+from pliant.mesh import Mesh
+from pliant.mesh.elements import gradients, shape
+
+_ITERATIONS = 30
+_NEAREST = 12  # cells tried first
+
+
+@dataclass(frozen=True)
+class Location:
+    """Cells (P,) and weights (P, nn) of points, x = Σ weight · node."""
+
+    cells: np.ndarray
+    weights: np.ndarray
+
+
+def locate(mesh: Mesh, where: Any, *, outside: str = "error", tolerance: float | None = None) -> Location:
+    """The cells around points (P, 3) [m] of the mesh at rest.
+
+    outside: "error" for points more than `tolerance` [m] off the mesh (1e-6 of its size), or "nearest",
+    which extends the cell whose centre is nearest linearly beyond its boundary.
+    """
+    if outside not in ("error", "nearest"):
+        raise InputError("outside", expected="'error' or 'nearest'", got=repr(outside))
+    points = checked_points(where)
+    tolerance = 1e-6 * mesh.size if tolerance is None else tolerance
+    tree = KDTree(mesh.centres)
+    cell, xi, off = _search(mesh, points, tree, tolerance)
+    lost = np.flatnonzero(off > tolerance)
+    if len(lost) and outside == "error":
+        worst = lost[np.argmax(off[lost])]
+        raise InputError(
+            f"point {worst} at {points[worst].tolist()}",
+            expected=f"inside the mesh (within {tolerance:.2g} m)",
+            got=f"about {off[worst]:.3g} m outside"
+            + (f", with {len(lost) - 1} others" if len(lost) > 1 else ""),
+            hint='outside="nearest" attaches points outside to the nearest cell.',
+        )
+    weights = shape(mesh.kind, xi)
+    if len(lost):
+        cell[lost] = tree.query(points[lost])[1]
+        weights[lost] = _extended(mesh, cell[lost], points[lost])
+    return Location(cell, weights)
+
+
+def checked_points(where: Any) -> np.ndarray:
+    """Coordinates as an array (P, 3), or an InputError."""
+    points = np.atleast_2d(np.asarray(where, float))
+    if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
+        raise InputError(
+            "points", expected="finite coordinates of shape (P, 3) in metres", got=np.shape(where)
+        )
+    return points
+
+
+def _search(
+    mesh: Mesh, points: np.ndarray, tree: KDTree, tolerance: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Best cell (P,), ξ (P, 3) and distance off it (P,) [m]: the nearest cells first, then all whose
+    sphere has the point.
+    """
+    count = min(_NEAREST, len(mesh.cells))
+    near = np.asarray(tree.query(points, k=count)[1]).reshape(len(points), count)
+    best = _best(mesh, points, np.repeat(np.arange(len(points)), count), near.ravel())
+    missing = np.flatnonzero(best[2] > tolerance)
+    if len(missing):
+        radius = np.linalg.norm(mesh.nodes[mesh.cells] - mesh.centres[:, None], axis=2).max(axis=1)
+        balls = tree.query_ball_point(points[missing], radius.max() + tolerance)
+        point = np.repeat(missing, [len(b) for b in balls])
+        cell = (
+            np.concatenate([np.asarray(b, np.int64) for b in balls]) if len(point) else np.zeros(0, np.int64)
+        )
+        reach = np.linalg.norm(points[point] - mesh.centres[cell], axis=1) <= radius[cell] + tolerance
+        more = _best(mesh, points, point[reach], cell[reach])
+        closer = more[2] < best[2]
+        for mine, theirs in zip(best, more):
+            mine[closer] = theirs[closer]
+    return best
+
+
+def _best(
+    mesh: Mesh, points: np.ndarray, point: np.ndarray, cell: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of the candidate pairs (point, cell), the cell nearest to each point."""
+    xi = reference_coordinates(mesh, cell, points[point])
+    inside = _clipped(mesh.kind, xi)
+    gap = points[point] - np.einsum("pa,pai->pi", shape(mesh.kind, inside), mesh.nodes[mesh.cells[cell]])
+    off = np.where((inside == xi).all(axis=1), 0.0, np.linalg.norm(gap, axis=1))
+    order = np.lexsort((off, point))
+    chosen = order[np.unique(point[order], return_index=True)[1]]
+    best_cell, best_xi = np.zeros(len(points), np.int64), np.zeros((len(points), 3))
+    best_off = np.full(len(points), np.inf)
+    best_cell[point[chosen]], best_xi[point[chosen]], best_off[point[chosen]] = (
+        cell[chosen],
+        xi[chosen],
+        off[chosen],
+    )
+    return best_cell, best_xi, best_off
+
+
+def reference_coordinates(mesh: Mesh, cell: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """ξ (n, 3) with Σ N_a(ξ) X_a = x in the given cells: Newton from the middle, one step for straight
+    tetrahedra.
+    """
+    X = mesh.nodes[mesh.cells[cell]]
+    middle = mesh.element.nodes[: mesh.element.corners].mean(0)
+    reach = 2.0 * np.ptp(mesh.element.nodes)
+    xi = np.tile(middle, (len(cell), 1))
+    active = np.arange(len(cell))
+    for _ in range(_ITERATIONS):
+        at = X[active]
+        gap = points[active] - np.einsum("pa,pai->pi", shape(mesh.kind, xi[active]), at)
+        J = np.einsum("pai,pad->pid", at, gradients(mesh.kind, xi[active]))
+        step = _solved(J, gap)
+        # Far outside the map may fold over: steps stay within a few cells.
+        step *= (
+            np.minimum(1.0, reach / np.maximum(np.abs(step).max(axis=1, initial=0.0), 1e-300))[:, None]
+            if mesh.kind != "tet4"
+            else 1.0
+        )
+        xi[active] += step
+        active = active[np.abs(step).max(axis=1, initial=0.0) > 1e-13]
+        if mesh.kind == "tet4" or not len(active):
+            break
+    return xi
+
+
+def _solved(J: np.ndarray, gap: np.ndarray) -> np.ndarray:
+    """J⁻¹ gap, with a folded map (J singular far outside the cell) left where it is."""
+    det = np.linalg.det(J)
+    usable = np.abs(det) > 1e-12 * np.linalg.norm(J, axis=(1, 2)) ** 3
+    step = np.zeros_like(gap)
+    step[usable] = np.linalg.solve(J[usable], gap[usable][:, :, None])[:, :, 0]
+    return step
+
+
+def _clipped(kind: str, xi: np.ndarray) -> np.ndarray:
+    """ξ moved into the reference cell (unchanged inside, up to rounding)."""
+    if kind.startswith("hex"):
+        return np.where(np.abs(xi) <= 1.0 + 1e-12, xi, np.clip(xi, -1.0, 1.0))
+    barycentric = np.column_stack([1.0 - xi.sum(axis=1), xi])
+    inside = np.min(barycentric, axis=1) >= -1e-12
+    cut = np.maximum(barycentric, 0.0)
+    return np.where(inside[:, None], xi, (cut / cut.sum(axis=1, keepdims=True))[:, 1:])
+
+
+def _extended(mesh: Mesh, cell: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Weights N(ξ₀) + ∇N(ξ₀)(ξ − ξ₀) about the point ξ₀ of the cell near x: linear outside, exact for
+    linear fields.
+    """
+    X = mesh.nodes[mesh.cells[cell]]
+    near = _clipped(mesh.kind, reference_coordinates(mesh, cell, points))
+    N, D = shape(mesh.kind, near), gradients(mesh.kind, near)
+    gap = points - np.einsum("pa,pai->pi", N, X)
+    step = np.linalg.solve(np.einsum("pai,pad->pid", X, D), gap[:, :, None])[:, :, 0]
+    return N + np.einsum("pad,pd->pa", D, step)

@@ -1,0 +1,128 @@
+"""Mass of a solid body: consistent, M_ab = ∫ ρ N_a N_b dV, or lumped at the nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.bodies.inputs import missing_regions
+from pliant.bodies.scatter import lower_pairs, ordered_cells, plan
+from pliant.errors import InputError
+from pliant.mesh import Mesh, quadrature
+from pliant.mesh.elements import jacobians, shape
+
+if TYPE_CHECKING:
+    from pliant.bodies.assembly import Assembly
+
+_EXACT = {"tet4": 2, "hex8": 3}  # degree that integrates N_a N_b; the others need 5
+
+
+def cell_densities(density: Any, mesh: Mesh) -> np.ndarray:
+    """ρ of each cell (ne,) [kg/m³] from one number, or one per region."""
+    if isinstance(density, Mapping):
+        missing = missing_regions(density, mesh)
+        if missing:
+            raise InputError("density", expected=f"a value for region {missing[0]}", got=sorted(density))
+        per_cell = np.array([density[int(region)] for region in mesh.regions], float)
+    else:
+        per_cell = np.full(len(mesh.cells), density, float)
+    if not (np.isfinite(per_cell).all() and (per_cell >= 0).all()):
+        raise InputError("density", expected="finite and not negative [kg/m³]", got=density)
+    return per_cell
+
+
+def cell_masses(mesh: Mesh, density: np.ndarray) -> np.ndarray:
+    """Consistent mass of each cell (ne, nn, nn) [kg]."""
+    rule = quadrature(mesh.kind, _EXACT.get(mesh.kind, 5))
+    N = shape(mesh.kind, rule.points)
+    w = np.linalg.det(jacobians(mesh.nodes, mesh.cells, mesh.kind, rule.points)) * rule.weights
+    return np.einsum("eq,qa,qb->eab", w * density[:, None], N, N, optimize=True)
+
+
+def node_loads(mesh: Mesh, masses: np.ndarray) -> np.ndarray:
+    """∫ ρ N_a dV at each node (k,) [kg]: row sums of the consistent mass. Corners of quadratic cells may
+    be negative.
+    """
+    return np.bincount(mesh.cells.ravel(), masses.sum(axis=2).ravel(), len(mesh.nodes))
+
+
+def lumped(mesh: Mesh, masses: np.ndarray) -> np.ndarray:
+    """Positive node masses (k,) [kg]: row sums for linear cells, for quadratic ones the diagonal scaled to
+    the cell's mass (Hinton, Rock, Zienkiewicz), because their row sums are negative.
+    """
+    if mesh.element.order == 1:
+        return node_loads(mesh, masses)
+    diagonal = np.einsum("eaa->ea", masses)
+    scale = masses.sum(axis=(1, 2)) / np.maximum(diagonal.sum(axis=1), np.finfo(float).tiny)
+    return np.bincount(mesh.cells.ravel(), (diagonal * scale[:, None]).ravel(), len(mesh.nodes))
+
+
+def checked_nodal_mass(nodal_mass: Any, given: Mesh, mesh: Mesh) -> np.ndarray:
+    """Node masses (k,) [kg] given on the nodes of either mesh; mid nodes that the first lacks have none."""
+    masses = np.asarray(nodal_mass, float)
+    if masses.ndim == 0:
+        masses = np.full(len(given.nodes), float(masses))
+    if masses.shape not in ((len(given.nodes),), (len(mesh.nodes),)):
+        raise InputError("nodal_mass", expected=f"shape ({len(given.nodes)},)", got=masses.shape)
+    if not (np.isfinite(masses).all() and (masses >= 0).all()):
+        raise InputError("nodal_mass", expected="finite and not negative [kg]", got=float(masses.min()))
+    return np.concatenate([masses, np.zeros(len(mesh.nodes) - len(masses))])
+
+
+class Mass:
+    """Masses of a body, chosen once: `load` (k,) [kg] is what gravity acts on, the row sums of the mass
+    matrix.
+    """
+
+    def __init__(self, given: Mesh, mesh: Mesh, density: Any, nodal_mass: Any, kind: str | None) -> None:
+        if kind not in (None, "lumped", "consistent"):
+            raise InputError("mass", expected="'lumped' or 'consistent'", got=repr(kind))
+        if density is not None and nodal_mass is not None:
+            raise InputError("mass", expected="density or nodal_mass", got="both")
+        self.mesh, self.known = mesh, density is not None or nodal_mass is not None
+        default = "consistent" if mesh.element.order == 2 else "lumped"
+        self.kind = "lumped" if nodal_mass is not None else kind or default
+        self._density = None if density is None else cell_densities(density, mesh)
+        if nodal_mass is not None:
+            self.load = checked_nodal_mass(nodal_mass, given, mesh)
+        elif self._density is None:
+            self.load = np.zeros(len(mesh.nodes))
+        else:
+            masses = cell_masses(mesh, self._density)
+            self.load = lumped(mesh, masses) if self.kind == "lumped" else node_loads(mesh, masses)
+
+    @property
+    def total(self) -> float:
+        """[kg]."""
+        return float(self.load.sum())
+
+    def check(self) -> None:
+        """Raise InputError if nothing says what the body weighs."""
+        if not self.known:
+            raise InputError(
+                "body", expected="density=… or nodal_mass=…", got="neither", hint="density=0 is weightless."
+            )
+
+    def matrix(self, assembly: Assembly, q: np.ndarray) -> np.ndarray:
+        """M on the pattern (nb, 3, 3) [kg], rigid regions projected at q."""
+        self.check()
+        i, j, m = self.pairs(assembly.coordinates.rank)
+        where = plan(i, j, assembly.coordinates, assembly.pattern)
+        used = where.slots >= 0
+        total = np.bincount(where.slots[used], m[used], where.blocks)
+        return assembly.project(q, where, total[:, None, None] * np.eye(3))
+
+    def pairs(self, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Node pairs (i, j), rank[i] ≥ rank[j], and the mass m of each, M_ij = m I."""
+        if self.kind == "lumped":
+            every = np.arange(len(self.load))
+            return every, every, self.load
+        cells, order, _ = ordered_cells(self.mesh.cells, rank)
+        i, j = lower_pairs(cells)
+        assert self._density is not None
+        a, b = np.tril_indices(cells.shape[1])
+        each = np.arange(len(cells))[:, None]
+        masses = cell_masses(self.mesh, self._density)[each, order[:, a], order[:, b]]
+        return i.ravel(), j.ravel(), masses.ravel()

@@ -1,0 +1,246 @@
+"""Solid: a body of volume elements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pliant.algebra.pattern import Pattern
+from pliant.bodies import attachment, fields
+from pliant.bodies.assembly import Assembly
+from pliant.bodies.coordinates import number
+from pliant.bodies.groups import make_groups, read_only
+from pliant.bodies.inputs import checked_material, elevated
+from pliant.bodies.mass import Mass
+from pliant.bodies.rigid import Rigid
+from pliant.bodies.scatter import pattern_of
+from pliant.bodies.supports import count_rigid_modes, moved_rigidly, select_nodes
+from pliant.materials.material import Material
+from pliant.mesh import Mesh
+from pliant.points import Points
+
+
+class Solid:
+    """A deformable body of volume elements.
+
+    mesh: tetrahedra are given mid nodes unless order=1 (`input_mesh` is what was given, `mesh` what is
+    used); hexahedra of eight nodes stay so, with incompatible modes for Hooke's law; tet10 and hex20 meshes
+    are used as they are.
+    material: one, or a dictionary from region number to material.
+    density: ρ [kg/m³] or one per region; or nodal_mass (k,) [kg] on the nodes of the given mesh.
+    fixed: nodes held in place: mask (k,), mask (k, 3) of fixed components, indices, or a function of the
+    nodes (k, 3).
+    rigid: regions that move as one, see `Rigid`.
+    mass: "consistent" or "lumped"; None takes consistent for quadratic cells and lumped for linear ones.
+    split: the part of the volumetric energy that makes cells lock acts on their mean dilatation; None
+    leaves out hex20, which does not lock.
+    quadrature: degree to integrate exactly, None for the element's own.
+    incompatible_modes: for eight-node hexahedra of Hooke's law; otherwise 2×2×2 points with the split.
+    """
+
+    variational = True
+
+    def __init__(
+        self,
+        mesh: Mesh,
+        material: Material | Mapping[int, Material],
+        *,
+        density: float | Mapping[int, float] | None = None,
+        nodal_mass: Any = None,
+        fixed: Any = None,
+        order: int = 2,
+        rigid: Sequence[Rigid] | Rigid = (),
+        mass: str | None = None,
+        split: bool | None = None,
+        quadrature: int | None = None,
+        incompatible_modes: bool = True,
+    ) -> None:
+        self.input_mesh, self.mesh = mesh, elevated(mesh, order)
+        self.material = checked_material(material, self.mesh)
+        self.fixed = select_nodes("fixed", fixed, mesh, self.mesh)
+        regions = (rigid,) if isinstance(rigid, Rigid) else tuple(rigid)
+        self.coordinates = number(self.mesh, mesh, self.fixed, regions)
+        self._mass = Mass(mesh, self.mesh, density, nodal_mass, mass)
+        groups = make_groups(
+            self.mesh,
+            self.material,
+            self.coordinates,
+            split=self.mesh.kind != "hex20" if split is None else split,
+            incompatible_modes=incompatible_modes,
+            degree=quadrature,
+        )
+        pattern = pattern_of(self.mesh.cells, self.coordinates)
+        self.assembly = Assembly(groups, self.coordinates, pattern)
+        self._load = np.zeros(len(self.coordinates.rest))
+        self._load[: len(self.mesh.nodes)] = self._mass.load
+        self._rest = self.coordinates.rest.ravel()
+        # What points and solvers ask of the numbering, see `Coordinates`.
+        c = self.coordinates
+        self.node_block, self.node_region, self.node_arm = c.node_block, c.node_region, c.node_arm
+        self.region_block, self.region_frame = c.region_block, c.region_frame
+        self.free, self.block_position = c.free, c.block_position
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.mesh.nodes)} nodes, {len(self.mesh.cells)} cells, {self.ndof} coordinates"
+        return f"Solid({self.mesh.kind}, {sizes})"
+
+    # Coordinates
+
+    @property
+    def q0(self) -> np.ndarray:
+        """Coordinates at rest."""
+        return self.coordinates.q0
+
+    @cached_property
+    def z0(self) -> np.ndarray:
+        """Internal variables at rest: a pressure [Pa] for each cell of an incompressible material."""
+        return read_only(np.zeros(self.assembly.internal))[0]
+
+    @property
+    def ndof(self) -> int:
+        """Size of dq."""
+        return len(self.coordinates.free)
+
+    @property
+    def pattern(self) -> Pattern:
+        """Sparsity of K."""
+        return self.assembly.pattern
+
+    def retract(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
+        """q ⊕ dq: nodes move by dq, regions turn; locked coordinates stay."""
+        return self.assembly.retract(q, dq)
+
+    def positions(self, q: np.ndarray) -> np.ndarray:
+        """Nodes of the mesh (k, 3) [m], a view of q."""
+        return q[: 3 * len(self.mesh.nodes)].reshape(-1, 3)
+
+    def pose(self, q: np.ndarray, region: str) -> tuple[np.ndarray, np.ndarray]:
+        """Rotation from rest (3, 3) and centre (3,) [m] of a rigid region."""
+        r = self.coordinates.region(region)
+        pose = q[self.coordinates.pose + 12 * r :][:12]
+        return pose[3:].reshape(3, 3) @ self.region_frame[r].T, pose[:3].copy()
+
+    def move_supports(
+        self, q: np.ndarray, *, rotation: Any = None, translation: Any = None, nodes: Any = None
+    ) -> np.ndarray:
+        """q with the fixed nodes at x = R X + t, X their rest positions; `nodes` picks some of them.
+
+        `rotation` is a (3, 3) matrix or a scipy Rotation, `translation` (3,) [m]. Rollers move in their
+        fixed components.
+        """
+        chosen = None if nodes is None else select_nodes("nodes", nodes, self.input_mesh, self.mesh)
+        moved = moved_rigidly(self.mesh.nodes, rotation, translation)
+        q = q.copy()
+        np.copyto(self.positions(q), moved, where=self.fixed if chosen is None else self.fixed & chosen)
+        return q
+
+    def rigid_modes(self) -> int:
+        """Rigid motions that supports and joints leave free; zero for a body that statics can solve alone."""
+        return count_rigid_modes(self.mesh, self.coordinates, self.fixed)
+
+    # Forces
+
+    def linearise(
+        self,
+        q: np.ndarray,
+        gravity: Any,
+        z: np.ndarray | None = None,
+        *,
+        tangent: bool = True,
+        clamp: bool = False,
+    ) -> tuple[float, np.ndarray | None, np.ndarray | None]:
+        """Energy [J], r = f_ext − f_int (ndof,) [N] and K = −∂r/∂dq (nb, 3, 3).
+
+        (inf, None, None) if q is inadmissible. The energy is elastic, less the work of gravity (3,) [m/s²]
+        since rest. clamp=True limits the terms of K that can make it indefinite; r stays exact.
+        """
+        external = self.weight(gravity).ravel()
+        z = self.z0 if z is None else z
+        energy, r, K = self.assembly.linearise(q, z, external, tangent=tangent, clamp=clamp)
+        return energy - float(external @ (q[: len(external)] - self._rest)), r, K
+
+    def energy(self, q: np.ndarray, z: np.ndarray | None = None) -> float:
+        """Elastic energy [J]."""
+        return self.linearise(q, np.zeros(3), z, tangent=False)[0]
+
+    def weight(self, gravity: Any) -> np.ndarray:
+        """Forces of gravity (3,) [m/s²] on the nodes (n, 3) [N]; their first k are the mesh's."""
+        gravity = np.asarray(gravity, float)
+        if gravity.any():
+            self._mass.check()
+        return self._load[:, None] * gravity
+
+    def reactions(
+        self, q: np.ndarray, gravity: Any = (0.0, 0.0, 0.0), z: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Forces (k, 3) [N] of the supports on the nodes of the mesh; zero at free nodes in equilibrium."""
+        internal = self.assembly.node_forces(q, self.z0 if z is None else z).reshape(-1, 3)
+        return (internal - self.weight(gravity))[: len(self.mesh.nodes)]
+
+    def mass(self, q: np.ndarray | None = None) -> np.ndarray:
+        """M on the pattern (nb, 3, 3) [kg], at rest unless q says how rigid regions are turned."""
+        return self._mass.matrix(self.assembly, self.q0 if q is None else q)
+
+    @property
+    def total_mass(self) -> float:
+        """[kg]."""
+        return self._mass.total
+
+    @property
+    def node_mass(self) -> np.ndarray:
+        """Mass (k,) [kg] that gravity acts on at each node; corners of quadratic cells may be negative."""
+        return self._mass.load
+
+    # Incompressible materials
+
+    def update_internal(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Pressures after the augmented-Lagrangian update p ← p + κ(ϑ̄ − 1)."""
+        return self.assembly.update_internal(q, z)
+
+    def volume_error(self, q: np.ndarray) -> np.ndarray:
+        """ϑ̄ − 1 of each cell of an incompressible material, in the order of z."""
+        return self.assembly.volume_error(q)
+
+    # Outputs
+
+    def deformation_gradient(self, q: np.ndarray) -> np.ndarray:
+        """F (ne, nq, 3, 3) at the quadrature points of all cells."""
+        return fields.deformation_gradient(self.mesh, self.positions(q))
+
+    def stress(
+        self, q: np.ndarray, measure: str = "cauchy", *, at: str = "cells", z: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Stress [Pa] (ne, 3, 3) in cells or (k, 3, 3) at nodes; "von_mises" has one number each.
+
+        measure: "cauchy", "pk1", "pk2" or "von_mises". Cells within a rigid region have none.
+        """
+        return fields.stress(self.assembly, self.mesh, q, self.z0 if z is None else z, measure, at)
+
+    def strain(self, q: np.ndarray, measure: str = "green", *, at: str = "cells") -> np.ndarray:
+        """Strain (ne, 3, 3) in cells or (k, 3, 3) at nodes; measure "green", "small" or "hencky"."""
+        return fields.strain(self.assembly, self.mesh, q, measure, at)
+
+    # Material points
+
+    def points(self, where: Any, *, outside: str = "error", tolerance: float | None = None) -> Points:
+        """Material points at rest positions (P, 3) [m].
+
+        outside: "error" for points more than `tolerance` [m] (1e-6 of the size) off the mesh, or "nearest",
+        which extends the cell whose centre is nearest.
+        """
+        return attachment.in_cells(self, where, outside=outside, tolerance=tolerance)
+
+    def node_points(self, nodes: Any) -> Points:
+        """Nodes as material points: mask, indices or a function of the nodes."""
+        return attachment.at_nodes(self, nodes)
+
+    def region_points(self, name: str) -> Points:
+        """The frame of a rigid region, four points: its centre and the tips of its three axes."""
+        return attachment.at_frame(self, name)
+
+    def attached_points(self, name: str, where: Any) -> Points:
+        """Points at rest positions (P, 3) [m], inside the mesh or not, that move with a rigid region."""
+        return attachment.on_region(self, name, where)

@@ -1,0 +1,258 @@
+"""The command line: list, run, bench, doctor. Heavy imports stand inside the functions, so that --help is quick."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from pliant.errors import InputError, PliantError, PliantWarning
+
+FAILED, ERROR, INTERRUPTED = 1, 2, 130
+STARTED = perf_counter()
+
+app = tyro.extras.SubcommandApp()
+Positional = tyro.conf.Positional
+Settings = Annotated[tuple[str, ...], tyro.conf.arg(name="set", metavar="ROW=WHAT:VALUE")]
+
+
+@app.command(name="list")
+def list_robots(json: Path | None = None) -> int:
+    """Show the robots of the gallery.
+
+    Args:
+        json: also write the table to this file.
+    """
+    from pliant.bench import Table
+    from pliant.robots import gallery
+
+    table = Table("Robots of the gallery", ("robot", "what"))
+    for name, entry in gallery.items():
+        table.add(robot=name, what=entry.summary)
+    table.show()
+    console().print("Try [bold]pliant run trunk[/bold]. In Python: pliant.robots.trunk().", highlight=False)
+    return _save([table], json)
+
+
+@app.command
+def run(
+    name: Positional[str],
+    /,
+    out: Path | None = None,
+    steps: int = 10,
+    json: Path | None = None,
+    settings: Settings = (),
+) -> int:
+    """Drive a robot of the gallery and write a folder with a page, a picture, curves and numbers.
+
+    Args:
+        name: a robot of `pliant list`.
+        out: the folder to write, results/NAME by default.
+        steps: load steps to the final command.
+        json: also write the numbers to this file (as result.json in the folder).
+        settings: commands instead of the demonstration's, in SI units: "cable 1=displacement:0.02" pulls a cable in by
+            20 mm, "chamber=effort:3e4" is a pressure of 30 kPa. Rows that are not named get no effort.
+    """
+    from pliant.robots import entry
+
+    chosen = entry(name)
+    laws = dict(parse_setting(text) for text in settings) or dict(chosen.laws)
+    robot = chosen.build()
+    for row in laws:
+        robot.named(row)
+    results, first = _drive(robot, laws, steps)
+    folder = out or Path("results") / name
+    with console().status("Drawing the picture and writing the report"):
+        page = _report(results, folder, chosen, laws)
+    _summary(results, laws, first)
+    if json is not None:
+        _copy(folder / "result.json", json)
+    console().print(f"Look at [bold]{page}[/bold]", highlight=False, soft_wrap=True)
+    return 0 if results[-1].certificate.converged else FAILED
+
+
+@app.command
+def bench(
+    what: Positional[Literal["all", "cantilever", "golden", "speed"]] = "all",
+    path: Positional[Path | None] = None,
+    json: Path | None = None,
+) -> int:
+    """Measure accuracy and speed; exit code 1 when a stated check fails.
+
+    Args:
+        what: cantilever (error against cost), golden (reference equilibria in a folder), speed (one step), or all.
+        path: the folder with cases.json, for golden.
+        json: also write the tables to this file.
+    """
+    from pliant import bench as benches
+
+    if what == "golden" and path is None:
+        raise InputError("path", expected="a folder with cases.json", got="none", hint="pliant bench golden PATH")
+    chosen = ("cantilever", "speed", "golden") if what == "all" else (what,)
+    tables: list[Any] = []
+    for name in chosen:
+        if name == "golden" and path is None:
+            console().print("golden needs a folder of reference equilibria: skipped.", style="dim")
+            continue
+        with console().status(f"Measuring: {name}"):
+            tables += benches.golden(path) if name == "golden" else getattr(benches, name)()
+    for table in tables:
+        table.show()
+    _save(tables, json)
+    failed = [table.title for table in tables if not table.passed]
+    if failed:
+        complain(f"Checks failed in: {'; '.join(failed)}")
+    return FAILED if failed else 0
+
+
+@app.command
+def doctor(json: Path | None = None) -> int:
+    """Check the installation: versions, threads, caches, extras, and a solve with a known answer.
+
+    Args:
+        json: also write the findings to this file.
+    """
+    from pliant.doctor import examine
+
+    with console().status("Examining"):
+        table = examine()
+    table.show()
+    _save([table], json)
+    return 0 if table.passed else FAILED
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code: 0 fine, 1 a check failed, 2 wrong input or no solution."""
+    import warnings
+
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments in (["--version"], ["-V"]):
+        from importlib.metadata import version
+
+        print(f"pliant {version('pliant')}")
+        return 0
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("default", PliantWarning)
+            warnings.showwarning = _warn
+            return int(app.cli(prog="pliant", description=__doc__, args=arguments) or 0)
+    except PliantError as error:
+        complain(str(error))
+        return ERROR
+    except OSError as error:
+        complain(f"{error.filename or 'file'}: {error.strerror or error}")
+        return ERROR
+    except KeyboardInterrupt:
+        complain("Interrupted.")
+        return INTERRUPTED
+    except SystemExit as stop:  # --help, or arguments that do not parse
+        return stop.code if isinstance(stop.code, int) else 0 if stop.code is None else ERROR
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """ "cable 1=displacement:0.02" → ("cable 1", Known(displacement=0.02)); several numbers are parted by commas."""
+    from pliant.laws import Known
+
+    row, equals, command = text.partition("=")
+    kind, colon, value = command.partition(":")
+    expected = "ROW=effort:VALUE or ROW=displacement:VALUE"
+    if not (row.strip() and equals and colon) or kind.strip() not in ("effort", "displacement"):
+        raise InputError("--set", expected=expected, got=repr(text), hint='Such as --set "cable 1=displacement:0.02".')
+    try:
+        numbers = [float(part) for part in value.split(",")]
+    except ValueError:
+        raise InputError(f"--set {row.strip()}", expected="a number in SI units", got=repr(value)) from None
+    number = numbers[0] if len(numbers) == 1 else numbers
+    return row.strip(), Known(effort=number) if kind.strip() == "effort" else Known(displacement=number)
+
+
+def console(*, stderr: bool = False) -> Any:
+    """The terminal."""
+    from rich.console import Console
+
+    return Console(stderr=stderr)
+
+
+def complain(message: str) -> None:
+    """One red line on stderr."""
+    from rich.text import Text
+
+    console(stderr=True).print(Text(" ".join(message.split()), style="bold red"), soft_wrap=True)
+
+
+def _warn(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+    from rich.text import Text
+
+    console(stderr=True).print(Text(f"{message}", style="yellow"), soft_wrap=True)
+
+
+def _drive(robot: Any, laws: Any, steps: int) -> tuple[list[Any], float]:
+    """Results along the load path, and the time from the start of the program to the first of them [s]."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from pliant.robots import drive
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    results, first = [], 0.0
+    with Progress(*columns, console=console(), transient=True) as progress:
+        task = progress.add_task("First step (compiles once after an installation)", total=steps + 1)
+        for result in drive(robot, laws, steps=steps):
+            first = first or perf_counter() - STARTED
+            results.append(result)
+            progress.update(task, advance=1, description=f"Driving the {robot.name}")
+    return results, first
+
+
+def _report(results: list[Any], folder: Path, chosen: Any, laws: Any) -> Path:
+    from pliant.io.picture import View
+    from pliant.io.report import report
+
+    view = View(*chosen.view)
+    return report(results, folder, summary=_sentence(chosen.summary), laws=laws, view=view)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _summary(results: list[Any], laws: Any, first: float) -> None:
+    from pliant.bench import Table
+    from pliant.io.report import imposed_text
+    from pliant.io.units import quantity
+
+    last = results[-1]
+    table = Table(f"{last.robot.name.capitalize()}: final state", ("what", "imposed", "displacement", "effort"))
+    for name, row in last.robot.rows.items():
+        moving = row.interaction.size <= 6 and (name in laws or row.law.role == "effector")
+        if moving:
+            table.add(
+                what=name,
+                imposed=imposed_text(laws.get(name)),
+                displacement=quantity(last.displacement[name], row.interaction.unit),
+                effort=quantity(last.effort[name], row.interaction.effort_unit) if name in laws else "",
+            )
+    table.notes.append(f"{last.certificate}")
+    solving = sum(r.timings.get("total", 0.0) for r in results)
+    table.notes.append(f"First step {first:.1f} s after the start, {len(results)} steps in {solving:.1f} s.")
+    table.show()
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(source.read_bytes())
+
+
+def _save(tables: list[Any], path: Path | None) -> int:
+    if path is not None:
+        from pliant.bench import save
+
+        save(tables, path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""The compliance of a robot at a state, by row names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.algebra import NotPositiveDefinite
+from pliant.errors import SingularError
+from pliant.robot import Robot
+from pliant.state import State
+from pliant.step import Workspace, factorise, linearise
+
+
+@dataclass(frozen=True)
+class Compliance:
+    """W = H K⁻¹ Hᵀ over all rows: how much δ of one row moves per unit effort of another."""
+
+    robot: Robot
+    matrix: np.ndarray  # (m, m)
+
+    def block(self, row: str, column: str) -> np.ndarray:
+        """W of two named rows, (m_row, m_column)."""
+        return self.matrix[self.robot.named(row), self.robot.named(column)]
+
+    def __getitem__(self, names: tuple[str, str]) -> np.ndarray:
+        return self.block(*names)
+
+    def jacobian(self, effectors: Sequence[str] | str, actuators: Sequence[str] | str) -> np.ndarray:
+        """J = W_ea W_aa⁻¹: motion of the effectors per displacement imposed on the actuators."""
+        e, a = self._indices(effectors), self._indices(actuators)
+        return np.linalg.solve(self.matrix[np.ix_(a, a)].T, self.matrix[np.ix_(e, a)].T).T
+
+    def _indices(self, names: Sequence[str] | str) -> np.ndarray:
+        names = [names] if isinstance(names, str) else names
+        everything = np.arange(len(self.matrix))
+        return np.concatenate([everything[self.robot.named(n)] for n in names])
+
+
+def compliance(robot: Robot, state: State | None = None) -> Compliance:
+    """W at a state (default: rest), with the geometric stiffness of the efforts it carries."""
+    state = state or robot.rest
+    linear = linearise(robot, state.q, state.effort, state.internal, state.gravity)
+    if linear is None or linear.K is None:
+        raise SingularError(f"{robot.name!r}: the state has inverted elements, it has no compliance.")
+    try:
+        factor = factorise(robot, linear.K, Workspace(), indefinite=True)
+    except NotPositiveDefinite:
+        modes = robot.rigid_modes()
+        raise SingularError(f"{robot.name!r} is not fixed: {modes} rigid mode(s) left.") from None
+    return Compliance(robot, factor.compliance(linear.H))

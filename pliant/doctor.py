@@ -1,0 +1,103 @@
+"""Is this installation healthy? Versions, threads, caches, extras, speed, and a solve with a known answer."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib import metadata, util
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.bench import Table
+
+PACKAGES = ("pliant", "numpy", "scipy", "numba", "llvmlite", "threadpoolctl", "meshio", "matplotlib", "rich", "tyro")
+EXTRAS = {"stl": ("pytetwild", "trimesh"), "solid": ("manifold3d", "trimesh"), "step": ("netgen",)}
+SLOW = 1000.0  # [ms] for dgemm(1500): something is wrong with the BLAS
+
+
+def examine() -> Table:
+    """All findings; `check` says which are good, bad, or only told."""
+    table = Table("Health of this installation", ("what", "found", "check"))
+    system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"
+    table.add(what="Python", found=f"{platform.python_version()} on {system}")
+    for name in PACKAGES:
+        version = _version(name)
+        table.add(what=name, found=version or "missing", check=None if version else False)
+    for found in _blas():
+        table.add(what="BLAS", **found)
+    table.add(what="compiled code", **_cache())
+    for extra, modules in EXTRAS.items():
+        missing = [m for m in modules if util.find_spec(m) is None]
+        state = "installed" if not missing else f'not installed: pip install "pliant[{extra}]"'
+        table.add(what=f"extra {extra}", found=state)
+    table.add(what="dgemm(1500)", **_dgemm())
+    table.add(what="hanging bar", **_hanging_bar())
+    return table
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _blas() -> list[dict[str, Any]]:
+    """Every BLAS loaded, with its threads: pliant wants one."""
+    from threadpoolctl import threadpool_info
+
+    import pliant  # noqa: F401  (pins the threads)
+
+    loaded = [info for info in threadpool_info() if info["user_api"] == "blas"]
+    return [
+        {
+            "found": f"{i['internal_api']} {i['version']} ({i.get('architecture', '?')}), {i['num_threads']} thread(s)",
+            "check": i["num_threads"] == 1,
+        }
+        for i in loaded
+    ]
+
+
+def _cache() -> dict[str, Any]:
+    """Where Numba keeps compiled code, whether it may, and how much is there."""
+    from numba.core import config
+
+    package = Path(__file__).parent
+    folder = Path(config.CACHE_DIR) if config.CACHE_DIR else package
+    files = list(folder.rglob("*.nbi"))
+    writable = os.access(folder if folder.is_dir() else folder.parent, os.W_OK)
+    size = sum(f.stat().st_size for f in folder.rglob("*.nbc")) / 1e6
+    place = folder if config.CACHE_DIR else f"{folder}/**/__pycache__"
+    found = f"{len(files)} functions, {size:.1f} MB in {place}"
+    if not writable:
+        found += ": not writable, every start compiles again. Set NUMBA_CACHE_DIR to a folder of yours."
+    return {"found": found, "check": writable}
+
+
+def _dgemm() -> dict[str, Any]:
+    from pliant.bench.timing import Yardstick
+
+    ms = Yardstick.measure().milliseconds
+    return {"found": f"{ms:.0f} ms on one thread", "check": ms < SLOW}
+
+
+def _hanging_bar() -> dict[str, Any]:
+    """A bar that hangs under its weight, ν = 0: its end sinks by ρ g L²/2E, which quadratic elements meet exactly."""
+    from pliant.bodies import Solid
+    from pliant.interactions import Position
+    from pliant.materials import Hooke
+    from pliant.mesh import box, near_plane
+    from pliant.robot import Robot, Row
+    from pliant.static import static
+
+    length, young, density, g = 0.1, 1e6, 1000.0, 9.81e-3
+    mesh = box((0.02, 0.02, length), cells=(1, 1, 3))
+    top = near_plane(mesh, (0.0, 0.0, length), (0.0, 0.0, 1.0))
+    body = Solid(mesh, Hooke(young=young, poisson=0.0), density=density, fixed=top)
+    robot = Robot(body, {"end": Row(Position(body.points([[0.01, 0.01, 0.0]])))}, gravity=(0.0, 0.0, -g))
+    sunk = -float(static(robot).displacement["end"][2])
+    exact = density * g * length**2 / (2 * young)
+    error = abs(sunk / exact - 1.0)
+    return {"found": f"sinks by ρgL²/2E to {error:.1e}", "check": bool(np.isfinite(error) and error < 1e-4)}

@@ -1,0 +1,240 @@
+"""All interactions of a robot at once: δ, H and geometric stiffness, by the chain rule through their points.
+
+Everything that depends only on the mesh (which row touches which block of dq, where the geometric stiffness lands in K) is
+laid out once; each step then runs a few compiled loops over flat arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pliant.algebra.pattern import Pattern
+from pliant.interactions.chain import SparseRows, add_curvature, chain_rows, point_forces
+from pliant.interactions.interaction import Interaction
+from pliant.points import Points
+
+ADD, ADD_TRANSPOSE, ADD_BOTH = 0, 1, 2  # how a block of the geometric stiffness enters the stored half of K
+
+
+class Bundle:
+    """Interactions stacked row by row over bodies whose coordinates are concatenated.
+
+    `q_offset` and `block_offset` (per body) say where each body's q and blocks of dq begin.
+    """
+
+    def __init__(
+        self,
+        interactions: Sequence[Interaction],
+        bodies: Sequence[Any],
+        q_offset: Sequence[int],
+        block_offset: Sequence[int],
+        ndof: int,
+    ) -> None:
+        self.interactions = tuple(interactions)
+        self.ndof = ndof
+        sizes = [i.size for i in self.interactions]
+        counts = [i.point_count for i in self.interactions]
+        self.row_start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self.point_start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        self.rows = int(self.row_start[-1])
+        self._gather_points(bodies, q_offset, block_offset)
+        self._lay_out_rows()
+
+    def positions(self, q: np.ndarray) -> np.ndarray:
+        """Positions of all points, (P, 3) [m]."""
+        if len(self._groups) == 1:
+            _, points, span, _ = self._groups[0]
+            return points.position(q[span])
+        p = np.empty((int(self.point_start[-1]), 3))
+        for where, points, span, _ in self._groups:
+            p[where] = points.position(q[span])
+        return p
+
+    def delta(self, p: np.ndarray) -> np.ndarray:
+        """δ, (rows,)."""
+        out = np.empty(self.rows)
+        for k, i in enumerate(self.interactions):
+            out[self.row_start[k] : self.row_start[k + 1]] = i.value(self._own(p, k))
+        return out
+
+    def gradient(self, p: np.ndarray) -> np.ndarray:
+        """∂δ/∂p on the stencils, (nnz, 3)."""
+        out = np.empty((len(self._stencil_point), 3))
+        for k, i in enumerate(self.interactions):
+            out[self._stencil_start[k] : self._stencil_start[k + 1]] = i.gradient(self._own(p, k))
+        return out
+
+    def jacobian(self, q: np.ndarray, gradient: np.ndarray) -> SparseRows:
+        """H = ∂δ/∂dq, (rows, ndof)."""
+        data = chain_rows(
+            gradient,
+            self._stencil_point,
+            self._ptr,
+            self._plain,
+            self._weight,
+            self.point_jacobian(q),
+            self._nnz,
+        )
+        return SparseRows(self._indptr, self._indices, data, (self.rows, self.ndof))
+
+    def loads(self, q: np.ndarray, p: np.ndarray, gravity: np.ndarray) -> np.ndarray | None:
+        """Forces on the points that act whatever λ is, (P, 3) [N]; None if there are none."""
+        forces = None
+        for k, i in enumerate(self.interactions):
+            load = i.load(self._own(p, k), gravity)
+            if load is not None:
+                if forces is None:
+                    forces = np.zeros((int(self.point_start[-1]), 3))
+                forces[self.point_start[k] : self.point_start[k + 1]] += load
+        return forces
+
+    def load_vector(self, q: np.ndarray, forces: np.ndarray) -> np.ndarray:
+        """Jᵀ forces, (ndof,): what forces on the points do to dq."""
+        out = np.zeros(self.ndof)
+        J = self.point_jacobian(q)
+        contribution = np.einsum("eij,ei->ej", J, forces[self._entry_point])
+        np.add.at(out.reshape(-1, 3), self._block, contribution)
+        return out
+
+    def point_jacobian(self, q: np.ndarray) -> np.ndarray:
+        """∂p/∂dq on the support of all points, (entries, 3, 3)."""
+        if len(self._groups) == 1:
+            _, points, span, _ = self._groups[0]
+            return points.jacobian(q[span])
+        J = np.empty((len(self._block), 3, 3))
+        for _, points, span, entries in self._groups:
+            J[entries] = points.jacobian(q[span])
+        return J
+
+    @cached_property
+    def couplings(self) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs of dq blocks that the geometric stiffness couples: K's pattern must contain them."""
+        _, _, _, i, j, _ = self._operations
+        return i, j
+
+    def place(self, pattern: Pattern) -> np.ndarray:
+        """Where each coupling lands in K's stored blocks."""
+        i, j = self.couplings
+        index, _ = pattern.find(np.maximum(i, j), np.minimum(i, j))
+        return index
+
+    def add_curvature(self, K, placement, rotation_placement, q, p, lam, gravity, gradient, load) -> None:
+        """K −= ∂(Hᵀλ + loads)/∂dq, in place on the pattern's blocks."""
+        if len(self._pairs):
+            M = np.zeros((len(self._pairs), 3, 3))
+            for k, i in enumerate(self.interactions):
+                a, b = self._pair_start[k], self._pair_start[k + 1]
+                own = lam[self.row_start[k] : self.row_start[k + 1]]
+                if b > a and own.any():
+                    M[a:b] = i.hessian(self._own(p, k), own)
+                if b > a and load is not None and i.load(self._own(p, k), gravity) is not None:
+                    M[a:b] += i.load_hessian(self._own(p, k), gravity)
+            pair, s, t, _, _, mode = self._operations
+            add_curvature(
+                K, M, pair, s, t, mode, placement, self._plain, self._weight, self.point_jacobian(q)
+            )
+        if any(points.rotates for _, points, _, _ in self._groups):
+            forces = point_forces(
+                self._indptr_rows, self._stencil_point, gradient, lam, int(self.point_start[-1])
+            )
+            if load is not None:
+                forces += load
+            second = [points.second(q[span], forces[where]) for where, points, span, _ in self._groups]
+            np.subtract.at(K, rotation_placement, np.concatenate(second))
+
+    @cached_property
+    def rotation_blocks(self) -> np.ndarray:
+        """dq blocks of the rotations that points hang on, one per term of the rigid second derivative."""
+        return np.concatenate(
+            [self._block[e[p.turning]] for _, p, _, e in self._groups] or [np.zeros(0, int)]
+        )
+
+    def _own(self, p: np.ndarray, k: int) -> np.ndarray:
+        return p[self.point_start[k] : self.point_start[k + 1]]
+
+    def _gather_points(self, bodies, q_offset, block_offset) -> None:
+        """One Points per body (a group), its place in the stacked points, and the stacked Jacobian support."""
+        parts: list[list[Points]] = [[] for _ in bodies]
+        places: list[list[np.ndarray]] = [[] for _ in bodies]
+        number = {id(body): n for n, body in enumerate(bodies)}
+        start = 0
+        for interaction in self.interactions:
+            for points in interaction.points:
+                if id(points.owner) not in number:
+                    raise ValueError(
+                        f"{type(interaction).__name__} uses points of a body that is not in this robot"
+                    )
+                n = number[id(points.owner)]
+                parts[n].append(points)
+                places[n].append(np.arange(start, start + len(points)))
+                start += len(points)
+        self._groups = []
+        point, block, weight, plain, first = [], [], [], [], 0
+        for n, body in enumerate(bodies):
+            if not parts[n]:
+                continue
+            points, where = Points.concatenate(parts[n]), np.concatenate(places[n])
+            span = slice(q_offset[n], q_offset[n] + len(body.q0))
+            self._groups.append((where, points, span, np.arange(first, first + len(points.block))))
+            first += len(points.block)
+            point.append(where[points.entry_point])
+            block.append(points.block + block_offset[n])
+            weight.append(points.weight)
+            plain.append(points.plain)
+        join = lambda arrays, kind: np.concatenate(arrays).astype(kind) if arrays else np.zeros(0, kind)
+        point, block = join(point, np.int64), join(block, np.int64)
+        weight, plain = join(weight, float), join(plain, np.bool_)
+        order = np.argsort(
+            point, kind="stable"
+        )  # several bodies: entries of one interaction's points stand apart
+        inverse = np.empty_like(order)
+        inverse[order] = np.arange(len(order))
+        self._groups = [(w, p, s, inverse[e]) for w, p, s, e in self._groups]
+        self._entry_point, self._block = point[order], block[order]
+        self._weight, self._plain = weight[order], plain[order]
+        self._ptr = np.searchsorted(self._entry_point, np.arange(start + 1)).astype(np.int64)
+
+    def _lay_out_rows(self) -> None:
+        """The sparsity of H: row → stencil points → support blocks → three columns each."""
+        ptrs, pts, rows = [], [], [np.zeros(1, np.int64)]
+        for k, i in enumerate(self.interactions):
+            ptr, point = i.stencil()
+            pts.append(point + self.point_start[k])
+            rows.append(np.asarray(ptr[1:], np.int64) + (rows[-1][-1] if len(rows[-1]) else 0))
+            ptrs.append(len(point))
+        self._stencil_start = np.concatenate([[0], np.cumsum(ptrs)]).astype(np.int64)
+        self._stencil_point = np.concatenate(pts).astype(np.int64) if pts else np.zeros(0, np.int64)
+        self._indptr_rows = np.concatenate(rows).astype(np.int64)
+        counts = np.diff(self._ptr)[self._stencil_point]
+        entry_end = np.concatenate([[0], np.cumsum(counts)])
+        first = np.repeat(self._ptr[self._stencil_point] - entry_end[:-1], counts) + np.arange(entry_end[-1])
+        self._indices = (3 * self._block[first][:, None] + np.arange(3)).ravel()
+        self._indptr = 3 * entry_end[self._indptr_rows]
+        self._nnz = 3 * int(entry_end[-1])
+        starts, pairs = [0], []
+        for k, i in enumerate(self.interactions):
+            pair = i.pairs()
+            pairs.append(pair + self.point_start[k])
+            starts.append(starts[-1] + len(pair))
+        self._pair_start = np.array(starts)
+        self._pairs = np.concatenate(pairs).astype(np.int64) if pairs else np.zeros((0, 2), np.int64)
+
+    @cached_property
+    def _operations(self):
+        """Each coupling: (pair, support entry of i, support entry of j, block of i, block of j, mode)."""
+        i, j = self._pairs[:, 0], self._pairs[:, 1]
+        ni, nj = np.diff(self._ptr)[i], np.diff(self._ptr)[j]
+        pair = np.repeat(np.arange(len(self._pairs)), ni * nj)
+        local = np.arange(len(pair)) - np.repeat(np.cumsum(ni * nj) - ni * nj, ni * nj)
+        s, t = self._ptr[i[pair]] + local // nj[pair], self._ptr[j[pair]] + local % nj[pair]
+        bi, bj, same = self._block[s], self._block[t], i[pair] == j[pair]
+        keep = ~same | (bi >= bj)  # within one point the upper half is the transpose of the lower
+        pair, s, t, bi, bj, same = pair[keep], s[keep], t[keep], bi[keep], bj[keep], same[keep]
+        mode = np.where(bi > bj, ADD, ADD_TRANSPOSE)
+        mode[bi == bj] = ADD_BOTH
+        mode[(bi == bj) & same] = ADD
+        return pair, s, t, bi, bj, mode

@@ -1,0 +1,82 @@
+"""What acts on a robot or reads it: δ as a function of material points.
+
+An interaction implements `value(p)` and `gradient(p)` (and `hessian(p, λ)` if δ is not linear) of the positions p of its
+points. The chain rule through the body, δ(q), H(q) = ∂δ/∂dq and the geometric stiffness ∂(Hᵀλ)/∂dq, is derived in `bundle`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from pliant.errors import InputError
+from pliant.points import Points
+
+INF = float("inf")
+
+
+class Interaction:
+    """δ(p) (m,) of P material points, with dual effort λ (m,): its force on the body is Hᵀλ, and λ·δ̇ its power."""
+
+    effort_range: tuple[float, float] = (-INF, INF)
+    unit: str = "m"
+    effort_unit: str = "N"
+    integrable: bool = True  # False: H is not the gradient of `value` (a follower traction)
+
+    points: tuple[Points, ...]
+
+    def __init__(self, points: Points | Sequence[Points]) -> None:
+        self.points = (points,) if isinstance(points, Points) else tuple(points)
+        if not self.points or not all(isinstance(part, Points) for part in self.points):
+            raise InputError(
+                f"points of a {type(self).__name__}",
+                expected="material points of a body",
+                got=type(points).__name__,
+                hint="Make them with body.points(coordinates).",
+            )
+
+    @property
+    def size(self) -> int:
+        """m, how many scalar rows."""
+        return 1
+
+    @property
+    def point_count(self) -> int:
+        """P, over all bodies it touches."""
+        return sum(len(p) for p in self.points)
+
+    @cached_property
+    def rest(self) -> np.ndarray:
+        """Positions of the points at rest, (P, 3) [m]."""
+        return np.concatenate([p.rest for p in self.points])
+
+    def value(self, p: np.ndarray) -> np.ndarray:
+        """δ(p), (m,); p (P, 3) [m]."""
+        raise NotImplementedError(f"{type(self).__name__}.value")
+
+    def stencil(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which points each row's gradient touches, as (ptr (m+1,), point (nnz,)). Default: all of them."""
+        m, P = self.size, self.point_count
+        return P * np.arange(m + 1), np.tile(np.arange(P), m)
+
+    def gradient(self, p: np.ndarray) -> np.ndarray:
+        """∂δ/∂p on the stencil, (nnz, 3)."""
+        raise NotImplementedError(f"{type(self).__name__}.gradient")
+
+    def pairs(self) -> np.ndarray:
+        """Pairs of points (i, j), i ≥ j, that the Hessian couples, (npair, 2). Default: none, δ is linear in p."""
+        return np.zeros((0, 2), np.int64)
+
+    def hessian(self, p: np.ndarray, lam: np.ndarray) -> np.ndarray:
+        """Σₖ λₖ ∂²δₖ/∂pᵢ∂pⱼ on the pairs, (npair, 3, 3)."""
+        return np.zeros((0, 3, 3))
+
+    def load(self, p: np.ndarray, gravity: np.ndarray) -> np.ndarray | None:
+        """Forces that act on the points whatever λ is (the weight of a liquid), (P, 3) [N], or None."""
+        return None
+
+    def load_hessian(self, p: np.ndarray, gravity: np.ndarray) -> np.ndarray:
+        """∂load/∂p on the pairs, (npair, 3, 3); symmetric part."""
+        return np.zeros((len(self.pairs()), 3, 3))

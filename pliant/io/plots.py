@@ -1,0 +1,95 @@
+"""Curves of a load path as SVG, in the colour of the page's text: they fit a light page and a dark one."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.io.units import display
+
+if TYPE_CHECKING:
+    from pliant.result import Result
+
+INK = "#123456"  # a colour that stands for the page's own, put in afterwards
+LINES = ("#d9622b", "#2a8c82", "#a3195b", "#4a7fb5", "#b58a1e", "#6d5aa8", "#5e8c31", "#8c564b")
+
+
+def effort_plot(results: Sequence[Result], rows: Sequence[str]) -> str:
+    """Effort against displacement of the named rows along the load path; rows of one kind share axes."""
+    robot = results[-1].robot
+    groups: dict[tuple[str, str], list[str]] = {}
+    for name in rows:
+        interaction = robot.rows[name].interaction
+        groups.setdefault((interaction.unit, interaction.effort_unit), []).append(name)
+    figure, axes = _figure(len(groups))
+    for ax, ((unit, effort_unit), names) in zip(axes, groups.items()):
+        (x_unit, x_factor), (y_unit, y_factor) = display(unit), display(effort_unit)
+        for k, name in enumerate(names):
+            x = [x_factor * float(r.displacement[name][0]) for r in results]
+            y = [y_factor * float(r.effort[name][0]) for r in results]
+            ax.plot(x, y, "o-", color=LINES[k % len(LINES)], markersize=3.2, linewidth=1.6, label=name)
+        ax.set_xlabel(f"{_QUANTITY.get(unit, 'displacement')} [{x_unit}]")
+        ax.set_ylabel(f"{_QUANTITY.get(effort_unit, 'effort')} [{y_unit}]")
+        if len(names) > 1:
+            ax.legend(frameon=False, labelcolor=INK, fontsize=8.5)
+    return _svg(figure)
+
+
+def path_plot(results: Sequence[Result], row: str) -> str:
+    """The path of an effector's first point in the plane of its largest motion."""
+    path = np.array([r.displacement[row][:3] for r in results]) * 1e3
+    i, j = sorted(np.argsort(-np.ptp(path, axis=0), kind="stable")[:2])
+    figure, (ax,) = _figure(1)
+    ax.plot(path[:, i], path[:, j], "o-", color=LINES[2], markersize=3.2, linewidth=1.6)
+    ax.plot(*path[0, [i, j]], "o", markersize=8, markerfacecolor="none", color=INK)
+    ax.annotate("start", path[0, [i, j]], xytext=(8, 6), textcoords="offset points", color=INK, fontsize=8.5)
+    ax.annotate("end", path[-1, [i, j]], xytext=(8, 6), textcoords="offset points", color=INK, fontsize=8.5)
+    ax.set_xlabel(f"{'xyz'[i]} of {row} [mm]")
+    ax.set_ylabel(f"{'xyz'[j]} of {row} [mm]")
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.margins(0.12)
+    return _svg(figure)
+
+
+_QUANTITY = {
+    "m": "displacement",
+    "m³": "volume change",
+    "rad": "angle",
+    "N": "force",
+    "Pa": "pressure",
+    "N·m": "torque",
+}
+
+
+def _figure(count: int) -> tuple[Any, list[Any]]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.6 * count, 3.5), layout="constrained")
+    axes = list(np.atleast_1d(figure.subplots(1, count)).ravel())
+    for ax in axes:
+        ax.patch.set_alpha(0.0)
+        ax.grid(color=INK, alpha=0.14, linewidth=0.7)
+        ax.tick_params(colors=INK, labelsize=8.5, length=0)
+        ax.xaxis.label.set_color(INK)
+        ax.yaxis.label.set_color(INK)
+        for side, spine in ax.spines.items():
+            spine.set_visible(side in ("left", "bottom"))
+            spine.set_color(INK)
+            spine.set_alpha(0.35)
+    return figure, axes
+
+
+def _svg(figure: Any) -> str:
+    import matplotlib
+
+    buffer = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none", "font.family": "sans-serif", "svg.hashsalt": "pliant"}):
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    return text.replace(INK, "currentColor")

@@ -1,0 +1,53 @@
+"""Meshes: read, write, generate, select, inspect."""
+
+from pliant.mesh.elements import ELEMENTS, element
+from pliant.mesh.files import read, write
+from pliant.mesh.generate.bellows import bellows
+from pliant.mesh.generate.box import box
+from pliant.mesh.generate.cavity import block_with_cavity
+from pliant.mesh.generate.cylinder import cylinder, tube
+from pliant.mesh.generate.finger import finger, finger_cable
+from pliant.mesh.generate.grid import from_voxels
+from pliant.mesh.generate.pneunet import pneunet
+from pliant.mesh.generate.sphere import hollow_sphere
+from pliant.mesh.generate.tower import tower
+from pliant.mesh.generate.tripod import tripod
+from pliant.mesh.generate.trunk import trunk, trunk_cables
+from pliant.mesh.mesh import Mesh, join
+from pliant.mesh.quadrature import quadrature
+from pliant.mesh.quality import Quality, quality
+from pliant.mesh.select import inside_box, inside_cylinder, inside_sphere, near_plane, where
+from pliant.mesh.surface import Surface, cavity_surfaces
+
+__all__ = [
+    "ELEMENTS",
+    "Mesh",
+    "Quality",
+    "Surface",
+    "bellows",
+    "block_with_cavity",
+    "box",
+    "cavity_surfaces",
+    "cylinder",
+    "element",
+    "finger",
+    "finger_cable",
+    "from_voxels",
+    "hollow_sphere",
+    "inside_box",
+    "inside_cylinder",
+    "inside_sphere",
+    "join",
+    "near_plane",
+    "pneunet",
+    "quadrature",
+    "quality",
+    "read",
+    "tower",
+    "tripod",
+    "trunk",
+    "trunk_cables",
+    "tube",
+    "where",
+    "write",
+]

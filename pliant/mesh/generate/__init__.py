@@ -1,0 +1,1 @@
+"""Parametric shapes. All lengths in metres."""

@@ -1,0 +1,234 @@
+"""Mesh: nodes and cells of one kind, checked once and then immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.errors import InputError, MeshError
+from pliant.mesh.check import checked_cells, checked_nodes, oriented, warn_about_size
+from pliant.mesh.elements import ELEMENTS, Element, jacobians
+from pliant.mesh.quadrature import quadrature
+from pliant.mesh.topology import compact, pieces, unique_edges, weld
+
+if TYPE_CHECKING:
+    from pliant.mesh.surface import Surface
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Mesh:
+    """A volume mesh: `nodes` (k, 3) [m], `cells` (ne, nn) node indices in VTK order.
+
+    `kind` is tet4, tet10, hex8 or hex20 (told from nn when empty); `regions` (ne,) numbers the parts of the
+    body. All arrays are read-only copies. Cells listed in mirrored order are turned round when their
+    neighbours allow it; cells that are truly inside out or flat raise MeshError, as do nodes that no cell
+    uses.
+    """
+
+    nodes: np.ndarray
+    cells: np.ndarray
+    kind: str = ""
+    regions: np.ndarray = None  # type: ignore[assignment]  # zeros when not given
+
+    def __post_init__(self) -> None:
+        nodes = checked_nodes(self.nodes)
+        cells, kind = checked_cells(self.cells, self.kind, len(nodes))
+        cells = oriented(nodes, cells, kind)
+        regions = np.zeros(len(cells), np.int64) if self.regions is None else np.array(self.regions, np.int64)
+        if regions.shape != (len(cells),):
+            raise MeshError(
+                "mesh regions", expected=f"one number for each of {len(cells)} cells", got=regions.shape
+            )
+        for name, array in (("nodes", nodes), ("cells", cells), ("regions", regions)):
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "kind", kind)
+        warn_about_size(self.size)
+
+    @classmethod
+    def compacted(cls, nodes: Any, cells: Any, kind: str = "", regions: Any = None) -> Mesh:
+        """A mesh of the nodes that the cells use; the others are dropped, the order is kept."""
+        nodes = checked_nodes(nodes)
+        cells, kind = checked_cells(cells, kind, len(nodes), allow_unused=True)
+        nodes, cells, _ = compact(nodes, cells)
+        return cls(nodes, cells, kind, regions)
+
+    def __repr__(self) -> str:
+        extent = " × ".join(f"{1e3 * x:.3g}" for x in np.ptp(self.nodes, axis=0))
+        return f"Mesh({self.kind}, {len(self.nodes)} nodes, {len(self.cells)} cells, {extent} mm)"
+
+    def __reduce__(self) -> tuple:
+        return Mesh, (self.nodes, self.cells, self.kind, self.regions)  # arrays stay read-only after a pickle
+
+    # Measures
+
+    @property
+    def element(self) -> Element:
+        """The reference element of the cells."""
+        return ELEMENTS[self.kind]
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """Lowest and highest coordinates (2, 3) [m]."""
+        return np.array([self.nodes.min(axis=0), self.nodes.max(axis=0)])
+
+    @cached_property
+    def size(self) -> float:
+        """Diagonal of the bounding box [m]."""
+        return float(np.linalg.norm(np.ptp(self.nodes, axis=0)))
+
+    @cached_property
+    def cell_volumes(self) -> np.ndarray:
+        """Volume of each cell (ne,) [m³]: ∫ det(∂X/∂ξ) dξ."""
+        rule = quadrature(self.kind, {"tet4": 1, "hex8": 3}.get(self.kind, 5))  # exact for det(∂X/∂ξ)
+        volumes = np.linalg.det(jacobians(self.nodes, self.cells, self.kind, rule.points)) @ rule.weights
+        volumes.setflags(write=False)
+        return volumes
+
+    @property
+    def volume(self) -> float:
+        """Volume of the body [m³]."""
+        return float(self.cell_volumes.sum())
+
+    @cached_property
+    def centres(self) -> np.ndarray:
+        """Mean of the corners of each cell (ne, 3) [m]."""
+        return self.nodes[self.cells[:, : self.element.corners]].mean(axis=1)
+
+    # Connectivity
+
+    @cached_property
+    def surface(self) -> Surface:
+        """The boundary, outward."""
+        from pliant.mesh.surface import Surface
+
+        return Surface.of(self)
+
+    @cached_property
+    def edges(self) -> np.ndarray:
+        """Corner pairs (n_edges, 2) joined by an edge of a cell, lower index first."""
+        return unique_edges(self.cells, self.kind)[0]
+
+    @cached_property
+    def midnodes(self) -> np.ndarray:
+        """Indices (k_mid,) of the mid nodes of a quadratic mesh, ascending; empty for a linear one."""
+        return np.unique(self.cells[:, self.element.corners :])
+
+    @cached_property
+    def edges_of_midnodes(self) -> np.ndarray:
+        """The corner pair (k_mid, 2) between which each of `midnodes` stands."""
+        if self.element.order == 1:
+            return np.empty((0, 2), np.int64)
+        pair = np.empty((len(self.nodes), 2), np.int64)
+        pair[self.cells[:, self.element.corners :]] = np.sort(self.cells[:, self.element.edges], axis=2)
+        return pair[self.midnodes]
+
+    @cached_property
+    def components(self) -> tuple[np.ndarray, ...]:
+        """Cell indices of each connected piece (cells that share a node hang together), largest first."""
+        label = pieces(self.cells, len(self.nodes))[self.cells[:, 0]]
+        groups = [np.flatnonzero(label == piece) for piece in np.unique(label)]
+        return tuple(sorted(groups, key=lambda group: (-len(group), group[0])))
+
+    # New meshes from this one
+
+    def quadratic(self) -> Mesh:
+        """With a node in the middle of every edge (tet4 → tet10, hex8 → hex20).
+
+        Corner nodes keep their indices, mid nodes are appended: `edges_of_midnodes` gives their corners.
+        """
+        if self.element.order == 2:
+            return self
+        edges, of_cell = unique_edges(self.cells, self.kind)
+        nodes = np.vstack([self.nodes, self.nodes[edges].mean(axis=1)])
+        cells = np.hstack([self.cells, len(self.nodes) + of_cell])
+        return Mesh(nodes, cells, self.element.quadratic, self.regions)
+
+    def linear(self) -> Mesh:
+        """Without mid nodes (tet10 → tet4, hex20 → hex8)."""
+        if self.element.order == 1:
+            return self
+        return Mesh.compacted(
+            self.nodes, self.cells[:, : self.element.corners], self.element.linear, self.regions
+        )
+
+    def tetrahedra(self, priority: np.ndarray | None = None) -> Mesh:
+        """Hexahedra cut into tetrahedra so that neighbours match; see `subdivide.tetrahedra`.
+
+        A quadratic mesh is made linear first and quadratic again afterwards, with straight edges.
+        """
+        from pliant.mesh.subdivide import tetrahedra
+
+        if self.kind.startswith("tet"):
+            return self
+        cells, parent = tetrahedra(self.linear().cells, priority)
+        mesh = Mesh(self.linear().nodes, cells, "tet4", self.regions[parent])
+        return mesh.quadratic() if self.element.order == 2 else mesh
+
+    def with_nodes(self, nodes: np.ndarray) -> Mesh:
+        """The same cells with other node positions (k, 3) [m]."""
+        if np.shape(nodes) != self.nodes.shape:
+            raise MeshError("mesh nodes", expected=f"shape {self.nodes.shape}", got=np.shape(nodes))
+        return Mesh(nodes, self.cells, self.kind, self.regions)
+
+    def with_regions(self, regions: np.ndarray) -> Mesh:
+        """The same mesh with other region numbers (ne,)."""
+        return Mesh(self.nodes, self.cells, self.kind, regions)
+
+    def transformed(self, rotation: Any = None, translation: Any = None) -> Mesh:
+        """Moved rigidly: x = R X + t. `rotation` is a (3, 3) matrix or a scipy Rotation, `translation` (3,)
+        [m].
+        """
+        matrix = rotation.as_matrix() if hasattr(rotation, "as_matrix") else rotation
+        R = np.eye(3) if matrix is None else np.asarray(matrix, float)
+        if R.shape != (3, 3) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6) or np.linalg.det(R) < 0:
+            raise InputError(
+                "rotation", expected="a rotation matrix (3, 3) with RRᵀ = I and det R = 1", got=R.tolist()
+            )
+        t = np.zeros(3) if translation is None else np.asarray(translation, float)
+        return self.with_nodes(self.nodes @ R.T + t)
+
+    def scaled(self, factor: float | Sequence[float]) -> Mesh:
+        """Stretched about the origin by a positive factor, or by one factor per axis."""
+        factors = np.broadcast_to(np.asarray(factor, float), 3)
+        if not (np.isfinite(factors).all() and (factors > 0).all()):
+            raise InputError("scale factor", expected="positive numbers", got=factor)
+        return self.with_nodes(self.nodes * factors)
+
+    def subset(self, cells: np.ndarray) -> Mesh:
+        """Only some cells, by mask or index; nodes are renumbered in order."""
+        chosen = self.cells[cells]
+        return Mesh.compacted(self.nodes, chosen, self.kind, self.regions[cells])
+
+    def merged(self, other: Mesh, *, weld: float | None = None) -> Mesh:
+        """This mesh and another as one; see `join`."""
+        return join([self, other], weld=weld)
+
+
+def join(meshes: Sequence[Mesh], *, weld: float | None = None) -> Mesh:
+    """Several meshes of one kind as one. Nodes closer than `weld` [m] become one node; None keeps the
+    meshes apart.
+    """
+    kinds = {mesh.kind for mesh in meshes}
+    if len(kinds) != 1:
+        raise MeshError("meshes to join", expected="one or more of the same kind", got=sorted(kinds))
+    offset = np.cumsum([0, *(len(mesh.nodes) for mesh in meshes)])
+    nodes = np.vstack([mesh.nodes for mesh in meshes])
+    cells = np.vstack([mesh.cells + o for mesh, o in zip(meshes, offset)])
+    regions = np.concatenate([mesh.regions for mesh in meshes])
+    if weld is not None:
+        cells = _welded(nodes, cells, weld)
+    return Mesh.compacted(nodes, cells, kinds.pop(), regions)
+
+
+def _welded(nodes: np.ndarray, cells: np.ndarray, tolerance: float) -> np.ndarray:
+    cells = weld(nodes, tolerance)[cells]
+    ordered = np.sort(cells, axis=1)
+    collapsed = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
+    if len(collapsed):
+        raise MeshError("weld distance", expected="shorter than every edge", got=f"{tolerance:g} m")
+    return cells

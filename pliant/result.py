@@ -1,0 +1,67 @@
+"""What a solve returns: the state, named efforts and displacements, and a certificate of how good they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from pliant.robot import Robot
+from pliant.state import State
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far a result may be trusted.
+
+    `residual` is ‖r + Hᵀλ‖ relative to the loads; `decrement` the largest coordinate of K⁻¹(r + Hᵀλ) [m]: how far the
+    state still is from equilibrium; `constraint` the worst violation of the laws, relative to how far a row's δ
+    changes when the robot moves by its own length.
+    `shift` > 0: K was regularised in the last iteration; `negative` > 0: K has negative pivots (past a limit point).
+    """
+
+    status: str
+    residual: float
+    decrement: float
+    constraint: float
+    iterations: int
+    load_steps: int
+    shift: float = 0.0
+    negative: int = 0
+
+    @property
+    def converged(self) -> bool:
+        """Whether the stated tolerances were met."""
+        return self.status == "converged"
+
+    def __str__(self) -> str:
+        note = f", tangent shifted by {self.shift:.0e}" if self.shift else ""
+        note += f", {self.negative} negative pivots" if self.negative else ""
+        return (
+            f"{self.status} after {self.iterations} iterations in {self.load_steps} load step(s): residual "
+            f"{self.residual:.1e}, decrement {self.decrement:.1e} m, constraints {self.constraint:.1e}{note}"
+        )
+
+
+@dataclass(frozen=True)
+class Result:
+    """An equilibrium (or the best state on the way to it)."""
+
+    robot: Robot
+    state: State
+    effort: Mapping[str, np.ndarray]  # λ by row name
+    displacement: Mapping[str, np.ndarray]  # δ by row name
+    certificate: Certificate
+    timings: Mapping[str, float] = field(default_factory=dict)  # [s] per stage
+
+    @property
+    def q(self) -> np.ndarray:
+        """Coordinates (nq,)."""
+        return self.state.q
+
+    @cached_property
+    def positions(self) -> np.ndarray:
+        """Node positions, (k, 3) [m]."""
+        return self.robot.positions(self.state.q)

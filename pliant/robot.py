@@ -1,0 +1,167 @@
+"""A robot: bodies, and rows (an interaction with a law) that act on them or read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pliant.algebra import Pattern, analyse
+from pliant.errors import InputError, unknown_name
+from pliant.interactions.bundle import Bundle
+from pliant.interactions.interaction import Interaction
+from pliant.laws import Law, Observed
+from pliant.state import State
+
+
+@dataclass(frozen=True)
+class Row:
+    """An interaction and the law that says what it is for."""
+
+    interaction: Interaction
+    law: Law = Observed()
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """The laws of all scalar rows of a forward problem, as arrays (m,); see `laws.Condition`."""
+
+    given: np.ndarray
+    effort: np.ndarray
+    imposed: np.ndarray
+    compliance: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    @cached_property
+    def solved(self) -> np.ndarray:
+        """Indices of the rows whose effort is solved for."""
+        return np.flatnonzero(~self.given)
+
+
+class Robot:
+    """One body or several, named rows, and gravity [m/s²].
+
+    Coordinates of the bodies are concatenated; K is one block matrix, in which bodies that only touch stand apart.
+    """
+
+    def __init__(
+        self,
+        body: Any,
+        rows: Mapping[str, Row] | None = None,
+        *,
+        gravity: Sequence[float] = (0.0, 0.0, 0.0),
+        name: str = "robot",
+    ) -> None:
+        self.bodies = tuple(body) if isinstance(body, (tuple, list)) else (body,)
+        self.rows = dict(rows or {})
+        self.name = name
+        self.gravity = np.asarray(gravity, float)
+        if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
+            raise InputError("gravity", expected="three finite numbers [m/s²]", got=repr(gravity))
+        for key, row in self.rows.items():
+            if not isinstance(row, Row):
+                raise InputError(f"row {key!r}", expected="a Row(interaction, law)", got=type(row).__name__)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        ends_q = np.cumsum([len(b.q0) for b in self.bodies])
+        ends_dq = np.cumsum([b.ndof for b in self.bodies])
+        self.nq, self.ndof = int(ends_q[-1]), int(ends_dq[-1])
+        self.q_spans = [slice(e - len(b.q0), e) for e, b in zip(ends_q, self.bodies, strict=True)]
+        self.dq_spans = [slice(e - b.ndof, e) for e, b in zip(ends_dq, self.bodies, strict=True)]
+        ends_z = np.cumsum([len(b.z0) for b in self.bodies])
+        self.z_spans = [slice(e - len(b.z0), e) for e, b in zip(ends_z, self.bodies, strict=True)]
+        block_offset = [s.start // 3 for s in self.dq_spans]
+        interactions = [row.interaction for row in self.rows.values()]
+        self.bundle = Bundle(
+            interactions, self.bodies, [s.start for s in self.q_spans], block_offset, self.ndof
+        )
+        start = self.bundle.row_start
+        self.spans = {key: slice(int(start[k]), int(start[k + 1])) for k, key in enumerate(self.rows)}
+        separate = Pattern.concatenate([b.pattern for b in self.bodies])
+        self.pattern = separate.union(*self.bundle.couplings)
+        # Where the bodies' own blocks stand in K, and where the geometric stiffness of the rows lands.
+        self.body_placement, _ = self.pattern.find(separate.rows, separate.cols)
+        ends_b = np.cumsum([len(b.pattern.rows) for b in self.bodies])
+        self.block_spans = [
+            slice(e - len(b.pattern.rows), e) for e, b in zip(ends_b, self.bodies, strict=True)
+        ]
+        self.row_placement = self.bundle.place(self.pattern)
+        self.rotation_placement = self.pattern.diagonal[self.bundle.rotation_blocks]
+
+    @property
+    def body(self) -> Any:
+        """The body, when there is only one."""
+        return self.bodies[0]
+
+    @cached_property
+    def symbolic(self) -> Any:
+        """The symbolic factorisation of K: done once."""
+        return analyse(self.pattern, np.concatenate([b.block_position for b in self.bodies]))
+
+    @cached_property
+    def length(self) -> float:
+        """Diagonal of the bounding box at rest [m]: the scale of displacements."""
+        positions = self.positions(self.rest.q)
+        return float(np.linalg.norm(np.ptp(positions, axis=0)))
+
+    @cached_property
+    def rest(self) -> State:
+        """Undeformed, unloaded."""
+        q = np.concatenate([b.q0 for b in self.bodies])
+        z = np.concatenate([b.z0 for b in self.bodies])
+        return State(q, np.zeros(self.ndof), np.zeros(self.bundle.rows), z)
+
+    def positions(self, q: np.ndarray) -> np.ndarray:
+        """Node positions of all bodies, (k, 3) [m]."""
+        return np.concatenate([b.positions(q[s]) for b, s in zip(self.bodies, self.q_spans, strict=True)])
+
+    def retract(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
+        """q ⊕ dq: translations add, rotations compose."""
+        parts = zip(self.bodies, self.q_spans, self.dq_spans, strict=True)
+        return np.concatenate([b.retract(q[s], dq[d]) for b, s, d in parts])
+
+    def split(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        """A vector over all scalar rows as one array per row name."""
+        return {name: values[span] for name, span in self.spans.items()}
+
+    def named(self, name: str) -> slice:
+        """The scalar rows of a named row; an unknown name is an error with the nearest names."""
+        if name not in self.spans:
+            raise unknown_name("row", name, self.spans)
+        return self.spans[name]
+
+    def by_role(self, role: str) -> list[str]:
+        """Names of the rows whose law has this role: 'actuator', 'effector', 'sensor' …"""
+        return [name for name, row in self.rows.items() if row.law.role == role]
+
+    def forward(self, laws: Mapping[str, Law] | None = None) -> Conditions:
+        """The rows' laws in a forward problem, after those given for this call."""
+        laws = dict(laws or {})
+        for name, law in laws.items():
+            self.named(name)
+            if not isinstance(law, Law):
+                raise InputError(f"law of {name!r}", expected="a law such as Known(effort=…)", got=repr(law))
+        conditions = [
+            laws.get(name, row.law).forward(row.interaction.size, row.interaction.effort_range, name)
+            for name, row in self.rows.items()
+        ]
+        sizes = [row.interaction.size for row in self.rows.values()]
+        spread = lambda values: np.repeat(np.array(values, float), sizes) if sizes else np.zeros(0)
+        join = lambda values: np.concatenate(values) if sizes else np.zeros(0)
+        return Conditions(
+            spread([c.given for c in conditions]).astype(bool),
+            join([c.effort for c in conditions]),
+            join([c.imposed for c in conditions]),
+            spread([c.compliance for c in conditions]),
+            spread([c.low for c in conditions]),
+            spread([c.high for c in conditions]),
+        )
+
+    def rigid_modes(self) -> int:
+        """Rigid motions that no support holds, over all bodies."""
+        return sum(b.rigid_modes() for b in self.bodies)

@@ -1,0 +1,108 @@
+"""The gallery: functions that build a robot, with keyword parameters in SI units, and what to do with it first.
+
+    robot = pl.robots.trunk(length=0.25)
+    pl.robots.gallery["trunk"].laws         # the commands of its demonstration
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.errors import unknown_name
+from pliant.laws import Known
+from pliant.robot import Robot
+from pliant.robots.bellows import bellows
+from pliant.robots.cantilever import cantilever
+from pliant.robots.drive import drive
+from pliant.robots.finger import finger
+from pliant.robots.pneunet import pneunet
+from pliant.robots.tower import tower
+from pliant.robots.tripod import tripod
+from pliant.robots.trunk import trunk
+
+cable_finger = finger
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A robot of the gallery and its demonstration.
+
+    `laws` are the commands at the end of the demonstration; `view` is where its picture is seen from, degrees
+    (azimuth, elevation); `effector` is the row whose path is plotted.
+    """
+
+    build: Callable[..., Robot]
+    laws: Mapping[str, Known]
+    summary: str
+    view: tuple[float, float] = (-60.0, 16.0)
+    effector: str = "tip"
+
+
+gallery: dict[str, Entry] = {
+    "cantilever": Entry(
+        cantilever,
+        {"load": Known(effort=-0.1)},
+        "a bar that sags under its weight and a load at its tip",
+    ),
+    "finger": Entry(
+        finger,
+        {"cable": Known(displacement=0.015)},
+        "a notched silicone finger curled by one cable",
+    ),
+    "trunk": Entry(
+        trunk,
+        {"cable 1": Known(displacement=0.03), "cable 7": Known(displacement=0.012)},
+        "a trunk that hangs from its base, with eight cables",
+    ),
+    "tower": Entry(
+        tower,
+        {"chamber 1": Known(effort=8e3)},
+        "four inflatable sections, each with its own pressure",
+    ),
+    "pneunet": Entry(
+        pneunet,
+        {"chamber": Known(effort=30e3)},
+        "a pneumatic-network finger that curls when inflated",
+    ),
+    "tripod": Entry(
+        tripod,
+        {
+            "motor 1": Known(displacement=np.radians(45)),
+            "motor 2": Known(displacement=np.radians(10)),
+            "motor 3": Known(displacement=np.radians(-10)),
+        },
+        "three legs on servo motors that lift and tilt a hub",
+        view=(-50.0, 28.0),
+    ),
+    "bellows": Entry(
+        bellows,
+        {"chamber": Known(displacement=20e-6)},
+        "a liquid-filled bellows whose length follows the volume pumped in",
+    ),
+}
+
+
+def entry(name: str) -> Entry:
+    """The gallery's entry called `name`; an unknown name is an error with the nearest names."""
+    if name not in gallery:
+        raise unknown_name("robot", name, gallery)
+    return gallery[name]
+
+
+__all__ = [
+    "Entry",
+    "bellows",
+    "cable_finger",
+    "cantilever",
+    "drive",
+    "entry",
+    "finger",
+    "gallery",
+    "pneunet",
+    "tower",
+    "tripod",
+    "trunk",
+]

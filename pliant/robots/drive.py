@@ -1,0 +1,45 @@
+"""Drive a robot to its commands in steps, so that the way there can be watched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import InputError
+from pliant.laws import Known
+from pliant.result import Result
+from pliant.robot import Robot
+from pliant.static import static
+
+
+def drive(robot: Robot, laws: Mapping[str, Known], *, steps: int = 10) -> Iterator[Result]:
+    """Equilibria on the way to the commands: first under gravity alone, then `steps` more, equally far apart.
+
+    Efforts grow from zero, displacements from where they are under gravity. Each starts at the one before.
+    """
+    if steps < 1:
+        raise InputError("steps", expected="at least 1", got=steps)
+    for name, law in laws.items():
+        robot.named(name)
+        if not isinstance(law, Known):
+            raise InputError(f"command of {name!r}", expected="Known(effort=…) or Known(displacement=…)", got=repr(law))
+    start = static(robot)
+    yield start
+    now = start
+    for step in range(1, steps + 1):
+        part = {name: _part(law, start.displacement[name], step / steps) for name, law in laws.items()}
+        now = static(robot, part, state=now.state)
+        yield now
+
+
+def _part(law: Known, rest: np.ndarray, share: float) -> Known:
+    """A share of a command."""
+    if law.effort is not None:
+        return Known(effort=share * _array(law.effort))
+    return Known(displacement=rest + share * (_array(law.displacement) - rest))
+
+
+def _array(value: Any) -> np.ndarray:
+    return np.asarray(value, float)

@@ -1,0 +1,202 @@
+"""One step of the model, top to bottom:  linearise → factorise → condense → solve → recover.
+
+    r  = f_ext − f(q)                 K  = −∂(r + Hᵀλ)/∂q
+    K dq = r + Hᵀλ                    δ⁺ = δ + H dq = δ_free + W λ,      W = H K⁻¹ Hᵀ
+
+Rows whose effort is given (index g) load the free motion; the others (index s) are condensed into W and solved for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from pliant.algebra import Factor, NotPositiveDefinite
+from pliant.algebra import factorise as factorise_matrix
+from pliant.interactions.chain import SparseRows
+from pliant.robot import Conditions, Robot
+from pliant.solvers import mcp
+
+STAGES = ("linearise", "factorise", "condense", "solve", "recover")
+
+
+@dataclass(frozen=True)
+class Linear:
+    """The robot linearised at q: r (ndof,), H, δ (m,), K on the robot's pattern, and the energy [J]."""
+
+    q: np.ndarray
+    energy: float
+    r: np.ndarray
+    H: SparseRows
+    delta: np.ndarray
+    K: np.ndarray | None
+
+    def residual(self, lam: np.ndarray) -> np.ndarray:
+        """r + Hᵀλ, (ndof,): zero in equilibrium."""
+        return self.r + self.H.transpose_dot(lam)
+
+
+@dataclass
+class Workspace:
+    """What is worth keeping between steps: the factor's buffers, and the time spent in each stage [s]."""
+
+    factor: Factor | None = None
+    timings: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
+
+    def timed(self, stage: str, action: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        start = perf_counter()
+        try:
+            return action(*args, **kwargs)
+        finally:
+            self.timings[stage] += perf_counter() - start
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step found: dq (ndof,), λ (m,), and how the tangent was treated."""
+
+    dq: np.ndarray
+    lam: np.ndarray
+    W: np.ndarray
+    shift: (
+        float  # what was added to K's diagonal to make it usable, relative to its mean; 0: the exact tangent
+    )
+    negative: int  # negative pivots of K: > 0 past a limit point
+    pivot: float  # smallest pivot of K relative to its diagonal: tiny when a motion is not held
+
+
+def linearise(
+    robot: Robot,
+    q: np.ndarray,
+    lam: np.ndarray,
+    z: np.ndarray,
+    gravity: np.ndarray,
+    *,
+    tangent: bool = True,
+    clamp: bool = False,
+) -> Linear | None:
+    """The robot at q, or None when q is inadmissible (an element turned inside out)."""
+    energy, r, K = 0.0, np.empty(robot.ndof), None
+    blocks = np.zeros((len(robot.pattern.rows), 3, 3)) if tangent else None
+    for n, body in enumerate(robot.bodies):
+        e, r_body, K_body = body.linearise(
+            q[robot.q_spans[n]], gravity, z[robot.z_spans[n]], tangent=tangent, clamp=clamp
+        )
+        if r_body is None:
+            return None
+        energy += e
+        r[robot.dq_spans[n]] = r_body
+        if blocks is not None:
+            blocks[robot.body_placement[robot.block_spans[n]]] = K_body
+            K = blocks
+    bundle = robot.bundle
+    p = bundle.positions(q)
+    gradient = bundle.gradient(p)
+    H = bundle.jacobian(q, gradient)
+    load = bundle.loads(q, p, gravity)
+    if load is not None:
+        r += bundle.load_vector(q, load)
+    if K is not None and (lam.any() or load is not None):
+        bundle.add_curvature(
+            K, robot.row_placement, robot.rotation_placement, q, p, lam, gravity, gradient, load
+        )
+    return Linear(q, energy, r, H, bundle.delta(p), K)
+
+
+def factorise(robot: Robot, K: np.ndarray, work: Workspace, *, indefinite: bool = False) -> Factor:
+    """K = L S Lᵀ; raises NotPositiveDefinite unless `indefinite`."""
+    work.factor = factorise_matrix(robot.symbolic, K, indefinite=indefinite, out=work.factor)
+    return work.factor
+
+
+def factorise_shifted(robot: Robot, K: np.ndarray, work: Workspace) -> tuple[Factor, float]:
+    """The factor of K plus the smallest tried multiple of its mean diagonal that makes it positive definite."""
+    diagonal = K[robot.pattern.diagonal]
+    scale = float(np.abs(np.einsum("bii->bi", diagonal)).mean())
+    shift, shifted = 1e-6, K.copy()
+    while True:
+        shifted[robot.pattern.diagonal] = diagonal + shift * scale * np.eye(3)
+        try:
+            return factorise(robot, shifted, work), shift
+        except NotPositiveDefinite:
+            shift *= 8.0
+            if shift > 1e3:
+                raise
+
+
+def condense(
+    factor: Factor, linear: Linear, conditions: Conditions
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, SparseRows]:
+    """Free motion under the given efforts, δ_free and W of the solved rows, and their H."""
+    rows = conditions.solved
+    dq_free = factor.solve(
+        linear.r + linear.H.transpose_dot(np.where(conditions.given, conditions.effort, 0.0))
+    )
+    H = linear.H.take(rows)
+    W = factor.compliance(H) if len(rows) else np.zeros((0, 0))
+    return dq_free, linear.delta[rows] + H.dot(dq_free), W, H
+
+
+def solve(W: np.ndarray, delta_free: np.ndarray, conditions: Conditions) -> np.ndarray:
+    """The efforts of the solved rows: lo ≤ λ ≤ hi complementary to δ_free + Wλ − imposed + compliance·λ."""
+    rows = conditions.solved
+    system = W + np.diag(conditions.compliance[rows])
+    return mcp(
+        system, delta_free - conditions.imposed[rows], conditions.low[rows], conditions.high[rows]
+    ).effort
+
+
+def recover(
+    factor: Factor, dq_free: np.ndarray, H: SparseRows, lam_solved: np.ndarray, conditions: Conditions
+) -> tuple[np.ndarray, np.ndarray]:
+    """dq = dq_free + K⁻¹ Hᵀλ, and λ of all rows."""
+    lam = conditions.effort.copy()
+    lam[conditions.solved] = lam_solved
+    if not lam_solved.any():
+        return dq_free, lam
+    return dq_free + factor.solve(H.transpose_dot(lam_solved)), lam
+
+
+def step(robot: Robot, linear: Linear, conditions: Conditions, work: Workspace, lam: np.ndarray) -> Step:
+    """From a linearisation to the motion and the efforts that it asks for.
+
+    An indefinite K is right when the solved rows hold the soft directions (a balloon past its limit point, its volume
+    imposed): the constrained tangent is positive definite exactly when K and W have equally many negative eigenvalues.
+    Otherwise the diagonal is shifted, which the certificate says.
+    """
+    assert linear.K is not None
+    shift = 0.0
+    try:
+        factor = work.timed("factorise", factorise, robot, linear.K, work)
+        dq_free, delta_free, W, H = work.timed("condense", condense, factor, linear, conditions)
+    except NotPositiveDefinite:
+        factor = work.timed("factorise", _factorise_indefinite, robot, linear.K, work)
+        usable = factor is not None
+        if factor is not None:
+            dq_free, delta_free, W, H = work.timed("condense", condense, factor, linear, conditions)
+            usable = _held_by(W, conditions, lam, factor.negative)
+        if not usable:
+            factor, shift = work.timed("factorise", factorise_shifted, robot, linear.K, work)
+            dq_free, delta_free, W, H = work.timed("condense", condense, factor, linear, conditions)
+    lam_solved = work.timed("solve", solve, W, delta_free, conditions)
+    dq, lam = work.timed("recover", recover, factor, dq_free, H, lam_solved, conditions)
+    return Step(dq, lam, W, shift, factor.negative, factor.smallest_pivot_ratio)
+
+
+def _factorise_indefinite(robot: Robot, K: np.ndarray, work: Workspace) -> Factor | None:
+    try:
+        return factorise(robot, K, work, indefinite=True)
+    except NotPositiveDefinite:  # a pivot of exactly zero
+        return None
+
+
+def _held_by(W: np.ndarray, conditions: Conditions, lam: np.ndarray, negative: int) -> bool:
+    """Whether the rows that act as equalities (λ strictly inside its range) account for all negative pivots of K."""
+    rows = conditions.solved
+    equality = (lam[rows] > conditions.low[rows]) & (lam[rows] < conditions.high[rows])
+    W = W[np.ix_(equality, equality)]
+    return bool(len(W)) and int((np.linalg.eigvalsh(W) < 0).sum()) == negative
