@@ -1,1 +1,43 @@
-"""pliant: model, simulate and control soft robots."""
+"""pliant: model, simulate and control soft robots.
+
+    import pliant as pl
+    body = pl.Solid(pl.mesh.box((0.1, 0.02, 0.02)), pl.Hooke(young=3e5, poisson=0.45), density=1100, fixed=...)
+    robot = pl.Robot(body, rows={"cable": pl.Row(pl.Cable(body.points(path)), pl.Bounded(effort=(0, 40)))})
+    result = pl.static(robot, {"cable": pl.Known(effort=5.0)})
+
+SI units everywhere: m, N, Pa, kg, s, rad.
+"""
+
+from pliant import interactions, laws, materials, mesh, solvers
+from pliant.bodies import Hinge, Prismatic, Rigid, Solid
+from pliant.compliance import Compliance, compliance
+from pliant.errors import ConvergenceError, InputError, MeshError, PliantError, PliantWarning, SingularError
+from pliant.interactions import (
+    Barycentre,
+    Cable,
+    Cavity,
+    CentreOfMass,
+    Combined,
+    Curvature,
+    Magnet,
+    Motor,
+    Orientation,
+    PointForce,
+    Position,
+    Slider,
+    Stretch,
+    SurfaceForce,
+)
+from pliant.laws import Bounded, Elastic, Known, Measured, Observed, Target, Unilateral, Unknown
+from pliant.materials import Hooke, NeoHookean
+from pliant.result import Certificate, Result
+from pliant.robot import Robot, Row
+from pliant.state import State
+from pliant.static import Tolerance, static
+from pliant.threads import pin_blas
+
+from pliant import robots  # isort: skip  (the gallery is built from all of the above)
+
+__version__ = "0.1.0"
+
+pin_blas()

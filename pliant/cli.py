@@ -10,18 +10,27 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from pliant.errors import InputError, PliantError, PliantWarning
+from pliant.errors import InputError, PliantError, PliantWarning, unknown_name
 
 FAILED, ERROR, INTERRUPTED = 1, 2, 130
 STARTED = perf_counter()
 
+DESCRIPTION = "Model, simulate and control soft robots. Begin with: pliant run trunk"
+COMMANDS = ("list", "run", "bench", "doctor")
+
 app = tyro.extras.SubcommandApp()
-Positional = tyro.conf.Positional
-Settings = Annotated[tuple[str, ...], tyro.conf.arg(name="set", metavar="ROW=WHAT:VALUE")]
+Name = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
+File = Annotated[Path | None, tyro.conf.arg(metavar="FILE")]
+Folder = Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")]
+Settings = Annotated[
+    tuple[tuple[str, ...], ...],
+    tyro.conf.UseAppendAction,
+    tyro.conf.arg(name="set", metavar="ROW=WHAT:VALUE"),
+]
 
 
 @app.command(name="list")
-def list_robots(json: Path | None = None) -> int:
+def list_robots(json: File = None) -> int:
     """Show the robots of the gallery.
 
     Args:
@@ -40,11 +49,11 @@ def list_robots(json: Path | None = None) -> int:
 
 @app.command
 def run(
-    name: Positional[str],
+    name: Name,
     /,
-    out: Path | None = None,
+    out: Folder = None,
     steps: int = 10,
-    json: Path | None = None,
+    json: File = None,
     settings: Settings = (),
 ) -> int:
     """Drive a robot of the gallery and write a folder with a page, a picture, curves and numbers.
@@ -60,7 +69,7 @@ def run(
     from pliant.robots import entry
 
     chosen = entry(name)
-    laws = dict(parse_setting(text) for text in settings) or dict(chosen.laws)
+    laws = dict(parse_setting(text) for group in settings for text in group) or dict(chosen.laws)
     robot = chosen.build()
     for row in laws:
         robot.named(row)
@@ -77,9 +86,10 @@ def run(
 
 @app.command
 def bench(
-    what: Positional[Literal["all", "cantilever", "golden", "speed"]] = "all",
-    path: Positional[Path | None] = None,
-    json: Path | None = None,
+    what: tyro.conf.Positional[Literal["all", "cantilever", "golden", "speed"]] = "all",
+    path: tyro.conf.Positional[Folder] = None,
+    /,
+    json: File = None,
 ) -> int:
     """Measure accuracy and speed; exit code 1 when a stated check fails.
 
@@ -110,7 +120,7 @@ def bench(
 
 
 @app.command
-def doctor(json: Path | None = None) -> int:
+def doctor(json: File = None) -> int:
     """Check the installation: versions, threads, caches, extras, and a solve with a known answer.
 
     Args:
@@ -136,10 +146,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"pliant {version('pliant')}")
         return 0
     try:
+        if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
+            raise unknown_name("command", arguments[0], COMMANDS)
         with warnings.catch_warnings():
             warnings.simplefilter("default", PliantWarning)
             warnings.showwarning = _warn
-            return int(app.cli(prog="pliant", description=__doc__, args=arguments) or 0)
+            return int(app.cli(prog="pliant", description=DESCRIPTION, args=arguments or ["--help"]) or 0)
     except PliantError as error:
         complain(str(error))
         return ERROR

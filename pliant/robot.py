@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +22,7 @@ class Row:
     """An interaction and the law that says what it is for."""
 
     interaction: Interaction
-    law: Law = Observed()
+    law: Law = field(default_factory=Observed)
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,9 @@ class Tolerance:
     iterations: int = 50
 
 
+DEFAULT_TOLERANCE = Tolerance()
+
+
 @dataclass(frozen=True)
 class Iterate:
     """Where Newton stands: coordinates, efforts, and what the last step said."""
@@ -54,7 +57,7 @@ def static(
     laws: Mapping[str, Law] | None = None,
     *,
     state: State | None = None,
-    tolerance: Tolerance = Tolerance(),
+    tolerance: Tolerance = DEFAULT_TOLERANCE,
     load_steps: int = 1,
 ) -> Result:
     """The equilibrium f(q) = f_ext + Hᵀλ under the rows' laws, from `state` (default: rest).

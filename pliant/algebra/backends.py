@@ -41,8 +41,9 @@ def factorise(
 ) -> Factor:
     """Factorise the symmetric matrix with values data (nb, block, block) on the analysed pattern.
 
-    A = Pᵀ L S Lᵀ P with S = diag(±1), without pivoting; S = 1 for positive definite A. A negative pivot raises
-    `NotPositiveDefinite`, unless `indefinite`: then `Factor.negative` counts them. A zero pivot always raises.
+    A = Pᵀ L S Lᵀ P with S = diag(±1), without pivoting; S = 1 for positive definite A. A negative pivot
+    raises `NotPositiveDefinite`, unless `indefinite`: then `Factor.negative` counts them. A zero pivot always
+    raises.
     `out` is an earlier factor of the same analysis: its memory is reused, it is overwritten and returned.
     """
     return symbolic.factorise(data, indefinite=indefinite, out=out)

@@ -1,8 +1,8 @@
 """Condensation of a factor onto a few sparse rows: W = H A⁻¹ Hᵀ.
 
-W = Zᵀ S Z with Z = L⁻¹ P Hᵀ: no backward solve. A column of Z is non-zero only on the elimination paths of its
-row of H, from the fronts that the row touches up to the root. So every front keeps just its active columns,
-packed: Zᵀ of front s is column-major (active columns, pivots) at offset[s].
+W = Zᵀ S Z with Z = L⁻¹ P Hᵀ: no backward solve. A column of Z is non-zero only on the elimination paths of
+its row of H, from the fronts that the row touches up to the root. So every front keeps just its active
+columns, packed: Zᵀ of front s is column-major (active columns, pivots) at offset[s].
 """
 
 from __future__ import annotations

@@ -33,6 +33,8 @@ class Table:
         from rich.table import Table as RichTable
 
         console = Console()
+        if not console.is_terminal:
+            console = Console(width=160)  # a file or a pipe has no width to respect
         table = RichTable(title=self.title, title_justify="left")
         for column in self.columns:
             table.add_column(

@@ -39,9 +39,7 @@ class Assembly:
     def linearise(
         self, q: np.ndarray, z: np.ndarray, external: np.ndarray, *, tangent: bool, clamp: bool
     ) -> tuple[float, np.ndarray | None, np.ndarray | None]:
-        """Elastic energy [J], r = f_ext − f_int (ndof,) and K (nb, 3, 3), for forces `external` (3n,) [N]
-        on the nodes.
-        """
+        """Elastic energy [J], r (ndof,) and K (nb, 3, 3), for forces `external` (3n,) [N] on the nodes."""
         q = read_only_view(q)  # frozen or not, the kernels see one type and compile once
         K = np.zeros(9 * self.plan.blocks if tangent else 0)
         g = np.zeros(self.coordinates.pose)
@@ -55,7 +53,9 @@ class Assembly:
         if not tangent:
             return energy, r, None
         if len(self._held):
-            self._project(q, g, self._extra, self._target, K)
+            pose = self.coordinates.pose  # K_q = JᵀKJ + g·∂²x/∂dq²
+            self._project(q, self._extra, self._target, K)
+            add_second_derivatives(q, pose, self._region, self._arm, self._held, self._rotations, g, K)
         blocks = K[: 9 * self.plan.direct]
         self._lock(blocks)
         return energy, r, blocks.reshape(-1, 3, 3)
@@ -85,15 +85,11 @@ class Assembly:
         return [(group, span) for group, span in pairs if isinstance(group, Generic) and group.internal]
 
     def project(self, q: np.ndarray, chosen: Plan, K: np.ndarray) -> np.ndarray:
-        """Node blocks K (blocks, 3, 3) laid out by another plan, such as the mass, on the pattern (nb, 3,
-        3).
-        """
+        """Node blocks K (blocks, 3, 3) of another plan, such as the mass, on the pattern (nb, 3, 3)."""
         flat = np.ascontiguousarray(K, float).ravel()
         if len(self._held):
             extra, target = read_only(chosen.extra, chosen.target)
-            q = read_only_view(q)
-            pose = self.coordinates.pose
-            project_blocks(q, pose, self._frame, self._region, self._arm, extra, target, chosen.direct, flat)
+            self._project(read_only_view(q), extra, target, flat)
         blocks = flat[: 9 * chosen.direct].copy()
         self._lock(blocks)
         return blocks.reshape(-1, 3, 3)
@@ -109,6 +105,10 @@ class Assembly:
             move_regions(q, self.coordinates.pose, self._frame, self._region, self._arm, self._held, change)
         return q
 
+    def _project(self, q: np.ndarray, extra: np.ndarray, target: np.ndarray, K: np.ndarray) -> None:
+        pose, direct = self.coordinates.pose, self.plan.direct
+        project_blocks(q, pose, self._frame, self._region, self._arm, extra, target, direct, K)
+
     def _residual(self, q: np.ndarray, g: np.ndarray) -> np.ndarray:
         """r (ndof,) = −Jᵀg of the gradient g (3n,) of the energy, zero where locked."""
         r = np.empty(len(self.coordinates.free))
@@ -122,14 +122,6 @@ class Assembly:
         r[self._locked] = 0.0
         return r
 
-    def _project(
-        self, q: np.ndarray, g: np.ndarray, extra: np.ndarray, target: np.ndarray, K: np.ndarray
-    ) -> None:
-        """K_q = JᵀKJ + g·∂²x/∂dq², in place."""
-        pose = self.coordinates.pose
-        project_blocks(q, pose, self._frame, self._region, self._arm, extra, target, self.plan.direct, K)
-        add_second_derivatives(q, pose, self._region, self._arm, self._held, self._rotations, g, K)
-
     def _find_locked(self) -> None:
         """Entries of K (flat) in the rows and columns of locked coordinates, and their diagonal entries."""
         free, pattern = self.coordinates.free.reshape(-1, 3), self.pattern
@@ -140,10 +132,6 @@ class Assembly:
 
     def _lock(self, blocks: np.ndarray) -> None:
         if len(self._locked):
-            typical = (
-                np.abs(blocks[self._diagonal[self.coordinates.free]]).mean()
-                if self.coordinates.free.any()
-                else 1.0
-            )
+            open_diagonal = np.abs(blocks[self._diagonal[self.coordinates.free]])
             blocks[self._closed] = 0.0
-            blocks[self._diagonal[self._locked]] = typical or 1.0
+            blocks[self._diagonal[self._locked]] = open_diagonal.mean() if open_diagonal.any() else 1.0

@@ -25,9 +25,7 @@ def in_cells(body: Solid, where: Any, *, outside: str, tolerance: float | None) 
 
 
 def at_nodes(body: Solid, nodes: Any) -> Points:
-    """Nodes by mask, index or function; a mask on the given mesh means its nodes alone, not their mid
-    nodes.
-    """
+    """Nodes by mask, index or function; a mask on the given mesh leaves its mid nodes out."""
     chosen, k = np.asarray(nodes(body.mesh.nodes) if callable(nodes) else nodes), len(body.mesh.nodes)
     if chosen.dtype != bool:
         return _exactly(body, checked_indices("nodes", chosen, k))

@@ -1,6 +1,4 @@
-"""What a body is to the rest of the package: coordinates, an energy with its derivatives, and material
-points.
-"""
+"""What a body is to the rest of the package: coordinates, an energy, and material points."""
 
 from __future__ import annotations
 
@@ -42,9 +40,7 @@ class Body(Protocol):
         tangent: bool = True,
         clamp: bool = False,
     ) -> tuple[float, np.ndarray | None, np.ndarray | None]:
-        """Energy [J], r = f_ext − f_int (ndof,) and K = −∂r/∂dq (nb, 3, 3); (inf, None, None) if q is
-        inadmissible.
-        """
+        """Energy [J], r = f_ext − f_int (ndof,), K = −∂r/∂dq (nb, 3, 3); (inf, None, None) if inadmissible."""
         ...
 
     def retract(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:

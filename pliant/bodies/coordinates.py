@@ -36,6 +36,11 @@ class Coordinates:
     region_centre: np.ndarray  # (m, 3) [m] c
     free: np.ndarray  # (ndof,) False for locked coordinates
 
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
     @property
     def size(self) -> int:
         """Blocks of dq."""
@@ -64,13 +69,9 @@ class Coordinates:
 
     @cached_property
     def rank(self) -> np.ndarray:
-        """(n,) order of the nodes in assembly: fixed −1, then as their blocks, then nodes of regions,
-        region by region.
-        """
-        rank = self.node_block.copy()
-        rank[self.held[np.argsort(self.node_region[self.held], kind="stable")]] = self.size + np.arange(
-            len(self.held)
-        )
+        """(n,) order in assembly: fixed nodes −1, then as their blocks, then region by region."""
+        rank, by_region = self.node_block.copy(), np.argsort(self.node_region[self.held], kind="stable")
+        rank[self.held[by_region]] = self.size + np.arange(len(self.held))
         return rank
 
     @cached_property
@@ -98,9 +99,7 @@ class Coordinates:
 
 
 def number(mesh: Mesh, given: Mesh, fixed: np.ndarray, regions: Sequence[Rigid]) -> Coordinates:
-    """The coordinates of a body with fixed components (k, 3) and rigid regions selected on the mesh
-    `given`.
-    """
+    """The coordinates of a body with fixed components (k, 3) and regions chosen on the mesh `given`."""
     m, k = len(regions), len(mesh.nodes)
     n = k + FRAME_NODES * m
     node_region = np.full(n, -1, np.int64)

@@ -28,9 +28,7 @@ def check_name(kind: str, name: str, known: tuple[str, ...]) -> None:
 
 @kernel
 def piola(code, c, F, w, pressure, P):
-    """First Piola–Kirchhoff stress P (ne, nq, 3, 3) [Pa] of F, with the share of each cell's mean
-    dilatation.
-    """
+    """First Piola–Kirchhoff stress P (ne, nq, 3, 3) [Pa] of F, with the cells' mean dilatation."""
     D, A = np.empty((3, 3)), np.empty((9, 9))
     for e in range(F.shape[0]):
         volume = total = 0.0

@@ -59,10 +59,11 @@ def _tangent_rows(nn, first, G, w, A, e, p, left, rows):
 
 @kernel
 def _clamped(code, c, F, s):
-    """s limited so that s ∂²J/∂F², with eigenvalues up to |s|σ_max, cannot outweigh the shear stiffness μ.
+    """s limited so that s ∂²J/∂F² cannot outweigh the shear stiffness μ: −μ/σ_max ≤ s ≤ μ/(√2 σ_max).
 
-    For the neo-Hookean law P = μF + g cof F the limit |g| ≤ μ/σ_max holds for the whole of g, its local part
-    included, and K is positive semi-definite; for other laws K is only much closer to it.
+    ∂²J/∂F² has eigenvalues from −√2 σ_max up; the large positive ones, which matter for s < 0, are changes of
+    volume, and those are stiff. For the neo-Hookean law P = μF + g cof F the limit holds for the whole of g,
+    its local part included, and K is positive; for other laws it is only much closer to that.
     """
     mu = c[SHEAR]
     a = F[0, 0] * F[0, 0] + F[1, 0] * F[1, 0] + F[2, 0] * F[2, 0]
@@ -76,17 +77,15 @@ def _clamped(code, c, F, s):
     if code == NEO_HOOKEAN:
         J = determinant(F)
         local = (c[LOCAL] * math.log(J) - mu) / J
-    return min(bound, max(-bound, s + local)) - local
+    return min(math.sqrt(0.5) * bound, max(-bound, s + local)) - local
 
 
 @kernel
 def assemble(q, cells, first, G, w, slots, code, c, pressure, mean, clamp, tangent, K, f):
-    """Adds the cells' forces to f (3k,) and their blocks to K (flat); returns the elastic energy [J], inf
-    if inadmissible.
+    """Adds the cells' forces to f (3k,) and their blocks to K (flat); returns the elastic energy [J].
 
-    cells (ne, nn), first (ne,) first moving node, G (ne, nq, nn, 3) [1/m], w (ne, nq) [m³], pressure (ne,)
-    [Pa];
-    mean: whether the law has a part on the mean dilatation.
+    It is inf if some cell is inadmissible. cells (ne, nn), first (ne,) first moving node, G (ne, nq, nn, 3)
+    [1/m], w (ne, nq) [m³], pressure (ne,) [Pa]; mean: whether the law has a part on the mean dilatation.
     """
     nn, nq = G.shape[2], G.shape[1]
     x, fe, B = np.empty((nn, 3)), np.zeros((nn, 3)), np.zeros((nn, 3))

@@ -33,9 +33,7 @@ class Group(Protocol):
     def assemble(
         self, q: np.ndarray, z: np.ndarray, K: np.ndarray, f: np.ndarray, tangent: bool, clamp: bool
     ) -> float:
-        """Add the forces to f (3n,) and, if tangent, the blocks to K (flat); the energy [J], inf if
-        inadmissible.
-        """
+        """Add forces to f (3n,) and, if tangent, blocks to K (flat); the energy [J], inf if inadmissible."""
         ...
 
     def deformation(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -63,9 +61,7 @@ def read_only_view(array: np.ndarray) -> np.ndarray:
 
 
 class _Cells:
-    """Cells with their nodes in the order of K; G (ne, nq, nn, 3) [1/m] and w (ne, nq) [m³] at their
-    points.
-    """
+    """Cells with nodes in the order of K; G (ne, nq, nn, 3) [1/m] and w (ne, nq) [m³] at their points."""
 
     internal = 0
     G: np.ndarray
@@ -186,7 +182,7 @@ class Incompatible(_Cells):
         super().__init__(mesh, material, chosen, rank)
         cells = mesh.cells[chosen]
         K0 = incompatible.condensed_stiffness(mesh.nodes, cells, material.lame, material.shear_modulus)
-        a, b = self._order[:, self._lower[0]], self._order[:, self._lower[1]]
+        a, b = (self._order[:, side] for side in np.tril_indices(8))
         each = np.arange(len(cells))[:, None]
         centre = np.take_along_axis(
             incompatible.centre_gradients(mesh.nodes, cells), self._order[:, :, None], axis=1
@@ -194,8 +190,6 @@ class Incompatible(_Cells):
         self.K0, self.centre, self.X = read_only(K0[each, a, b], centre, mesh.nodes.ravel())
         self.G, self.w = read_only(centre[:, None], mesh.cell_volumes[chosen][:, None])
         self.c = material.parameters(split=False)
-
-    _lower = np.tril_indices(8)
 
     def assemble(self, q, z, K, f, tangent, clamp) -> float:
         return incompatible_kernel.assemble(
@@ -224,8 +218,8 @@ def make_groups(
     degree: int | None,
 ) -> list[Group]:
     """The cells of a mesh grouped by material, without those inside a rigid region, which never deform."""
-    region = coordinates.node_region[mesh.cells]
-    active, rank = (region[:, 0] < 0) | np.ptp(region, axis=1).astype(bool), coordinates.rank
+    inside = coordinates.node_region[mesh.cells]
+    active, rank = (inside[:, 0] < 0) | np.ptp(inside, axis=1).astype(bool), coordinates.rank
     if isinstance(materials, Material):
         parts = [(materials, np.flatnonzero(active))]
     else:

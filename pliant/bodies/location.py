@@ -66,26 +66,41 @@ def checked_points(where: Any) -> np.ndarray:
 def _search(
     mesh: Mesh, points: np.ndarray, tree: KDTree, tolerance: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Best cell (P,), ξ (P, 3) and distance off it (P,) [m]: the nearest cells first, then all whose
-    sphere has the point.
+    """Best cell (P,), ξ (P, 3) and distance off it (P,) [m].
+
+    The cells with the nearest centres are tried first, then all whose boxes hold the point; for points that no
+    cell holds, the nearest tell how far outside they are.
     """
-    count = min(_NEAREST, len(mesh.cells))
-    near = np.asarray(tree.query(points, k=count)[1]).reshape(len(points), count)
-    best = _best(mesh, points, np.repeat(np.arange(len(points)), count), near.ravel())
-    missing = np.flatnonzero(best[2] > tolerance)
-    if len(missing):
-        radius = np.linalg.norm(mesh.nodes[mesh.cells] - mesh.centres[:, None], axis=2).max(axis=1)
-        balls = tree.query_ball_point(points[missing], radius.max() + tolerance)
-        point = np.repeat(missing, [len(b) for b in balls])
-        cell = (
-            np.concatenate([np.asarray(b, np.int64) for b in balls]) if len(point) else np.zeros(0, np.int64)
-        )
-        reach = np.linalg.norm(points[point] - mesh.centres[cell], axis=1) <= radius[cell] + tolerance
-        more = _best(mesh, points, point[reach], cell[reach])
-        closer = more[2] < best[2]
-        for mine, theirs in zip(best, more):
+    corners = mesh.nodes[mesh.cells]
+    margin = 0.2 * np.ptp(corners, axis=1) * (mesh.element.order - 1) + tolerance  # curved cells bulge
+    low, high = corners.min(axis=1) - margin, corners.max(axis=1) + margin
+    reach = float(np.linalg.norm(np.maximum(high - mesh.centres, mesh.centres - low), axis=1).max())
+    best = np.zeros(len(points), np.int64), np.zeros((len(points), 3)), np.full(len(points), np.inf)
+    for stage in ("near", "reach", "distance"):
+        lost = np.flatnonzero(best[2] > tolerance)
+        if not len(lost):
+            break
+        point, cell = _candidates(tree, points, lost, reach if stage == "reach" else None)
+        if stage != "distance":
+            within = ((points[point] >= low[cell]) & (points[point] <= high[cell])).all(axis=1)
+            point, cell = point[within], cell[within]
+        found = _best(mesh, points, point, cell)
+        closer = found[2] < best[2]
+        for mine, theirs in zip(best, found):
             mine[closer] = theirs[closer]
     return best
+
+
+def _candidates(
+    tree: KDTree, points: np.ndarray, chosen: np.ndarray, reach: float | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs (point, cell) of the chosen points with the nearest cells, or with all within `reach` [m]."""
+    if reach is None:
+        count = min(_NEAREST, tree.n)
+        near = np.asarray(tree.query(points[chosen], k=count)[1]).reshape(len(chosen), count)
+        return np.repeat(chosen, count), near.ravel()
+    balls = [np.asarray(ball, np.int64) for ball in tree.query_ball_point(points[chosen], reach)]
+    return np.repeat(chosen, [len(ball) for ball in balls]), np.concatenate(balls)
 
 
 def _best(
@@ -95,7 +110,8 @@ def _best(
     xi = reference_coordinates(mesh, cell, points[point])
     inside = _clipped(mesh.kind, xi)
     gap = points[point] - np.einsum("pa,pai->pi", shape(mesh.kind, inside), mesh.nodes[mesh.cells[cell]])
-    off = np.where((inside == xi).all(axis=1), 0.0, np.linalg.norm(gap, axis=1))
+    off = np.linalg.norm(gap, axis=1)
+    off[off < 1e-12 * mesh.size] = 0.0
     order = np.lexsort((off, point))
     chosen = order[np.unique(point[order], return_index=True)[1]]
     best_cell, best_xi = np.zeros(len(points), np.int64), np.zeros((len(points), 3))
@@ -109,28 +125,22 @@ def _best(
 
 
 def reference_coordinates(mesh: Mesh, cell: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """ξ (n, 3) with Σ N_a(ξ) X_a = x in the given cells: Newton from the middle, one step for straight
-    tetrahedra.
+    """ξ (n, 3) with Σ N_a(ξ) X_a = x in the given cells, by Newton from their middle.
+
+    Linear tetrahedra take one step. Elsewhere the map may fold over far outside the cell, so steps are limited.
     """
-    X = mesh.nodes[mesh.cells[cell]]
-    middle = mesh.element.nodes[: mesh.element.corners].mean(0)
-    reach = 2.0 * np.ptp(mesh.element.nodes)
-    xi = np.tile(middle, (len(cell), 1))
+    X, affine = mesh.nodes[mesh.cells[cell]], mesh.kind == "tet4"
+    limit = np.inf if affine else 2.0 * float(np.ptp(mesh.element.nodes))
+    xi = np.tile(mesh.element.nodes[: mesh.element.corners].mean(0), (len(cell), 1))
     active = np.arange(len(cell))
-    for _ in range(_ITERATIONS):
-        at = X[active]
-        gap = points[active] - np.einsum("pa,pai->pi", shape(mesh.kind, xi[active]), at)
-        J = np.einsum("pai,pad->pid", at, gradients(mesh.kind, xi[active]))
-        step = _solved(J, gap)
-        # Far outside the map may fold over: steps stay within a few cells.
-        step *= (
-            np.minimum(1.0, reach / np.maximum(np.abs(step).max(axis=1, initial=0.0), 1e-300))[:, None]
-            if mesh.kind != "tet4"
-            else 1.0
-        )
-        xi[active] += step
-        active = active[np.abs(step).max(axis=1, initial=0.0) > 1e-13]
-        if mesh.kind == "tet4" or not len(active):
+    for _ in range(1 if affine else _ITERATIONS):
+        N, D = shape(mesh.kind, xi[active]), gradients(mesh.kind, xi[active])
+        gap = points[active] - np.einsum("pa,pai->pi", N, X[active])
+        step = _solved(np.einsum("pai,pad->pid", X[active], D), gap)
+        length = np.abs(step).max(axis=1, initial=0.0)
+        xi[active] += step * np.minimum(1.0, limit / np.maximum(length, 1e-300))[:, None]
+        active = active[length > 1e-13]
+        if not len(active):
             break
     return xi
 
@@ -155,9 +165,7 @@ def _clipped(kind: str, xi: np.ndarray) -> np.ndarray:
 
 
 def _extended(mesh: Mesh, cell: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Weights N(ξ₀) + ∇N(ξ₀)(ξ − ξ₀) about the point ξ₀ of the cell near x: linear outside, exact for
-    linear fields.
-    """
+    """Weights N(ξ₀) + ∇N(ξ₀)(ξ − ξ₀) about a point ξ₀ of the cell near x; they reproduce linear fields."""
     X = mesh.nodes[mesh.cells[cell]]
     near = _clipped(mesh.kind, reference_coordinates(mesh, cell, points))
     N, D = shape(mesh.kind, near), gradients(mesh.kind, near)

@@ -16,7 +16,7 @@ from pliant.mesh.elements import jacobians, shape
 if TYPE_CHECKING:
     from pliant.bodies.assembly import Assembly
 
-_EXACT = {"tet4": 2, "hex8": 3}  # degree that integrates N_a N_b; the others need 5
+_EXACT = {"tet4": 2}  # degree that integrates N_a N_b det(∂X/∂ξ); the others need 5
 
 
 def cell_densities(density: Any, mesh: Mesh) -> np.ndarray:
@@ -42,15 +42,15 @@ def cell_masses(mesh: Mesh, density: np.ndarray) -> np.ndarray:
 
 
 def node_loads(mesh: Mesh, masses: np.ndarray) -> np.ndarray:
-    """∫ ρ N_a dV at each node (k,) [kg]: row sums of the consistent mass. Corners of quadratic cells may
-    be negative.
-    """
+    """∫ ρ N_a dV at each node (k,) [kg], the row sums of M; negative at corners of quadratic cells."""
     return np.bincount(mesh.cells.ravel(), masses.sum(axis=2).ravel(), len(mesh.nodes))
 
 
 def lumped(mesh: Mesh, masses: np.ndarray) -> np.ndarray:
-    """Positive node masses (k,) [kg]: row sums for linear cells, for quadratic ones the diagonal scaled to
-    the cell's mass (Hinton, Rock, Zienkiewicz), because their row sums are negative.
+    """Positive node masses (k,) [kg].
+
+    Row sums for linear cells; for quadratic ones, whose row sums may be negative, the diagonal scaled to the
+    mass of the cell (Hinton, Rock, Zienkiewicz).
     """
     if mesh.element.order == 1:
         return node_loads(mesh, masses)
@@ -72,9 +72,7 @@ def checked_nodal_mass(nodal_mass: Any, given: Mesh, mesh: Mesh) -> np.ndarray:
 
 
 class Mass:
-    """Masses of a body, chosen once: `load` (k,) [kg] is what gravity acts on, the row sums of the mass
-    matrix.
-    """
+    """Masses of a body; `load` (k,) [kg] is what gravity acts on, the row sums of the mass matrix."""
 
     def __init__(self, given: Mesh, mesh: Mesh, density: Any, nodal_mass: Any, kind: str | None) -> None:
         if kind not in (None, "lumped", "consistent"):

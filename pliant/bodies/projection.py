@@ -17,9 +17,7 @@ from pliant.bodies.blocks import kernel
 
 @kernel
 def _jacobian(q, pose, frame, region, arm, node, which, J):
-    """J (3, 3) of a node on its own block, or on the translation (which = 0) or rotation (1) of its
-    region.
-    """
+    """J (3, 3) of a node on its own block, or on its region: translation (which = 0), rotation (1)."""
     r = region[node]
     for i in range(3):
         if r < 0:
@@ -81,9 +79,7 @@ def project_forces(q, pose, frame, region, arm, held, g, out):
 
 @kernel
 def add_second_derivatives(q, pose, region, arm, held, slot, g, K):
-    """K[slot[r]] += Σ ½(h aᵀ + a hᵀ) − (h·a) I over the nodes of each region; slot (m,) the rotations'
-    diagonal blocks.
-    """
+    """K[slot[r]] += Σ ½(h aᵀ + a hᵀ) − (h·a) I over each region; slot (m,) its rotation block."""
     h = np.empty(3)
     for n in held:
         k, o = pose + 12 * region[n] + 3, 9 * slot[region[n]]

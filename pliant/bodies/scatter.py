@@ -22,9 +22,7 @@ class Plan:
     slots: np.ndarray  # as the pairs: block of K, extra block, or −1
     direct: int  # blocks of the pattern
     extra: np.ndarray  # (nx, 2) node pairs of the extra blocks
-    target: (
-        np.ndarray
-    )  # (nx, 2, 2) 2·block + (1 if transposed) for each pair of the nodes' own blocks, −1 for none
+    target: np.ndarray  # (nx, 2, 2) where each part goes: 2·block + (1 if transposed), −1 for nowhere
 
     @property
     def blocks(self) -> int:
@@ -33,9 +31,7 @@ class Plan:
 
 
 def ordered_cells(cells: np.ndarray, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Cells with nodes in ascending rank, the order (ne, nn) that does it, and the first node (ne,) that
-    moves.
-    """
+    """Cells with nodes in ascending rank, the order (ne, nn) of that, the first moving node (ne,)."""
     order = np.argsort(rank[cells], axis=1, kind="stable")
     cells = np.ascontiguousarray(np.take_along_axis(cells, order, axis=1))
     return cells, order, (rank[cells] < 0).sum(axis=1)

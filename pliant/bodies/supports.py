@@ -97,9 +97,7 @@ def count_rigid_modes(mesh: Mesh, coordinates: Coordinates, fixed: np.ndarray) -
 
 
 def _motion(x: np.ndarray, origin: np.ndarray, size: float) -> np.ndarray:
-    """Displacement (n, 3, 6) of points under unit translations and rotations about `origin`, lengths in
-    units of `size`.
-    """
+    """Displacement (n, 3, 6) of points under unit translations and rotations; lengths in units of `size`."""
     arm = (x - origin) / size
     motion = np.zeros((len(x), 3, 6))
     motion[:, :, :3] = np.eye(3)

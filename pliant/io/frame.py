@@ -16,7 +16,7 @@ NICE = (1, 2, 5, 10)
 class Frame:
     """A box [lo, hi] (3,) [m] around points (k, 3), with ticks at multiples of a round `step` [m]."""
 
-    def __init__(self, points: np.ndarray, *, slimmest: float = 0.22, ticks: int = 6) -> None:
+    def __init__(self, points: np.ndarray, *, slimmest: float = 0.22, ticks: int = 8) -> None:
         lo, hi = points.min(axis=0), points.max(axis=0)
         half = (hi - lo) / 2
         half = np.maximum(half, slimmest * half.max()) + 0.08 * half.max()

@@ -143,7 +143,8 @@ def _camera(result: Result, view: View) -> Camera:
 
 def _stress(result: Result) -> tuple[np.ndarray, float, str]:
     robot = result.robot
-    parts = [von_mises(b, result.q[s]) for b, s in zip(robot.bodies, robot.q_spans, strict=True)]
+    spans = zip(robot.bodies, robot.q_spans, robot.z_spans, strict=True)
+    parts = [von_mises(body, result.q[s], result.state.internal[t]) for body, s, t in spans]
     return np.concatenate(parts) / 1e3, 1e3, "von Mises stress [kPa]"
 
 

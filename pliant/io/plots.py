@@ -51,6 +51,8 @@ def path_plot(results: Sequence[Result], row: str) -> str:
     ax.set_xlabel(f"{'xyz'[i]} of {row} [mm]")
     ax.set_ylabel(f"{'xyz'[j]} of {row} [mm]")
     ax.set_aspect("equal", adjustable="datalim")
+    if results[-1].robot.gravity[j] > 0:  # what falls goes down in the plot too
+        ax.invert_yaxis()
     ax.margins(0.12)
     return _svg(figure)
 

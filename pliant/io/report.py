@@ -168,10 +168,10 @@ def _write_meshes(result: Result, folder: Path) -> list[str]:
     from pliant.mesh import write
 
     robot, names = result.robot, []
-    for n, (body, span) in enumerate(zip(robot.bodies, robot.q_spans, strict=True)):
-        q = result.q[span]
-        x = np.array(body.positions(q))[: len(body.mesh.nodes)]
-        data = {"displacement": x - body.mesh.nodes, "von_mises": von_mises(body, q)}
+    for n, body in enumerate(robot.bodies):
+        q, z = result.q[robot.q_spans[n]], result.state.internal[robot.z_spans[n]]
+        x = np.array(body.positions(q))
+        data = {"displacement": x - body.mesh.nodes, "von_mises": von_mises(body, q, z)}
         name = "deformed.vtu" if len(robot.bodies) == 1 else f"deformed-{n + 1}.vtu"
         write(body.mesh.with_nodes(x), folder / name, point_data=data)
         names.append(name)

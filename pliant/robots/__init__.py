@@ -59,8 +59,9 @@ gallery: dict[str, Entry] = {
     ),
     "tower": Entry(
         tower,
-        {"chamber 1": Known(effort=8e3)},
-        "four inflatable sections, each with its own pressure",
+        {"chamber 1": Known(effort=12e3), "chamber 2": Known(effort=12e3)},
+        "four inflatable sections that push off each other",
+        view=(-50.0, 14.0),
     ),
     "pneunet": Entry(
         pneunet,

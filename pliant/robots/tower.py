@@ -56,27 +56,15 @@ def tower(
 
 
 def _facing(mesh: Mesh, below: float, above: float) -> np.ndarray:
-    """Pairs of nodes (n, 2) on either side of a slit between two heights [m], the lower one first.
-
-    Nodes at the slit's end are left out: the wall that closes it holds them apart.
-    """
-    low, high = (near_plane(mesh, (0.0, 0.0, z), (0.0, 0.0, 1.0)) for z in (below, above))
-    inside = np.flatnonzero(low), np.flatnonzero(high)
-    grain = 1e-6 * mesh.size
-    places = [{tuple(np.round(mesh.nodes[n, :2] / grain).astype(int)): n for n in nodes} for nodes in inside]
-    pairs = np.array([(places[0][at], places[1][at]) for at in places[0].keys() & places[1].keys()])
-    walls = mesh.surface.patch(np.abs(mesh.surface.facet_normals[:, 2]) < 0.5)
-    between = (walls.centres[:, 2] > below) & (walls.centres[:, 2] < above)
-    closed = np.unique(walls.facets[between])
-    pairs = pairs[~np.isin(pairs, closed).any(axis=1)]
-    joined = _joined(mesh, below, above)
-    return np.array(sorted(pair for pair in pairs.tolist() if pair[0] not in joined))
-
-
-def _joined(mesh: Mesh, below: float, above: float) -> set[int]:
-    """Nodes of the cells that fill the level between two heights: no slit there."""
+    """Pairs of nodes (n, 2) on either side of a slit between two heights [m], the lower one first."""
     filled = (mesh.centres[:, 2] > below) & (mesh.centres[:, 2] < above)
-    return set(np.unique(mesh.cells[filled]).tolist())
+    joined = np.isin(np.arange(len(mesh.nodes)), mesh.cells[filled])  # where the level is solid there is no slit
+    sides = []
+    for z in (below, above):
+        nodes = np.flatnonzero(near_plane(mesh, (0.0, 0.0, z), (0.0, 0.0, 1.0)) & ~joined)
+        plan = np.round(mesh.nodes[nodes, :2] / (1e-6 * mesh.size))
+        sides.append(nodes[np.lexsort(plan.T)])
+    return np.column_stack(sides)
 
 
 def _gaps(body: Solid, pairs: np.ndarray) -> Combined:

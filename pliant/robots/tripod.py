@@ -24,7 +24,7 @@ def tripod(
     along: int = 8,
     layers: int = 1,
     across: int = 2,
-    material: str = "dragon skin 30",
+    material: str = "smooth-sil 950",
     poisson: float = 0.48,
     angle: float = np.pi / 3,
     torque: float = 0.5,
@@ -42,7 +42,7 @@ def tripod(
     stuff = library[material]
     turn = 2 * np.pi * np.arange(3) / 3
     outward = np.column_stack([np.cos(turn), np.sin(turn), np.zeros(3)])
-    axes = np.cross([0.0, 0.0, 1.0], -outward)  # turning about it by a small angle lifts what is inside the hinge
+    axes = np.cross([0.0, 0.0, 1.0], outward)  # turning about it lifts what is on the inner side of the hinge
     regions = []
     for n in range(3):
         nodes = np.unique(mesh.cells[mesh.regions == n + 1])

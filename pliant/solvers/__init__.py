@@ -1,0 +1,7 @@
+"""Optimisation on condensed matrices: arrays in, a `Solution` with its certificate out."""
+
+from pliant.solvers.lcp import lcp
+from pliant.solvers.mcp import mcp
+from pliant.solvers.solution import Certificate, Solution
+
+__all__ = ["Certificate", "Solution", "lcp", "mcp"]

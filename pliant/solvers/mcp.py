@@ -1,0 +1,122 @@
+"""Mixed complementarity between bounds: the forward problem of condensed rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.errors import InputError
+from pliant.solvers.active_set import INFEASIBLE, SOLVED, STALLED, solve_box
+from pliant.solvers.free_rows import eliminate, substitute
+from pliant.solvers.residual import natural_residual, scales
+from pliant.solvers.solution import STATUSES, Certificate, Reals, Solution
+
+ACCEPT = 1e-10  # residual up to which a solution counts as solved, whichever path led there
+REFINE = 1e-12  # residual from which a step of iterative refinement is tried
+SHIFT = 1e-9  # proximal regularisation, as a share of the diagonal
+PROXIMAL_STEPS = 10
+
+
+def mcp(
+    W: ArrayLike,
+    q: ArrayLike,
+    lo: ArrayLike,
+    hi: ArrayLike,
+    *,
+    start: Solution | ArrayLike | None = None,
+    tol: float = 1e-12,
+) -> Solution:
+    """Solve lo ≤ λ ≤ hi, w = W λ + q (m,): w = 0 inside, w ≥ 0 at lo, w ≤ 0 at hi.
+
+    W (m, m) is symmetric. Rows without bounds (±inf) are equalities and are eliminated first. W may have
+    negative eigenvalues if they disappear with these rows, and may be singular: redundant equalities get zero
+    effort. `start` is an earlier solution or a guess of λ. Contradictory rows give a certificate with the status
+    "infeasible" and its residual, not an exception.
+    """
+    W, q = check(W, q)
+    lo, hi = _bounds(lo, len(q)), _bounds(hi, len(q))
+    if not np.all(lo <= hi):
+        row = int(np.argmin(lo <= hi))
+        raise InputError(f"bounds of row {row}", expected="lo ≤ hi", got=(float(lo[row]), float(hi[row])))
+    x = guess(start, len(q))
+    free = int(np.count_nonzero((lo == -np.inf) & (hi == np.inf)))
+    if free == 0:
+        return solve_bounded(W, q, lo, hi, x, tol)
+    reduced, elimination = eliminate(W, q, lo, hi, x, free)
+    status, iterations = SOLVED, 0
+    if free < len(q):
+        status, iterations = _active_set(*reduced, np.ones(len(q) - free), tol)
+    substitute(*elimination, reduced[-1], x)
+    return _certified(W, q, lo, hi, x, INFEASIBLE if status == SOLVED else status, iterations)
+
+
+def solve_bounded(W: Reals, q: Reals, lo: Reals, hi: Reals, x: Reals, tol: float) -> Solution:
+    """Solve a problem in which every row has a finite bound; x is the guess and becomes the effort."""
+    reference = scales(W)
+    status, iterations = _active_set(W, q, lo, hi, x, reference, tol)
+    return _certified(W, q, lo, hi, x, STALLED if status == SOLVED else status, iterations)
+
+
+def check(W: ArrayLike, q: ArrayLike) -> tuple[Reals, Reals]:
+    """W (m, m) and q (m,), contiguous and writeable: kernels are compiled anew for every other kind."""
+    W, q = np.require(W, np.float64, "CW"), np.require(q, np.float64, "CW")
+    if q.ndim != 1 or W.shape != (len(q), len(q)):
+        raise InputError("W, q", expected="(m, m) and (m,)", got=(W.shape, q.shape))
+    return W, q
+
+
+def guess(start: Solution | ArrayLike | None, m: int) -> Reals:
+    """The efforts to start from, a copy."""
+    if start is None:
+        return np.zeros(m)
+    effort = np.array(start.effort if isinstance(start, Solution) else start, np.float64)
+    if effort.shape != (m,) or not np.isfinite(effort).all():
+        raise InputError("start", expected=f"{m} finite efforts", got=effort.shape)
+    return effort
+
+
+def _active_set(
+    S: Reals, q: Reals, lo: Reals, hi: Reals, x: Reals, reference: Reals, tol: float
+) -> tuple[int, int]:
+    """Active set; if degenerate rows stall it, proximal steps x ← argmin f(x) + ½ρ‖x − xₖ‖² with a small ρ."""
+    limit = 10 * len(q) + 100
+    status, iterations = solve_box(S, q, lo, hi, x, reference, tol, limit)
+    if status == STALLED:
+        shifted = S + np.diag(SHIFT * reference)
+        for _ in range(PROXIMAL_STEPS):
+            status, more = solve_box(shifted, q - SHIFT * reference * x, lo, hi, x, reference, tol, limit)
+            iterations += more
+    return status, iterations
+
+
+def _certified(
+    W: Reals, q: Reals, lo: Reals, hi: Reals, x: Reals, otherwise: int, iterations: int
+) -> Solution:
+    """The solution with its residual in the original problem; `otherwise` is its status unless that is small."""
+    w = np.empty(len(q))
+    residual = natural_residual(W, q, lo, hi, x, w)
+    if residual > REFINE:
+        x, w, residual = _refined(W, q, lo, hi, x, w, residual)
+    if not np.isfinite(residual):
+        raise InputError("W, q", expected="finite values", got="some that are not")
+    status = STATUSES[SOLVED if residual <= ACCEPT else otherwise]
+    return Solution(x, w, Certificate(status, residual, iterations))
+
+
+def _refined(
+    W: Reals, q: Reals, lo: Reals, hi: Reals, x: Reals, w: Reals, residual: float
+) -> tuple[Reals, Reals, float]:
+    """One step of iterative refinement on the rows inside their bounds, kept if it helps."""
+    inside = (x > lo) & (x < hi)
+    low, high = np.where(inside, -np.inf, 0.0), np.where(inside, np.inf, 0.0)
+    step = np.zeros(len(q))
+    reduced, elimination = eliminate(W, w, low, high, step, int(np.count_nonzero(inside)))
+    substitute(*elimination, reduced[-1], step)
+    better, gap = np.clip(x + step, lo, hi), np.empty(len(q))
+    after = natural_residual(W, q, lo, hi, better, gap)
+    return (better, gap, after) if after < residual else (x, w, residual)
+
+
+def _bounds(values: ArrayLike, m: int) -> Reals:
+    array = np.asarray(values, np.float64)
+    return np.require(np.broadcast_to(array, (m,)) if array.shape != (m,) else array, None, "CW")

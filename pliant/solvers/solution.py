@@ -1,0 +1,44 @@
+"""What a solver returns: the answer and how far it can be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Reals = NDArray[np.float64]
+
+STATUSES = ("solved", "infeasible", "not converged")
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Evidence for a solution.
+
+    `status` is "solved", "infeasible" or "not converged". `residual` is the natural residual of the
+    complementarity problem, max |λ̂ − clip(λ̂ − ŵ, lo, hi)| / max(|q̂|, |λ̂|), where every row is scaled by
+    √|Wᵢᵢ| so that rows in different units compare: λ̂ = √Wᵢᵢ λ, ŵ = w / √Wᵢᵢ. It is 0 for an exact solution.
+    """
+
+    status: str
+    residual: float
+    iterations: int
+
+    @property
+    def solved(self) -> bool:
+        """Whether the problem was solved to the tolerance."""
+        return self.status == STATUSES[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Efforts λ (m,) and gaps w = Wλ + q (m,), in the units of the problem; read-only."""
+
+    effort: Reals
+    gap: Reals
+    certificate: Certificate
+
+    def __post_init__(self) -> None:
+        self.effort.flags.writeable = False
+        self.gap.flags.writeable = False
