@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from time import perf_counter
 from typing import Annotated, Any, Literal
 
 import tyro
 
 from pliant.errors import InputError, PliantError, PliantWarning, unknown_name
+from pliant.io.terminal import complain, console, drive_with_progress, summarise, warn
 
 FAILED, ERROR, INTERRUPTED = 1, 2, 130
-STARTED = perf_counter()
 
 DESCRIPTION = "Model, simulate and control soft robots. Begin with: pliant run trunk"
 COMMANDS = ("list", "run", "bench", "doctor")
@@ -73,11 +72,11 @@ def run(
     robot = chosen.build()
     for row in laws:
         robot.named(row)
-    results, first = _drive(robot, laws, steps)
+    results, first = drive_with_progress(robot, laws, steps)
     folder = out or Path("results") / name
     with console().status("Drawing the picture and writing the report"):
         page = _report(results, folder, chosen, laws)
-    _summary(results, laws, first)
+    summarise(results, laws, first)
     if json is not None:
         _copy(folder / "result.json", json)
     console().print(f"Look at [bold]{page}[/bold]", highlight=False, soft_wrap=True)
@@ -101,15 +100,18 @@ def bench(
     from pliant import bench as benches
 
     if what == "golden" and path is None:
-        raise InputError("path", expected="a folder with cases.json", got="none", hint="pliant bench golden PATH")
-    chosen = ("cantilever", "speed", "golden") if what == "all" else (what,)
+        raise InputError(
+            "path", expected="a folder with cases.json", got="none", hint="pliant bench golden PATH"
+        )
+    measures: dict[str, Any] = {"cantilever": benches.cantilever, "speed": benches.speed}
+    if path is not None:
+        measures["golden"] = lambda: benches.golden(path)
+    elif what == "all":
+        console().print("golden needs a folder of reference equilibria: skipped.", style="dim")
     tables: list[Any] = []
-    for name in chosen:
-        if name == "golden" and path is None:
-            console().print("golden needs a folder of reference equilibria: skipped.", style="dim")
-            continue
+    for name in measures if what == "all" else (what,):
         with console().status(f"Measuring: {name}"):
-            tables += benches.golden(path) if name == "golden" else getattr(benches, name)()
+            tables += measures[name]()
     for table in tables:
         table.show()
     _save(tables, json)
@@ -150,7 +152,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise unknown_name("command", arguments[0], COMMANDS)
         with warnings.catch_warnings():
             warnings.simplefilter("default", PliantWarning)
-            warnings.showwarning = _warn
+            warnings.showwarning = warn
             return int(app.cli(prog="pliant", description=DESCRIPTION, args=arguments or ["--help"]) or 0)
     except PliantError as error:
         complain(str(error))
@@ -173,7 +175,9 @@ def parse_setting(text: str) -> tuple[str, Any]:
     kind, colon, value = command.partition(":")
     expected = "ROW=effort:VALUE or ROW=displacement:VALUE"
     if not (row.strip() and equals and colon) or kind.strip() not in ("effort", "displacement"):
-        raise InputError("--set", expected=expected, got=repr(text), hint='Such as --set "cable 1=displacement:0.02".')
+        raise InputError(
+            "--set", expected=expected, got=repr(text), hint='Such as --set "cable 1=displacement:0.02".'
+        )
     try:
         numbers = [float(part) for part in value.split(",")]
     except ValueError:
@@ -182,75 +186,12 @@ def parse_setting(text: str) -> tuple[str, Any]:
     return row.strip(), Known(effort=number) if kind.strip() == "effort" else Known(displacement=number)
 
 
-def console(*, stderr: bool = False) -> Any:
-    """The terminal."""
-    from rich.console import Console
-
-    return Console(stderr=stderr)
-
-
-def complain(message: str) -> None:
-    """One red line on stderr."""
-    from rich.text import Text
-
-    console(stderr=True).print(Text(" ".join(message.split()), style="bold red"), soft_wrap=True)
-
-
-def _warn(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
-    from rich.text import Text
-
-    console(stderr=True).print(Text(f"{message}", style="yellow"), soft_wrap=True)
-
-
-def _drive(robot: Any, laws: Any, steps: int) -> tuple[list[Any], float]:
-    """Results along the load path, and the time from the start of the program to the first of them [s]."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    from pliant.robots import drive
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    results, first = [], 0.0
-    with Progress(*columns, console=console(), transient=True) as progress:
-        task = progress.add_task("First step (compiles once after an installation)", total=steps + 1)
-        for result in drive(robot, laws, steps=steps):
-            first = first or perf_counter() - STARTED
-            results.append(result)
-            progress.update(task, advance=1, description=f"Driving the {robot.name}")
-    return results, first
-
-
 def _report(results: list[Any], folder: Path, chosen: Any, laws: Any) -> Path:
     from pliant.io.picture import View
     from pliant.io.report import report
 
-    view = View(*chosen.view)
-    return report(results, folder, summary=_sentence(chosen.summary), laws=laws, view=view)
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
-
-
-def _summary(results: list[Any], laws: Any, first: float) -> None:
-    from pliant.bench import Table
-    from pliant.io.report import imposed_text
-    from pliant.io.units import quantity
-
-    last = results[-1]
-    table = Table(f"{last.robot.name.capitalize()}: final state", ("what", "imposed", "displacement", "effort"))
-    for name, row in last.robot.rows.items():
-        moving = row.interaction.size <= 6 and (name in laws or row.law.role == "effector")
-        if moving:
-            table.add(
-                what=name,
-                imposed=imposed_text(laws.get(name)),
-                displacement=quantity(last.displacement[name], row.interaction.unit),
-                effort=quantity(last.effort[name], row.interaction.effort_unit) if name in laws else "",
-            )
-    table.notes.append(f"{last.certificate}")
-    solving = sum(r.timings.get("total", 0.0) for r in results)
-    table.notes.append(f"First step {first:.1f} s after the start, {len(results)} steps in {solving:.1f} s.")
-    table.show()
+    sentence = f"{chosen.summary[0].upper()}{chosen.summary[1:]}."
+    return report(results, folder, summary=sentence, laws=laws, view=View(*chosen.view))
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -12,7 +12,18 @@ import numpy as np
 
 from pliant.bench import Table
 
-PACKAGES = ("pliant", "numpy", "scipy", "numba", "llvmlite", "threadpoolctl", "meshio", "matplotlib", "rich", "tyro")
+PACKAGES = (
+    "pliant",
+    "numpy",
+    "scipy",
+    "numba",
+    "llvmlite",
+    "threadpoolctl",
+    "meshio",
+    "matplotlib",
+    "rich",
+    "tyro",
+)
 EXTRAS = {"stl": ("pytetwild", "trimesh"), "solid": ("manifold3d", "trimesh"), "step": ("netgen",)}
 SLOW = 1000.0  # [ms] for dgemm(1500): something is wrong with the BLAS
 
@@ -64,12 +75,12 @@ def _cache() -> dict[str, Any]:
     """Where Numba keeps compiled code, whether it may, and how much is there."""
     from numba.core import config
 
-    package = Path(__file__).parent
-    folder = Path(config.CACHE_DIR) if config.CACHE_DIR else package
+    chosen = getattr(config, "CACHE_DIR", "")
+    folder = Path(chosen) if chosen else Path(__file__).parent
     files = list(folder.rglob("*.nbi"))
     writable = os.access(folder if folder.is_dir() else folder.parent, os.W_OK)
     size = sum(f.stat().st_size for f in folder.rglob("*.nbc")) / 1e6
-    place = folder if config.CACHE_DIR else f"{folder}/**/__pycache__"
+    place = folder if chosen else f"{folder}/**/__pycache__"
     found = f"{len(files)} functions, {size:.1f} MB in {place}"
     if not writable:
         found += ": not writable, every start compiles again. Set NUMBA_CACHE_DIR to a folder of yours."

@@ -176,10 +176,17 @@ def _newton(robot, ramp, conditions, gravity, guess, z, tolerance, work) -> Iter
             shift=move.shift,
             negative=move.negative,
         )
-        done = now.residual < tolerance.residual and now.constraint < tolerance.length
-        if done and (decrement < 1e3 * tolerance.length * robot.length):
+        if _converged(now, tolerance, robot.length):
             return replace(now, converged=True)
     return now
+
+
+def _converged(now: Iterate, tolerance: Tolerance, length: float) -> bool:
+    """Forces balance and the last step was small; or it was at rounding level, where loads are too weak to compare with."""
+    if now.constraint > tolerance.length:
+        return False
+    balanced = now.residual < tolerance.residual and now.decrement < 1e3 * tolerance.length * length
+    return balanced or (now.shift == 0.0 and now.decrement < 1e-3 * tolerance.length * length)
 
 
 def _advance(

@@ -184,7 +184,9 @@ def test_a_cable_through_two_bodies_couples_them():
     mesh = pl.mesh.box((0.05, 0.02, 0.02), cells=(2, 1, 1), kind="hex")
     other = mesh.transformed(translation=(0.07, 0.0, 0.0))
     held = [np.abs(m.nodes[:, 0] - x) < 1e-9 for m, x in ((mesh, 0.0), (other, 0.12))]
-    left, right = (pl.Solid(m, pl.Hooke(young=1e5, poisson=0.3), fixed=f) for m, f in zip((mesh, other), held))
+    left, right = (
+        pl.Solid(m, pl.Hooke(young=1e5, poisson=0.3), fixed=f) for m, f in zip((mesh, other), held)
+    )
     path = [left.points([[0.05, 0.01, 0.01]]), right.points([[0.07, 0.01, 0.01]])]
     tips = {"a": pl.Position(path[0]), "b": pl.Position(path[1])}
     rows = {"cable": pl.Row(pl.Cable(path)), **{name: pl.Row(tip) for name, tip in tips.items()}}

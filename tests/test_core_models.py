@@ -77,7 +77,9 @@ def balloon(material: Any, *, inner: float = 0.01, outer: float = 0.011) -> pl.R
         on_axis = (np.abs(mesh.nodes[:, others]) < 1e-9).all(axis=1)
         fixed[np.ix_(on_axis, others)] = True
     body = pl.Solid(mesh, material, fixed=fixed)
-    return pl.Robot(body, {"air": pl.Row(pl.Cavity.on(body, pl.mesh.cavity_surfaces(mesh)[0]))}, name="balloon")
+    return pl.Robot(
+        body, {"air": pl.Row(pl.Cavity.on(body, pl.mesh.cavity_surfaces(mesh)[0]))}, name="balloon"
+    )
 
 
 class Parts:

@@ -7,6 +7,7 @@ and used by another process, where the library sits elsewhere.
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -33,8 +34,7 @@ def addresses() -> np.ndarray | None:
     return np.array(found, dtype=np.uintp)
 
 
-@intrinsic
-def pointer(typingctx, array, offset):
+def _pointer(typingctx, array, offset):
     """Address of array[offset] of a contiguous 1-D array."""
 
     def generate(context, builder, signature, args):
@@ -45,8 +45,7 @@ def pointer(typingctx, array, offset):
     return types.voidptr(array, types.intp), generate
 
 
-@intrinsic
-def call(typingctx, address, arguments):
+def _call(typingctx, address, arguments):
     """Call a Fortran routine: pointers are passed on, characters and numbers by reference.
 
     Integers go through 64-bit slots: on little-endian machines that serves 32-bit and 64-bit BLAS alike.
@@ -65,6 +64,10 @@ def call(typingctx, address, arguments):
 
     byte_pointer = ir.IntType(8).as_pointer()
     return types.void(address, arguments), generate
+
+
+pointer: Any = intrinsic(_pointer)
+call: Any = intrinsic(_call)
 
 
 @inner

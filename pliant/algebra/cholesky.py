@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from pliant.algebra import blas
 from pliant.algebra.condensation import condense
 from pliant.algebra.elimination import supernodes
-from pliant.algebra.factor import Factor, Reals, Symbolic, check_data, failure, plain
+from pliant.algebra.factor import Factor, Reals, Symbolic, check_data, failure
+from pliant.algebra.jit import plain
 from pliant.algebra.kernels import factorise_fronts
 from pliant.algebra.ordering import minimum_degree, nested_dissection
 from pliant.algebra.pattern import Pattern
@@ -84,7 +85,7 @@ class Cholesky(Factor):
             raise failure(flat, int(block), indefinite=indefinite)
         self._ready = True
 
-    def _values(self) -> tuple:
+    def _values(self) -> tuple[Any, Fronts, int, Reals, Reals]:
         if not self._ready:
             raise PliantError("This factor was overwritten by a factorisation that failed. Factorise again.")
         return *self._layout, self._panels, self._signs
@@ -108,10 +109,10 @@ class Cholesky(Factor):
 
     def compliance(self, H: sp.csr_array) -> Reals:
         """W = H A⁻¹ Hᵀ (m, m), symmetric, for sparse rows H (m, ndof); duplicate entries are summed."""
-        H = self._rows(H)
-        W = np.empty((H.shape[0], H.shape[0]))
-        rows = plain(H.indptr, np.int64), plain(H.indices, np.int64), plain(H.data)
-        if not condense(*self._values(), self.negative, *rows, W):
+        rows = self._rows(H)
+        start, columns = plain(rows.indptr, np.int64), plain(rows.indices, np.int64)
+        W = np.empty((len(start) - 1, len(start) - 1))
+        if not condense(*self._values(), self.negative, start, columns, plain(rows.data), W):
             expected = f"column indices from 0 to {self.symbolic.pattern.ndof - 1}"
-            raise InputError("H", expected=expected, got=(int(H.indices.min()), int(H.indices.max())))
+            raise InputError("H", expected=expected, got=(int(columns.min()), int(columns.max())))
         return W

@@ -82,8 +82,9 @@ def _relabel(parent: Indices, post: Indices) -> Indices:
 def _elimination_tree(start, lower):
     """Liu's algorithm: parent[j] is the first row below the diagonal in column j of L."""
     size = len(start) - 1
-    parent, ancestor = np.full(size, -1), np.full(size, -1)
+    parent, ancestor = np.empty(size, np.int64), np.empty(size, np.int64)
     for j in range(size):
+        parent[j], ancestor[j] = -1, -1
         for k in range(start[j], start[j + 1]):
             i = lower[k]
             while i != -1 and i < j:
@@ -99,7 +100,9 @@ def _elimination_tree(start, lower):
 def _postorder(parent):
     """post[new] = old: every subtree contiguous, children before parents; forests allowed."""
     size = len(parent)
-    child, sibling = np.full(size + 1, -1), np.full(size, -1)  # child[size]: the roots
+    child, sibling = np.empty(size + 1, np.int64), np.empty(size, np.int64)  # child[size]: the roots
+    for j in range(size + 1):
+        child[j] = -1
     for j in range(size - 1, -1, -1):
         above = parent[j] if parent[j] >= 0 else size
         sibling[j] = child[above]
@@ -122,8 +125,9 @@ def _postorder(parent):
 def _column_counts(start, lower, parent):
     """Entries below the diagonal in every column of L, by walking the row subtrees."""
     size = len(parent)
-    count, mark = np.zeros(size, np.int64), np.full(size, -1)
+    count, mark = np.empty(size, np.int64), np.empty(size, np.int64)
     for j in range(size):
+        count[j], mark[j] = 0, -1
         for k in range(start[j], start[j + 1]):
             i = lower[k]
             while i != j and mark[i] != j:
@@ -135,11 +139,15 @@ def _column_counts(start, lower, parent):
 
 @kernel
 def _amalgamate(columns, below, parent, relax):
-    """into[s]: the supernode that s is merged into. A merged front has the rows of its topmost member."""
+    """into[s]: the supernode that s is merged into. A merged front has the rows of its topmost member.
+
+    `columns` is overwritten by the columns of the merged fronts.
+    """
     size = len(columns)
-    columns, zeros, into = columns.copy(), np.zeros(size, np.int64), np.arange(size)
-    child, sibling = np.full(size, -1), np.full(size, -1)
+    zeros, into = np.empty(size, np.int64), np.empty(size, np.int64)
+    child, sibling = np.empty(size, np.int64), np.empty(size, np.int64)
     for s in range(size - 1, -1, -1):
+        zeros[s], into[s], child[s], sibling[s] = 0, s, -1, -1
         if parent[s] >= 0:
             sibling[s] = child[parent[s]]
             child[parent[s]] = s

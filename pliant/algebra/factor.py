@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.algebra.jit import plain
 from pliant.algebra.pattern import Pattern
 from pliant.errors import InputError, PliantError
 
@@ -71,18 +72,13 @@ class Factor(ABC):
             raise InputError("b", expected=f"({ndof},) or ({ndof}, k)", got=array.shape)
         return array
 
-    def _rows(self, H: sp.csr_array) -> sp.csr_array:
+    def _rows(self, H: Any) -> Any:
+        """H in compressed rows: as it is if it says so, in SciPy's class or a lighter one."""
         if getattr(H, "format", None) != "csr":
             H = sp.csr_array(H)
         if H.shape[1] != self.symbolic.pattern.ndof:
             raise InputError("H", expected=f"(m, {self.symbolic.pattern.ndof})", got=H.shape)
         return H
-
-
-def plain(values: ArrayLike, dtype: type = np.float64) -> NDArray:
-    """A contiguous, writeable array: kernels are compiled anew for every other kind."""
-    array = np.ascontiguousarray(values, dtype)
-    return array if array.flags.writeable else array.copy()
 
 
 def check_data(pattern: Pattern, data: ArrayLike) -> Reals:

@@ -75,6 +75,7 @@ class SuperLU(Factor):
 
     def compliance(self, H: sp.csr_array) -> Reals:
         """W = H A⁻¹ Hᵀ (m, m), symmetric, for sparse rows H (m, ndof); duplicate entries are summed."""
-        H = self._rows(H)
+        rows = self._rows(H)
+        H = sp.csr_array((rows.data, rows.indices, rows.indptr), shape=rows.shape)
         W = H @ self.solve(H.T.toarray())
         return 0.5 * (W + W.T)

@@ -41,7 +41,10 @@ class Fronts(NamedTuple):
 
 
 def layout(pattern: Pattern, nodes: Supernodes) -> tuple[Fronts, tuple[int, int]]:
-    """The layout for given supernodes, and the sizes of the two stacks in scalars."""
+    """The layout for given supernodes, and the sizes of the two stacks in scalars.
+
+    Long because it fills one record, each array in a line or two.
+    """
     size, count, b = pattern.size, len(nodes.parent), pattern.block
     columns = np.diff(nodes.first)
     front_of = np.repeat(np.arange(count), columns)
@@ -62,11 +65,11 @@ def layout(pattern: Pattern, nodes: Supernodes) -> tuple[Fronts, tuple[int, int]
     place = np.empty(size, np.int64)
     place[nodes.order] = np.arange(size)
     i, j = place[pattern.rows], place[pattern.cols]
-    high, low = np.maximum(i, j), np.minimum(i, j)
-    front = front_of[low]
-    target = panel[front] + b * (local(front, high) + (low - nodes.first[front]) * height[front])
+    front = front_of[np.minimum(i, j)]
+    target = panel[front] + b * (
+        local(front, np.maximum(i, j)) + (np.minimum(i, j) - nodes.first[front]) * height[front]
+    )
     by_target = np.argsort(target)
-    blocks = np.where(i >= j, np.arange(len(i)), -1 - np.arange(len(i)))
     update, parity, stacks = _stacks(nodes.parent, (b * nodes.below) ** 2, child_start, children)
     return Fronts(
         first=nodes.first,
@@ -82,7 +85,7 @@ def layout(pattern: Pattern, nodes: Supernodes) -> tuple[Fronts, tuple[int, int]
         update=update,
         parity=parity,
         entry_start=np.searchsorted(front[by_target], np.arange(count + 1)),
-        entry_block=blocks[by_target],
+        entry_block=np.where((i >= j)[by_target], by_target, -1 - by_target),
         entry_target=target[by_target],
         diagonal=pattern.diagonal[nodes.order],
         order=nodes.order,
@@ -120,7 +123,9 @@ def _rows(
 @kernel
 def _fill_rows(first, start, child_start, children, entry_start, entry_row):
     """Rows of every front: those of its own entries and of its children, below its pivots."""
-    rows, mark = np.empty(start[-1], np.int64), np.full(first[-1], -1)
+    rows, mark = np.empty(start[-1], np.int64), np.empty(first[-1], np.int64)
+    for row in range(len(mark)):
+        mark[row] = -1
     for s in range(len(start) - 1):
         at = start[s]
         for k in range(entry_start[s], entry_start[s + 1]):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial import KDTree
 
 from pliant.errors import InputError
 from pliant.mesh import Mesh
 from pliant.mesh.elements import gradients, shape
+
+if TYPE_CHECKING:
+    from scipy.spatial import KDTree
 
 _ITERATIONS = 30
 _NEAREST = 12  # cells tried first
@@ -34,6 +36,8 @@ def locate(mesh: Mesh, where: Any, *, outside: str = "error", tolerance: float |
         raise InputError("outside", expected="'error' or 'nearest'", got=repr(outside))
     points = checked_points(where)
     tolerance = 1e-6 * mesh.size if tolerance is None else tolerance
+    from scipy.spatial import KDTree  # slow to import
+
     tree = KDTree(mesh.centres)
     cell, xi, off = _search(mesh, points, tree, tolerance)
     lost = np.flatnonzero(off > tolerance)

@@ -126,8 +126,8 @@ class Rigid:
 
 def frame_about(axis: np.ndarray) -> np.ndarray:
     """A rotation (3, 3) whose third column is the unit vector `axis`."""
-    helper = np.eye(3)[np.argmin(np.abs(axis))]
-    x = np.cross(helper, axis)
+    across = np.eye(3)[np.argmin(np.abs(axis))]
+    x = np.cross(across, axis)
     x /= np.linalg.norm(x)
     return np.column_stack([x, np.cross(axis, x), axis])
 

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial.transform import Rotation
 
 from pliant.errors import InputError
 from pliant.mesh import Mesh
@@ -65,7 +63,7 @@ def checked_indices(what: str, chosen: np.ndarray, k: int) -> np.ndarray:
 def moved_rigidly(x: np.ndarray, rotation: Any, translation: Any) -> np.ndarray:
     """R x + t of points x (n, 3); R a matrix (3, 3) or a scipy Rotation, t (3,) [m]; None leaves one out."""
     given = np.eye(3) if rotation is None else rotation
-    R = np.asarray(given.as_matrix() if isinstance(given, Rotation) else given, float)
+    R = np.asarray(given.as_matrix() if hasattr(given, "as_matrix") else given, float)
     if R.shape != (3, 3) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6) or np.linalg.det(R) < 0:
         raise InputError("rotation", expected="a rotation matrix (3, 3) with RRᵀ = I and det R = 1", got=R)
     t = np.zeros(3) if translation is None else np.asarray(translation, float)
@@ -125,4 +123,6 @@ def _pieces(mesh: Mesh, region: np.ndarray) -> np.ndarray:
         links.append((nodes[:-1], nodes[1:]))
     i, j = (np.concatenate(side) for side in zip(*links))
     graph = coo_array((np.ones(len(i)), (i, j)), shape=(len(region), len(region)))
+    from scipy.sparse.csgraph import connected_components  # slow to import
+
     return connected_components(graph, directed=False)[1]

@@ -6,7 +6,6 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from pliant.errors import InputError
 from pliant.points import Points
@@ -77,5 +76,7 @@ def rim_loops(edges: np.ndarray) -> list[np.ndarray]:
         )
     n = len(points)
     graph = sp.coo_array((np.ones(len(edges)), local.T), shape=(n, n))
+    from scipy.sparse.csgraph import connected_components  # slow to import, seldom needed
+
     loops, label = connected_components(graph, directed=False)
     return [edges[label[local[:, 0]] == k] for k in range(loops)]

@@ -96,7 +96,9 @@ def certificate_words(certificate: Certificate, length: float) -> str:
         f"{certificate.iterations} Newton iterations in {certificate.load_steps} load step(s)."
     )
     if certificate.negative:
-        words += " The stiffness has negative pivots: without the imposed values this state would not be stable."
+        words += (
+            " The stiffness has negative pivots: without the imposed values this state would not be stable."
+        )
     if certificate.shift:
         words += " The tangent was regularised in the last iteration."
     return words

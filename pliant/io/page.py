@@ -64,7 +64,9 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Seq
     """A table of text cells; columns in `numbers` are aligned right. A cell that begins with '<' is markup."""
     mark = ['class="number"' if k in numbers else "" for k in range(len(columns))]
     head = "".join(f"<th {m}>{escape(c)}</th>" for c, m in zip(columns, mark))
-    body = "".join("<tr>" + "".join(f"<td {m}>{_cell(c)}</td>" for c, m in zip(row, mark)) + "</tr>" for row in rows)
+    body = "".join(
+        "<tr>" + "".join(f"<td {m}>{_cell(c)}</td>" for c, m in zip(row, mark)) + "</tr>" for row in rows
+    )
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 COLOURS = ("#dfe9ee", "#b4d5dc", "#8cc3b8", "#d3cb74", "#f0ad45", "#e3703a", "#b8342c")
 INK, CABLE, SLACK, TRAIL = "#20262e", "#17202b", "#7c8792", "#a3195b"
-LABELS, EDGE, BAR, TITLE = 0.52, 0.12, 1.0, 0.4  # [in] room for tick labels, on other sides, for the colour bar, the title
+LABELS, EDGE, BAR, TITLE = (
+    0.52,
+    0.12,
+    1.0,
+    0.4,
+)  # [in] room for tick labels, on other sides, for the colour bar, the title
 
 
 @dataclass(frozen=True)
@@ -33,12 +38,15 @@ class View:
     up: Sequence[float] | None = None
 
 
+DEFAULT_VIEW = View()
+
+
 def picture(
     result: Result,
     path: str | Path,
     *,
     field: str = "stress",
-    view: View = View(),
+    view: View = DEFAULT_VIEW,
     trail: Sequence[Result] = (),
     title: str = "",
     ghost: bool = True,
@@ -63,7 +71,9 @@ def picture(
     camera, rest = _camera(result, view), result.robot.positions(result.robot.rest.q)
     shown = np.vstack([result.positions, rest if ghost else result.positions, *_outside(result)])
     frame = Frame(shown)
-    sheet = _Sheet(camera.project(frame.corners if axes else shown)[:, :2], size, dpi, axes, scale, bool(title))
+    sheet = _Sheet(
+        camera.project(frame.corners if axes else shown)[:, :2], size, dpi, axes, scale, bool(title)
+    )
     if axes:
         frame.draw(sheet.canvas, camera)
     renderer = Renderer(result.robot, camera, sheet.pixels_per_metre)
@@ -95,7 +105,7 @@ class _Sheet:
         room = np.array(size) - left_below - right_above - (self._bar, self._head)
         inch = float(((hi - lo) / room).max())  # [m] per inch
         inner = (hi - lo) / inch + left_below + right_above
-        self.width, self.height = (float(n) for n in inner + (self._bar, self._head))
+        self.width, self.height = float(inner[0] + self._bar), float(inner[1] + self._head)
         self.pixels_per_metre = dpi / inch
         self.dpi = dpi
         self.figure = Figure(figsize=(self.width, self.height), dpi=dpi, facecolor="white")
@@ -188,11 +198,12 @@ def _outside(result: Result) -> list[np.ndarray]:
 
 def _draw_cables(canvas: Any, camera: Camera, result: Result) -> None:
     for name, path in _cables(result).items():
-        line, taut = camera.project(path)[:, :2].T, bool(result.effort[name][0] > 0)
-        canvas.plot(*line, color="white", linewidth=2.8 if taut else 1.4, alpha=0.7, zorder=4)
-        canvas.plot(*line, color=CABLE if taut else SLACK, linewidth=1.4 if taut else 0.7, zorder=5)
-        if taut:
-            canvas.plot(*line, "o", color=CABLE, markersize=2.2, zorder=5)
+        line = camera.project(path)[:, :2].T
+        if result.effort[name][0] > 0:
+            canvas.plot(*line, color="white", linewidth=2.8, alpha=0.7, zorder=4)
+            canvas.plot(*line, "o-", color=CABLE, linewidth=1.4, markersize=2.2, zorder=5)
+        else:
+            canvas.plot(*line, color=SLACK, linewidth=0.6, alpha=0.55, zorder=3)
 
 
 def _draw_trail(canvas: Any, camera: Camera, results: Sequence[Result]) -> None:

@@ -89,7 +89,9 @@ def _svg(figure: Any) -> str:
     import matplotlib
 
     buffer = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "font.family": "sans-serif", "svg.hashsalt": "pliant"}):
+    with matplotlib.rc_context(
+        {"svg.fonttype": "none", "font.family": "sans-serif", "svg.hashsalt": "pliant"}
+    ):
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
     text = text[text.index("<svg") :]

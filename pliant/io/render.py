@@ -40,7 +40,9 @@ class Renderer:
         shade = shading.occlusion(seen, radius=0.05 * max(seen.covered.shape))
         rgb = shading.lit(seen.interpolate(colours[self.triangles]), normals, shade)
         if mesh:
-            rgb *= 1.0 - 0.2 * shading.lines(seen, self.edges, xy, self.triangles, 0.7 * OVERSAMPLING)[:, None]
+            rgb *= (
+                1.0 - 0.2 * shading.lines(seen, self.edges, xy, self.triangles, 0.7 * OVERSAMPLING)[:, None]
+            )
         image = np.zeros((*seen.covered.shape, 4))
         image[seen.covered, :3], image[seen.covered, 3] = rgb, 1.0
         outline = 0.5 * shading.contours(seen, normals)

@@ -15,7 +15,7 @@ from pliant.interactions import Position
 from pliant.io import page
 from pliant.io.facts import body_facts, certificate_words, material_text, result_data
 from pliant.io.fields import von_mises
-from pliant.io.picture import View, picture
+from pliant.io.picture import DEFAULT_VIEW, View, picture
 from pliant.io.plots import effort_plot, path_plot
 from pliant.io.units import quantity
 
@@ -31,7 +31,7 @@ def report(
     title: str = "",
     summary: str = "",
     laws: Mapping[str, Known] | None = None,
-    view: View = View(),
+    view: View = DEFAULT_VIEW,
 ) -> Path:
     """Write a result, or the results along a load path (the last one counts), to a folder; returns its index.html.
 
@@ -98,7 +98,10 @@ def _rows_section(result: Result, laws: Mapping[str, Known]) -> list[str]:
         if len(at) > 6:
             shown, effort = f"{len(at)} values", f"{len(at)} values"
         else:
-            shown, effort = quantity(at, interaction.unit), quantity(result.effort[name], interaction.effort_unit)
+            shown, effort = (
+                quantity(at, interaction.unit),
+                quantity(result.effort[name], interaction.effort_unit),
+            )
         moved = ""
         if isinstance(interaction, Position):
             step = at - interaction.value(interaction.rest)

@@ -70,16 +70,21 @@ def _between(image: np.ndarray, row: np.ndarray, column: np.ndarray) -> np.ndarr
     return (1 - u) * top + u * ((1 - v) * image[below, j] + v * image[below, right])
 
 
-def lines(seen: Fragments, edges: np.ndarray, xy: np.ndarray, triangles: np.ndarray, width: float) -> np.ndarray:
+def lines(
+    seen: Fragments, edges: np.ndarray, xy: np.ndarray, triangles: np.ndarray, width: float
+) -> np.ndarray:
     """How much of each covered pixel a mesh line covers, (n,) in 0…1.
 
     `edges` (t, 3, e) are functions over the triangles' corners that vanish on the edges to draw; `width` [px].
     """
     a, b, c = np.moveaxis(xy[triangles], 1, 0)
-    area = np.cross(b - a, c - a)
+    (ux, uy), (vx, vy) = (b - a).T, (c - a).T
+    area = ux * vy - uy * vx
     area = np.where(area == 0, 1.0, area)[:, None]
     turn = lambda v: np.stack([-v[:, 1], v[:, 0]], axis=1)
-    gradient = np.stack([turn(c - b), turn(a - c), turn(b - a)], axis=1) / area[:, None]  # of the three weights
+    gradient = (
+        np.stack([turn(c - b), turn(a - c), turn(b - a)], axis=1) / area[:, None]
+    )  # of the three weights
     slope = np.linalg.norm(np.einsum("tce,tcx->tex", edges, gradient), axis=2)
     distance = seen.interpolate(edges) / np.maximum(slope[seen.triangle[seen.covered]], 1e-12)
     return np.clip(width / 2 + 0.5 - distance.min(axis=1), 0.0, 1.0)

@@ -1,7 +1,7 @@
 """The gallery: functions that build a robot, with keyword parameters in SI units, and what to do with it first.
 
-    robot = pl.robots.trunk(length=0.25)
-    pl.robots.gallery["trunk"].laws         # the commands of its demonstration
+robot = pl.robots.trunk(length=0.25)
+pl.robots.gallery["trunk"].laws         # the commands of its demonstration
 """
 
 from __future__ import annotations
@@ -44,18 +44,20 @@ class Entry:
 gallery: dict[str, Entry] = {
     "cantilever": Entry(
         cantilever,
-        {"load": Known(effort=-0.1)},
+        {"load": Known(effort=-0.15)},
         "a bar that sags under its weight and a load at its tip",
     ),
     "finger": Entry(
         finger,
-        {"cable": Known(displacement=0.015)},
+        {"cable": Known(displacement=0.018)},
         "a notched silicone finger curled by one cable",
+        view=(25.0, 12.0),
     ),
     "trunk": Entry(
         trunk,
-        {"cable 1": Known(displacement=0.03), "cable 7": Known(displacement=0.012)},
+        {"cable 1": Known(displacement=0.04), "cable 8": Known(displacement=0.015)},
         "a trunk that hangs from its base, with eight cables",
+        view=(-55.0, 14.0),
     ),
     "tower": Entry(
         tower,
@@ -65,23 +67,24 @@ gallery: dict[str, Entry] = {
     ),
     "pneunet": Entry(
         pneunet,
-        {"chamber": Known(effort=30e3)},
+        {"chamber": Known(effort=40e3)},
         "a pneumatic-network finger that curls when inflated",
     ),
     "tripod": Entry(
         tripod,
         {
-            "motor 1": Known(displacement=np.radians(45)),
-            "motor 2": Known(displacement=np.radians(10)),
-            "motor 3": Known(displacement=np.radians(-10)),
+            "motor 1": Known(displacement=np.radians(-40.0)),
+            "motor 2": Known(displacement=np.radians(0.0)),
+            "motor 3": Known(displacement=np.radians(30.0)),
         },
-        "three legs on servo motors that lift and tilt a hub",
+        "three legs on servo motors that move and tilt a hub",
         view=(-50.0, 28.0),
     ),
     "bellows": Entry(
         bellows,
-        {"chamber": Known(displacement=20e-6)},
+        {"chamber": Known(displacement=25e-6)},
         "a liquid-filled bellows whose length follows the volume pumped in",
+        view=(-60.0, 10.0),
     ),
 }
 

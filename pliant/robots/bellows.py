@@ -19,7 +19,7 @@ def bellows(
     wall: float = 0.0015,
     end: float = 0.004,
     convolutions: int = 4,
-    around: int = 12,
+    around: int = 16,
     steps: int = 4,
     material: str = "dragon skin 30",
     poisson: float = 0.48,

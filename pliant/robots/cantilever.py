@@ -29,7 +29,13 @@ def cantilever(
     sinks by 13.38 mm under its weight alone. Rows: "load", a vertical force on the middle of the free end [N], and
     "tip", that point's position.
     """
-    mesh = box((length, width, height), cells=cells, kind=kind, origin=(0.0, -width / 2, -height / 2), grade=(1.35, 1.0, 1.0))
+    mesh = box(
+        (length, width, height),
+        cells=cells,
+        kind=kind,
+        origin=(0.0, -width / 2, -height / 2),
+        grade=(1.35, 1.0, 1.0),
+    )
     clamp = near_plane(mesh, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0))
     body = Solid(mesh, Hooke(young=young, poisson=poisson), density=density, fixed=clamp)
     end = (length, 0.0, 0.0)

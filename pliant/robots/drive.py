@@ -24,7 +24,9 @@ def drive(robot: Robot, laws: Mapping[str, Known], *, steps: int = 10) -> Iterat
     for name, law in laws.items():
         robot.named(name)
         if not isinstance(law, Known):
-            raise InputError(f"command of {name!r}", expected="Known(effort=…) or Known(displacement=…)", got=repr(law))
+            raise InputError(
+                f"command of {name!r}", expected="Known(effort=…) or Known(displacement=…)", got=repr(law)
+            )
     start = static(robot)
     yield start
     now = start

@@ -35,7 +35,15 @@ def pneunet(
     cavity, up to `pressure` [Pa] with up to 20 kPa of suction; "tip", the middle of the layer's end.
     """
     mesh = pneunet_mesh(
-        chambers, chamber=chamber, wall=wall, gap=gap, root=root, width=width, height=height, layer=layer, size=size
+        chambers,
+        chamber=chamber,
+        wall=wall,
+        gap=gap,
+        root=root,
+        width=width,
+        height=height,
+        layer=layer,
+        size=size,
     )
     soft, stiff = library[material], library[layer_material]
     root_face = near_plane(mesh, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0))

@@ -39,8 +39,9 @@ def tower(
 
     The gaps are measured along z: right for sections that tilt by up to about 30°. Nothing slides with friction.
     """
-    shape = {"width": width, "chamber": chamber, "wall": wall, "slit": slit, "depth": depth, "base": base}
-    mesh = tower_mesh(sections, **shape, size=size)
+    mesh = tower_mesh(
+        sections, width=width, chamber=chamber, wall=wall, slit=slit, depth=depth, base=base, size=size
+    )
     stuff = library[material]
     foot = near_plane(mesh, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
     body = Solid(mesh, stuff.material(poisson), density=stuff.density, fixed=foot)
@@ -58,7 +59,8 @@ def tower(
 def _facing(mesh: Mesh, below: float, above: float) -> np.ndarray:
     """Pairs of nodes (n, 2) on either side of a slit between two heights [m], the lower one first."""
     filled = (mesh.centres[:, 2] > below) & (mesh.centres[:, 2] < above)
-    joined = np.isin(np.arange(len(mesh.nodes)), mesh.cells[filled])  # where the level is solid there is no slit
+    joined = np.zeros(len(mesh.nodes), bool)
+    joined[mesh.cells[filled]] = True  # where the level is solid there is no slit
     sides = []
     for z in (below, above):
         nodes = np.flatnonzero(near_plane(mesh, (0.0, 0.0, z), (0.0, 0.0, 1.0)) & ~joined)

@@ -21,9 +21,9 @@ def tripod(
     rise: float = 0.025,
     clamp: float = 0.008,
     arm: float = 0.02,
-    along: int = 8,
-    layers: int = 1,
-    across: int = 2,
+    along: int = 9,
+    layers: int = 2,
+    across: int = 4,
     material: str = "smooth-sil 950",
     poisson: float = 0.48,
     angle: float = np.pi / 3,
@@ -37,7 +37,14 @@ def tripod(
     [rad] and ±`torque` [N·m]; "tip", the middle of the hub's upper side.
     """
     mesh = tripod_mesh(
-        reach, width=width, thickness=thickness, rise=rise, clamp=clamp, across=across, layers=layers, along=along
+        reach,
+        width=width,
+        thickness=thickness,
+        rise=rise,
+        clamp=clamp,
+        across=across,
+        layers=layers,
+        along=along,
     )
     stuff = library[material]
     turn = 2 * np.pi * np.arange(3) / 3
@@ -50,6 +57,8 @@ def tripod(
         regions.append(Rigid(nodes, f"arm {n + 1}", joint=hinge))
     body = Solid(mesh, stuff.hooke(poisson), density=stuff.density, rigid=regions)
     drive = Bounded(effort=(-torque, torque), displacement=(-angle, angle))
-    rows = {f"motor {n + 1}": Row(Motor(body.region_points(f"arm {n + 1}"), axes[n]), drive) for n in range(3)}
+    rows = {
+        f"motor {n + 1}": Row(Motor(body.region_points(f"arm {n + 1}"), axes[n]), drive) for n in range(3)
+    }
     rows["tip"] = tip(body, (0.0, 0.0, rise + thickness / 2))
     return Robot(body, rows, gravity=gravity, name="tripod")

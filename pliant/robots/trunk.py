@@ -36,7 +36,13 @@ def trunk(
     middle, between them (45°, 135° …). Each is pulled in by up to `pull` [m] with up to `tension` [N]. "tip" is the
     middle of the end face.
     """
-    shape = {"length": length, "base_radius": base_radius, "tip_radius": tip_radius, "discs": discs, "thickness": thickness}
+    shape = {
+        "length": length,
+        "base_radius": base_radius,
+        "tip_radius": tip_radius,
+        "discs": discs,
+        "thickness": thickness,
+    }
     mesh = trunk_mesh(**shape, around=around, size=size, order=2)
     stuff = library[material]
     base = near_plane(mesh, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))

@@ -19,6 +19,8 @@ SOLVED, INFEASIBLE, STALLED = 0, 1, 2
 DEPENDENT = 1e-12  # pivots below this share of the diagonal are rounding …
 ROUNDING = 1e-13  # … and so are those below this share of the diagonal before free rows were eliminated
 
+EPSILON = 1e-15  # what rounding leaves of w, relative to the efforts
+
 
 @kernel
 def solve_box(S, q, lo, hi, x, reference, tol, limit):
@@ -28,21 +30,10 @@ def solve_box(S, q, lo, hi, x, reference, tol, limit):
     finite bound. Returns (status, iterations).
     """
     n = len(q)
-    L, members, place = np.empty((n, n)), np.empty(n, np.int64), np.full(n, INSIDE)
-    base, w, z, barred = (
-        q.copy(),
-        np.empty(n),
-        np.empty(n),
-        np.zeros(n, np.bool_),
-    )  # base: w without inside rows
-    least = np.empty(n)
-    k = np.int64(0)  # a typed zero: a literal would compile every callee twice
-    for j in range(n):
-        least[j] = max(DEPENDENT * S[j, j], ROUNDING * reference[j])
-        if x[j] > lo[j] and x[j] < hi[j] and append(L, k, S, members, j, least[j]):
-            k += 1
-        else:
-            _rest(S, j, x[j] - lo[j] > hi[j] - x[j], lo, hi, x, place, base)
+    L, barred = np.empty((n, n)), np.empty(n, np.bool_)
+    members, place = np.empty(n, np.int64), np.empty(n, np.int64)
+    base, w, z, least = np.empty(n), np.empty(n), np.empty(n), np.empty(n)  # base: w without the inside rows
+    k = _start(S, q, lo, hi, x, reference, L, members, place, base, barred, least)
     guessing, newest = k > 0, -1
     for iteration in range(1, limit + 1):
         for a in range(k):
@@ -58,7 +49,7 @@ def solve_box(S, q, lo, hi, x, reference, tol, limit):
         if blocking >= 0:
             j = members[blocking]
             if step > 0.0:
-                barred[:] = False
+                _forgive(barred)
             elif j == newest:
                 barred[j] = True  # only rounding let it in; it may try again after progress
             remove(L, k, members, blocking)
@@ -77,6 +68,27 @@ def solve_box(S, q, lo, hi, x, reference, tol, limit):
             if status != SOLVED:
                 return status, iteration
     return STALLED, limit
+
+
+@inner
+def _start(S, q, lo, hi, x, reference, L, members, place, base, barred, least):
+    """Rows strictly between their bounds go inside, if independent, the others to the nearer bound."""
+    for j in range(len(q)):
+        base[j], place[j], barred[j] = q[j], INSIDE, False
+        least[j] = max(DEPENDENT * S[j, j], ROUNDING * reference[j])
+    k = np.int64(0)  # a typed zero: a literal would compile every callee twice
+    for j in range(len(q)):
+        if x[j] > lo[j] and x[j] < hi[j] and append(L, k, S, members, j, least[j]):
+            k += 1
+        else:
+            _rest(S, j, x[j] - lo[j] > hi[j] - x[j], lo, hi, x, place, base)
+    return k
+
+
+@inner
+def _forgive(barred):
+    for i in range(len(barred)):
+        barred[i] = False
 
 
 @inner
@@ -103,7 +115,7 @@ def _release(S, j, x, place, base):
 @inner
 def _first_block(k, members, z, x, lo, hi):
     """Position of the row that first meets a bound on the way from x to z, and the step there; (−1, 1) if none."""
-    blocking, step = -1, 1.0
+    blocking, step = np.int64(-1), 1.0
     for a in range(k):
         j = members[a]
         if z[a] < lo[j] or z[a] > hi[j]:
@@ -136,15 +148,15 @@ def _most_wrong(S, q, k, members, lo, hi, reference, x, place, base, barred, w, 
         row, value = S[members[a]], x[members[a]]
         for i in range(n):
             w[i] += value * row[i]
-    worst, chosen, size = 0.0, -1, 0.0
+    worst, chosen, data, effort = 0.0, -1, 0.0, 0.0
     for i in range(n):
         unit = np.sqrt(reference[i])
-        size = max(size, abs(q[i]) / unit, abs(x[i]) * unit)
+        data, effort = max(data, abs(q[i]) / unit), max(effort, abs(x[i]) * unit)
         if place[i] != INSIDE and lo[i] < hi[i] and not barred[i]:
             wrong = (-w[i] if place[i] == AT_LO else w[i]) / unit
             if wrong > worst:
                 worst, chosen = wrong, i
-    return chosen if worst > tol * size else -1
+    return chosen if worst > max(tol * data, EPSILON * effort) else -1
 
 
 @inner
@@ -157,7 +169,7 @@ def _exchange(L, k, members, z, S, lo, hi, reference, x, place, base, barred, le
     for a in range(k):
         z[a] = -sign * S[j, members[a]]
     solve(L, k, z)
-    blocking, step = -1, hi[j] - lo[j]
+    blocking, step = np.int64(-1), hi[j] - lo[j]
     for a in range(k):
         i = members[a]
         if abs(z[a]) * np.sqrt(reference[i]) > 1e-9 * np.sqrt(reference[j]):
@@ -167,7 +179,7 @@ def _exchange(L, k, members, z, S, lo, hi, reference, x, place, base, barred, le
     if step == np.inf:
         return k, INFEASIBLE
     if step > 0.0:
-        barred[:] = False
+        _forgive(barred)
     for a in range(k):
         x[members[a]] += step * z[a]
     _release(S, j, x, place, base)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant.algebra.jit import INNER
+
 # reassociation lets dot products use vector instructions; NaN and infinity keep their meaning
-inner = njit(
-    error_model="numpy", fastmath={"reassoc", "contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True
-)
+inner = njit(**INNER, fastmath={"reassoc", "contract"})
 
 
 @inner

@@ -48,7 +48,7 @@ def eliminate(W, q, lo, hi, x, free):
 
 
 @kernel
-def substitute(T, kind, rank, order, d, y, x):
+def substitute(T, kind, rank, order, d, y, lo, hi, x):
     """Efforts x (m,) of all rows from the scaled ones y of the bounded rows; redundant equalities get zero."""
     m, free = len(x), len(x) - len(y)
     full = np.zeros(m)
@@ -71,7 +71,14 @@ def substitute(T, kind, rank, order, d, y, x):
             full[p] = -right / T[p, p]
             p -= 1
     for a in range(m):
-        x[order[a]] = full[a] * d[order[a]]
+        i = order[a]
+        x[i] = min(max(full[a] * d[i], lo[i]), hi[i])
+        if (
+            a >= free and full[a] == lo[i] / d[i]
+        ):  # on a bound means exactly there, whatever scaling rounds to
+            x[i] = lo[i]
+        elif a >= free and full[a] == hi[i] / d[i]:
+            x[i] = hi[i]
 
 
 @inner

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.algebra.jit import plain
 from pliant.errors import InputError
 from pliant.solvers.active_set import INFEASIBLE, SOLVED, STALLED, solve_box
 from pliant.solvers.free_rows import eliminate, substitute
@@ -46,7 +47,7 @@ def mcp(
     status, iterations = SOLVED, 0
     if free < len(q):
         status, iterations = _active_set(*reduced, np.ones(len(q) - free), tol)
-    substitute(*elimination, reduced[-1], x)
+    substitute(*elimination, reduced[-1], lo, hi, x)
     return _certified(W, q, lo, hi, x, INFEASIBLE if status == SOLVED else status, iterations)
 
 
@@ -58,11 +59,11 @@ def solve_bounded(W: Reals, q: Reals, lo: Reals, hi: Reals, x: Reals, tol: float
 
 
 def check(W: ArrayLike, q: ArrayLike) -> tuple[Reals, Reals]:
-    """W (m, m) and q (m,), contiguous and writeable: kernels are compiled anew for every other kind."""
-    W, q = np.require(W, np.float64, "CW"), np.require(q, np.float64, "CW")
-    if q.ndim != 1 or W.shape != (len(q), len(q)):
-        raise InputError("W, q", expected="(m, m) and (m,)", got=(W.shape, q.shape))
-    return W, q
+    """W (m, m) and q (m,) as kernels take them."""
+    matrix, vector = plain(W), plain(q)
+    if vector.ndim != 1 or matrix.shape != (len(vector), len(vector)):
+        raise InputError("W, q", expected="(m, m) and (m,)", got=(matrix.shape, vector.shape))
+    return matrix, vector
 
 
 def guess(start: Solution | ArrayLike | None, m: int) -> Reals:
@@ -111,7 +112,7 @@ def _refined(
     low, high = np.where(inside, -np.inf, 0.0), np.where(inside, np.inf, 0.0)
     step = np.zeros(len(q))
     reduced, elimination = eliminate(W, w, low, high, step, int(np.count_nonzero(inside)))
-    substitute(*elimination, reduced[-1], step)
+    substitute(*elimination, reduced[-1], low, high, step)
     better, gap = np.clip(x + step, lo, hi), np.empty(len(q))
     after = natural_residual(W, q, lo, hi, better, gap)
     return (better, gap, after) if after < residual else (x, w, residual)
@@ -119,4 +120,4 @@ def _refined(
 
 def _bounds(values: ArrayLike, m: int) -> Reals:
     array = np.asarray(values, np.float64)
-    return np.require(np.broadcast_to(array, (m,)) if array.shape != (m,) else array, None, "CW")
+    return plain(array if array.shape == (m,) else np.broadcast_to(array, (m,)))

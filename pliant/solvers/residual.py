@@ -9,19 +9,23 @@ from pliant.algebra.jit import kernel
 
 @kernel
 def scales(W):
-    """(m,) |Wᵢᵢ|, kept from zero."""
+    """(m,) |Wᵢᵢ|, kept from zero: rows that touch nothing have no compliance of their own. NaN stays."""
     largest = 0.0
     for i in range(len(W)):
         largest = max(largest, abs(W[i, i]))
     diagonal = np.empty(len(W))
     for i in range(len(W)):
-        diagonal[i] = max(abs(W[i, i]), 1e-30 * largest, 1e-300)
+        floor = max(1e-30 * largest, 1e-300)
+        diagonal[i] = floor if abs(W[i, i]) < floor else abs(W[i, i])
     return diagonal
 
 
 @kernel
 def natural_residual(W, q, lo, hi, x, w):
-    """w ← Wx + q, and max |x̂ − clip(x̂ − ŵ, lo, hi)| relative to max(|q̂|, |x̂|); see `Certificate`."""
+    """w ← Wx + q, and max |x̂ − clip(x̂ − ŵ, lo, hi)| relative to the data; see `Certificate`.
+
+    NaN if W or q is not finite where it matters.
+    """
     for i in range(len(q)):
         w[i] = q[i]
     for j in range(len(q)):
@@ -34,8 +38,10 @@ def natural_residual(W, q, lo, hi, x, w):
     for i in range(len(q)):
         unit = np.sqrt(reference[i])
         target = min(max(x[i] - w[i] / reference[i], lo[i]), hi[i])
-        error = abs(x[i] - target) * unit
-        if not error <= worst:  # also keeps NaN
-            worst = error
-        size = max(size, abs(q[i]) / unit, abs(x[i]) * unit)
+        if not (abs(w[i]) < np.inf and reference[i] < np.inf):
+            return np.nan
+        worst = max(worst, abs(x[i] - target) * unit)
+        size = max(size, abs(q[i]) / unit)
+        if x[i] == lo[i] or x[i] == hi[i]:
+            size = max(size, abs(x[i]) * unit)
     return worst / size if size > 0.0 else worst

@@ -1,0 +1,131 @@
+"""Contacts: what detection found, and the rows it makes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from pliant.contact.stack import Stack
+from pliant.errors import InputError
+from pliant.interactions.chain import SparseRows, chain_rows
+
+
+class Stencil(NamedTuple):
+    """The points that contact k joins: point[ptr[k]:ptr[k+1]], with weights that sum to zero on a deformable opponent.
+
+    The sample has weight 1, the corners of the triangle it touches minus their barycentric weights; the gap's gradient
+    by a point is weight · normal.
+    """
+
+    ptr: np.ndarray
+    point: np.ndarray
+    weight: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Contacts:
+    """n potential contacts, at most one for each pair of a sample and an opponent, in the order of `index`.
+
+    index (n,): opponent · samples + sample. It stays when obstacles move, come and go.
+    gap (n,) [m]: δ, the distance less the sample's radius and less `margin` (n,) [m]; negative in penetration.
+    normal (n, 3): unit, from the opponent towards the sample, the gradient of the gap by the sample's position.
+    position (n, 3) [m]: of the sample; tangents (n, 2, 3): unit, a right-handed frame with the normal.
+    friction (n,): coefficient μ.
+    """
+
+    index: np.ndarray
+    sample: np.ndarray
+    opponent: np.ndarray
+    gap: np.ndarray
+    normal: np.ndarray
+    position: np.ndarray
+    tangents: np.ndarray
+    friction: np.ndarray
+    margin: np.ndarray
+    stencil: Stencil
+    points: Stack
+    size: int  # how many indices there are
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            for array in value if isinstance(value, Stencil) else (value,):
+                if isinstance(array, np.ndarray):
+                    array.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __repr__(self) -> str:
+        nearest = f", smallest gap {1e3 * self.gap.min():.3g} mm" if len(self) else ""
+        return f"Contacts({len(self)}{nearest})"
+
+    @cached_property
+    def gradient(self) -> np.ndarray:
+        """∂gap/∂p on the stencil, (nnz, 3)."""
+        return self.stencil.weight[:, None] * np.repeat(self.normal, np.diff(self.stencil.ptr), axis=0)
+
+    def rows(self, q: np.ndarray) -> SparseRows:
+        """H = ∂gap/∂dq, (n, ndof); the force of contact k is λₖ Hₖᵀ, pushing for λₖ > 0."""
+        return self._chain(q, self.normal.reshape(-1, 1, 3))
+
+    def tangent_rows(self, q: np.ndarray) -> SparseRows:
+        """∂slip/∂dq, (2n, ndof): rows 2k and 2k + 1 are the motion of contact k along its two tangents."""
+        return self._chain(q, self.tangents)
+
+    def matched(self, previous: Contacts) -> np.ndarray:
+        """Where each contact stood in `previous` (n,), −1 for new ones."""
+        if previous.points is not self.points:
+            raise InputError("contacts to match", expected="contacts of the same detector", got="another's")
+        if not len(previous):
+            return np.full(len(self), -1)
+        place = np.minimum(np.searchsorted(previous.index, self.index), len(previous) - 1)
+        return np.where(previous.index[place] == self.index, place, -1)
+
+    def carried(self, previous: Contacts, values: np.ndarray) -> np.ndarray:
+        """Values (n_previous, …) of earlier contacts, such as their forces, for these ones; zero for new ones."""
+        place = self.matched(previous)
+        out = np.zeros((len(self), *np.shape(values)[1:]))
+        out[place >= 0] = np.asarray(values)[place[place >= 0]]
+        return out
+
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """Values (n, …) by index, (size, …): of the same length whatever touches; zero elsewhere."""
+        out = np.zeros((self.size, *np.shape(values)[1:]))
+        out[self.index] = values
+        return out
+
+    def _chain(self, q: np.ndarray, directions: np.ndarray) -> SparseRows:
+        P, s = self.points, self.stencil
+        indptr, indices, gradient, point = _lay_out(s.ptr, s.point, s.weight, directions, P.ptr, P.block)
+        data = chain_rows(gradient, point, P.ptr, P.plain, P.weight, P.jacobian(q), len(indices))
+        return SparseRows(indptr, indices, data, (len(indptr) - 1, P.ndof))
+
+
+@njit(cache=True, error_model="numpy")
+def _lay_out(row_ptr, point, weight, directions, ptr, block):
+    """Sparsity of the rows (one per contact and direction), and the gradients and points to chain."""
+    n, d = directions.shape[0], directions.shape[1]
+    entries = 0
+    for e in range(len(point)):
+        entries += ptr[point[e] + 1] - ptr[point[e]]
+    indptr, indices = np.zeros(n * d + 1, np.int64), np.empty(3 * d * entries, np.int64)
+    gradient, points = np.empty((d * len(point), 3)), np.empty(d * len(point), np.int64)
+    k, e = 0, 0
+    for row in range(n * d):
+        i, a = row // d, row % d
+        for s in range(row_ptr[i], row_ptr[i + 1]):
+            points[e] = point[s]
+            for c in range(3):
+                gradient[e, c] = weight[s] * directions[i, a, c]
+            e += 1
+            for b in range(ptr[point[s]], ptr[point[s] + 1]):
+                for c in range(3):
+                    indices[k] = 3 * block[b] + c
+                    k += 1
+        indptr[row + 1] = k
+    return indptr, indices, gradient, points

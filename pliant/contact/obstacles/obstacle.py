@@ -1,0 +1,56 @@
+"""What an obstacle is to contact: a signed distance with its gradient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+
+from pliant.contact.checks import frozen_view, rotation_matrix, vector
+from pliant.errors import InputError
+
+INF = float("inf")
+
+
+@dataclass(frozen=True, eq=False)
+class Obstacle:
+    """Something rigid that a robot may touch. It is known by its `name` when it moves: the moved one replaces it.
+
+    A kind of obstacle implements `_distance` and `_moved`, and says whether the gap is a convex function of the
+    point: then a linearised gap is never too large. Concave ones need a margin or a second iteration.
+    """
+
+    name: str = field(default="", kw_only=True)
+
+    @property
+    def convex(self) -> bool:
+        """Whether the linearised gap is on the safe side."""
+        return True
+
+    def distance(self, p: Any, reach: float = INF) -> tuple[np.ndarray, np.ndarray]:
+        """Gap (P,) [m] of points (P, 3) [m], negative where they penetrate, and its gradient (P, 3), unit.
+
+        Beyond `reach` the gap may be a lower bound that still exceeds reach, if that saves time.
+        """
+        p = np.asarray(p, float)
+        if p.ndim != 2 or p.shape[1] != 3:
+            raise InputError("points", expected="shape (P, 3)", got=f"shape {p.shape}")
+        return self._distance(frozen_view(p), float(reach))
+
+    def moved(self, *, rotation: Any = None, translation: Any = None) -> Self:
+        """Moved rigidly, x → R x + t; the name stays. `rotation` is a (3, 3) matrix or a scipy Rotation."""
+        t = np.zeros(3) if translation is None else vector(translation, "translation")
+        return replace(self, **self._moved(rotation_matrix(rotation), t))
+
+    def _distance(self, p: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
+        raise NotImplementedError(f"{type(self).__name__}._distance")
+
+    def _moved(self, R: np.ndarray, t: np.ndarray) -> dict[str, Any]:
+        """The fields that a motion changes, with their new values."""
+        raise NotImplementedError(f"{type(self).__name__}._moved")
+
+    def _set(self, **values: Any) -> None:
+        """Put checked values into the frozen fields."""
+        for key, value in values.items():
+            object.__setattr__(self, key, value)

@@ -1,0 +1,76 @@
+"""Sphere and capsule: all points within a radius of a point or a segment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from pliant.contact.checks import positive, vector
+from pliant.contact.obstacles.directions import unit_or_across
+from pliant.contact.obstacles.obstacle import Obstacle
+from pliant.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere(Obstacle):
+    """A ball: gap = |p − centre| − radius."""
+
+    centre: Any
+    radius: float
+
+    def __post_init__(self) -> None:
+        self._set(
+            centre=vector(self.centre, "centre of a sphere"),
+            radius=positive(self.radius, "radius of a sphere"),
+        )
+
+    def _distance(self, p: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
+        return capsule_distance(p, self.centre, self.centre, self.radius)
+
+    def _moved(self, R: np.ndarray, t: np.ndarray) -> dict[str, Any]:
+        return {"centre": R @ self.centre + t}
+
+
+@dataclass(frozen=True, eq=False)
+class Capsule(Obstacle):
+    """A cylinder with round ends: all points within `radius` of the segment from `start` to `end` [m]."""
+
+    start: Any
+    end: Any
+    radius: float
+
+    def __post_init__(self) -> None:
+        self._set(
+            start=vector(self.start, "start of a capsule"),
+            end=vector(self.end, "end of a capsule"),
+            radius=positive(self.radius, "radius of a capsule"),
+        )
+        if (self.start == self.end).all():
+            raise InputError(
+                "capsule", expected="two different ends", got=repr(self.end.tolist()), hint="Use a Sphere."
+            )
+
+    def _distance(self, p: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
+        return capsule_distance(p, self.start, self.end, self.radius)
+
+    def _moved(self, R: np.ndarray, t: np.ndarray) -> dict[str, Any]:
+        return {"start": R @ self.start + t, "end": R @ self.end + t}
+
+
+@njit(cache=True, error_model="numpy")
+def capsule_distance(p, a, b, radius):
+    gap, normal = np.empty(len(p)), np.empty((len(p), 3))
+    u0, u1, u2 = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    square = u0 * u0 + u1 * u1 + u2 * u2
+    for i in range(len(p)):
+        x, y, z = p[i, 0] - a[0], p[i, 1] - a[1], p[i, 2] - a[2]
+        if square > 0.0:
+            s = min(max((x * u0 + y * u1 + z * u2) / square, 0.0), 1.0)
+            x, y, z = x - s * u0, y - s * u1, z - s * u2
+        d = np.sqrt(x * x + y * y + z * z)
+        gap[i] = d - radius
+        normal[i, 0], normal[i, 1], normal[i, 2] = unit_or_across(x, y, z, u0, u1, u2)
+    return gap, normal

@@ -1,0 +1,145 @@
+"""Samples: the points of a body that contact looks at.
+
+Vertices alone would let the facets between them cut about a²/8R into an obstacle of radius R, a their distance. So a body is
+sampled at its surface nodes and at points between them, no two neighbours farther apart than `spacing`:
+
+    spacing = max(L/40, half the median distance of neighbouring nodes)      unless given,  L: size of the body
+
+that is, at most about one more point between neighbours, and none where the mesh is already finer than L/40.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.contact.checks import frozen, positive
+from pliant.contact.lattice import Placed, node_distance, placed_points
+from pliant.errors import InputError
+from pliant.mesh import Surface
+from pliant.points import Points
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Samples:
+    """P points of one body in a fixed order, so that each keeps its number.
+
+    surface: the part of the body's boundary they lie on, which others may touch; None for points of a beam.
+    facet[facet_ptr[i]:facet_ptr[i+1]] are the facets of the surface that point i lies on.
+    radius (P,) [m]: how far the body reaches round each point; zero on the skin of a solid.
+    """
+
+    points: Points
+    surface: Surface | None
+    facet_ptr: np.ndarray
+    facet: np.ndarray
+    radius: np.ndarray
+    spacing: float
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __repr__(self) -> str:
+        return f"Samples({len(self)} points, {1e3 * self.spacing:.3g} mm apart)"
+
+    @property
+    def body(self) -> Any:
+        """The body they belong to."""
+        return self.points.owner
+
+    @classmethod
+    def on(
+        cls, body: Any, where: Any = None, *, spacing: float | None = None, mid_nodes: bool = True
+    ) -> Samples:
+        """On the boundary of a body with a mesh.
+
+        where: a function of the facet centres (f, 3) → (f,) bool that picks from the outer boundary (all of it by
+        default, inner voids are left out); or exactly these facets: a patch of body.mesh.surface, a mask or indices.
+        spacing: largest distance [m] between neighbours, see the module.
+        mid_nodes: False leaves out the mid nodes of quadratic facets, unless the spacing asks for points there.
+        """
+        surface = _chosen(body, where)
+        if spacing is None:
+            spacing = max(body.mesh.size / 40, 0.5 * node_distance(surface))
+        blocks = placed_points(surface, positive(spacing, "spacing of samples"), mid_nodes=mid_nodes)
+        points, facet_ptr, facet = _joined(body, surface, blocks)
+        return cls(points, surface, facet_ptr, facet, frozen(np.zeros(len(points))), float(spacing))
+
+    @classmethod
+    def around(cls, points: Points, radius: Any) -> Samples:
+        """Balls of `radius` [m] (one, or one each) round material points: a beam along its centreline."""
+        radii = np.broadcast_to(np.asarray(radius, float), (len(points),))
+        if not (np.isfinite(radii).all() and (radii >= 0).all()) or not len(points):
+            raise InputError("radius of samples", expected="numbers ≥ 0 [m], at least one point", got=repr(radius))
+        steps = np.linalg.norm(np.diff(points.rest, axis=0), axis=1)
+        none = frozen(np.zeros(len(points) + 1), int), frozen(np.zeros(0), int)
+        return cls(points, None, *none, frozen(radii), float(np.median(steps)) if len(steps) else 0.0)
+
+    def refined(self, factor: float = 4.0) -> Samples:
+        """The same surface sampled much more densely, to measure how deep it is anywhere."""
+        if self.surface is None:
+            return self
+        spacing = min(self.spacing, node_distance(self.surface)) / factor
+        return Samples.on(self.body, self.surface, spacing=spacing)
+
+
+def _chosen(body: Any, where: Any) -> Surface:
+    mesh = getattr(body, "mesh", None)
+    if mesh is None:
+        raise InputError(
+            "body",
+            expected="a body with a mesh",
+            got=type(body).__name__,
+            hint="Give its points a radius: Samples.around(points, radius).",
+        )
+    if isinstance(where, Surface):
+        require_own(body, where)
+        surface = where
+    elif where is None or callable(where):
+        keep = ~_voids(mesh.surface)
+        if callable(where):
+            keep &= np.asarray(where(mesh.surface.centres), bool)
+        surface = mesh.surface.patch(keep)
+    else:
+        surface = mesh.surface.patch(where)
+    if not len(surface):
+        raise InputError("samples of a body", expected="at least one facet", got="none", hint="Check `where`.")
+    return surface
+
+
+def require_own(body: Any, surface: Surface) -> None:
+    """The surface must be made of the nodes of the mesh that the body uses."""
+    if not np.array_equal(surface.nodes, body.mesh.nodes):
+        raise InputError(
+            "surface",
+            expected="a patch of body.mesh.surface",
+            got="the nodes of another mesh",
+            hint="Quadratic bodies use body.mesh, which has mid nodes, not the mesh they were given.",
+        )
+
+
+def _voids(surface: Surface) -> np.ndarray:
+    """Facets (f,) of closed inner surfaces, which nothing from outside can touch."""
+    parts = [part for part in surface.components() if part.closed and part.volume < 0]
+    inner = {tuple(facet) for part in parts for facet in part.facets.tolist()}
+    return np.array([tuple(facet) in inner for facet in surface.facets.tolist()], bool)
+
+
+def _joined(body: Any, surface: Surface, blocks: list[Placed]) -> tuple[Points, np.ndarray, np.ndarray]:
+    """One Points of all blocks, and the facets of each point."""
+    counts = np.concatenate([np.full(len(b.nodes), b.nodes.shape[1]) for b in blocks])
+    nodes = np.concatenate([b.nodes.ravel() for b in blocks])
+    weights = np.concatenate([b.weights.ravel() for b in blocks])
+    owner = np.repeat(np.arange(len(counts)), counts)
+    used = np.abs(weights) > 1e-14
+    ptr = np.concatenate([[0], np.cumsum(np.bincount(owner[used], minlength=len(counts)))])
+    rest = np.concatenate([np.einsum("pk,pki->pi", b.weights, surface.nodes[b.nodes]) for b in blocks])
+    starts = np.cumsum([0, *(len(b.nodes) for b in blocks)])
+    point = np.concatenate([b.point + s for b, s in zip(blocks, starts)])
+    facet = np.concatenate([b.facet for b in blocks])
+    order = np.lexsort((facet, point))
+    facet_ptr = np.searchsorted(point[order], np.arange(len(counts) + 1))
+    points = Points(body, rest, ptr, nodes[used], weights[used])
+    return points, frozen(facet_ptr, int), frozen(facet[order], int)

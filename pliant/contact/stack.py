@@ -1,0 +1,44 @@
+"""Stack: material points of several bodies one after the other, with their Jacobian on the robot's dq."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pliant.points import Points
+
+
+class Stack:
+    """P points; point i hangs on blocks block[ptr[i]:ptr[i+1]] of the robot's dq, see `Points`."""
+
+    def __init__(self, robot: Any, parts: Sequence[Points]) -> None:
+        number = {id(body): n for n, body in enumerate(robot.bodies)}
+        self._parts = [(part, robot.q_spans[number[id(part.owner)]]) for part in parts]
+        first = [robot.dq_spans[number[id(part.owner)]].start // 3 for part in parts]
+        counts = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.ptr) for part in parts)])
+        self.size, self.ndof = int(sum(len(part) for part in parts)), int(robot.ndof)
+        self.ptr = np.cumsum(counts)
+        self.block = np.concatenate([part.block + b for part, b in zip(parts, first)])
+        self.weight = np.concatenate([part.weight for part in parts])
+        self.plain = np.concatenate([part.plain for part in parts])
+        self._turns = any(part.rotates for part in parts)
+        self._still = None if self._turns else self._stacked(robot.rest.q)
+        free = np.concatenate([body.free.reshape(-1, 3).any(axis=1) for body in robot.bodies])
+        moved = np.repeat(np.arange(self.size), np.diff(self.ptr))[free[self.block]]
+        self.mobile = np.bincount(moved, minlength=self.size) > 0  # some coordinate moves the point
+
+    def positions(self, q: np.ndarray) -> np.ndarray:
+        """Positions (P, 3) [m]; q are the robot's coordinates."""
+        if len(self._parts) == 1:
+            part, span = self._parts[0]
+            return part.position(q[span])
+        return np.concatenate([part.position(q[span]) for part, span in self._parts])
+
+    def jacobian(self, q: np.ndarray) -> np.ndarray:
+        """∂p/∂dq on the support, (entries, 3, 3); constant unless points hang on rigid regions."""
+        return self._stacked(q) if self._still is None else self._still
+
+    def _stacked(self, q: np.ndarray) -> np.ndarray:
+        return np.concatenate([part.jacobian(q[span]) for part, span in self._parts])

@@ -1,0 +1,77 @@
+"""What the command line shows: progress, tables, complaints. Rich is imported when something is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pliant.laws import Known
+    from pliant.result import Result
+    from pliant.robot import Robot
+
+STARTED = perf_counter()
+
+
+def console(*, stderr: bool = False) -> Any:
+    """The terminal."""
+    from rich.console import Console
+
+    return Console(stderr=stderr)
+
+
+def complain(message: str) -> None:
+    """One red line on stderr."""
+    _line(message, "bold red")
+
+
+def warn(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+    """One yellow line on stderr; takes the place of `warnings.showwarning`."""
+    _line(str(message), "yellow")
+
+
+def _line(message: str, style: str) -> None:
+    from rich.text import Text
+
+    console(stderr=True).print(Text(" ".join(message.split()), style=style), soft_wrap=True)
+
+
+def drive_with_progress(robot: Robot, laws: Mapping[str, Known], steps: int) -> tuple[list[Result], float]:
+    """Results along the load path, and the time from the start of the program to the first of them [s]."""
+    from rich import progress as bar
+
+    from pliant import robots
+
+    columns = (bar.SpinnerColumn(), "{task.description}", bar.BarColumn(), bar.MofNCompleteColumn())
+    results, first = [], 0.0
+    with bar.Progress(*columns, bar.TimeElapsedColumn(), console=console(), transient=True) as progress:
+        task = progress.add_task("First step (compiles once after an installation)", total=steps + 1)
+        for result in robots.drive(robot, laws, steps=steps):
+            first = first or perf_counter() - STARTED
+            results.append(result)
+            progress.update(task, advance=1, description=f"Driving the {robot.name}")
+    return results, first
+
+
+def summarise(results: list[Result], laws: Mapping[str, Known], first: float) -> None:
+    """The final state as a short table."""
+    from pliant.bench import Table
+    from pliant.io.report import imposed_text
+    from pliant.io.units import quantity
+
+    last = results[-1]
+    columns = ("what", "imposed", "displacement", "effort")
+    table = Table(f"{last.robot.name.capitalize()}: final state", columns)
+    for name, row in last.robot.rows.items():
+        if name in laws or row.law.role == "effector":
+            table.add(
+                what=name,
+                imposed=imposed_text(laws.get(name)),
+                displacement=quantity(last.displacement[name], row.interaction.unit),
+                effort=quantity(last.effort[name], row.interaction.effort_unit) if name in laws else "",
+            )
+    solving = sum(r.timings.get("total", 0.0) for r in results)
+    table.notes.append(str(last.certificate))
+    table.notes.append(f"First step {first:.1f} s after the start, {len(results)} steps in {solving:.1f} s.")
+    table.show()

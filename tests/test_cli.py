@@ -1,0 +1,198 @@
+"""The command line, called as a function: exit codes, files, and errors in one line."""
+
+import json
+import sys
+
+import pytest
+
+from pliant import bench, cli, doctor
+from pliant.bench import Table
+from pliant.laws import Known
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+@pytest.fixture
+def error(capsys):
+    """Runs a command that must fail, and returns its one line of complaint."""
+
+    def run(*arguments, code=cli.ERROR):
+        assert cli.main(list(arguments)) == code
+        complaint = capsys.readouterr().err.strip()
+        assert "Traceback" not in complaint
+        assert len(complaint.splitlines()) == 1
+        return complaint
+
+    return run
+
+
+def test_version(capsys):
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("pliant 0.")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["run", "--help"], ["bench", "--help"]])
+def test_help(arguments, capsys):
+    assert cli.main(arguments) == 0
+    assert "usage: pliant" in capsys.readouterr().out
+
+
+def test_list(capsys, tmp_path):
+    assert cli.main(["list", "--json", "out/list.json"]) == 0
+    assert "trunk" in capsys.readouterr().out
+    (table,) = json.loads((tmp_path / "out" / "list.json").read_text())
+    assert {"cantilever", "finger", "trunk", "tower", "pneunet", "tripod", "bellows"} == {
+        r["robot"] for r in table["rows"]
+    }
+
+
+def test_run_writes_a_folder_and_says_where(capsys, tmp_path):
+    assert cli.main(["run", "cantilever", "--steps", "2", "--json", "numbers.json"]) == 0
+    out = capsys.readouterr().out
+    assert "results/cantilever/index.html" in out and "−0.15 N" in out and "converged" in out
+    assert (tmp_path / "results" / "cantilever" / "picture.png").is_file()
+    data = json.loads((tmp_path / "numbers.json").read_text())
+    assert data["rows"]["load"]["effort"] == [-0.15]
+    assert len(data["path"]) == 3
+
+
+def test_run_with_other_commands(tmp_path):
+    command = ["run", "cantilever", "--out", "here", "--steps", "1", "--set", "load=displacement:-0.02"]
+    assert cli.main(command) == 0
+    data = json.loads((tmp_path / "here" / "result.json").read_text())
+    assert data["rows"]["load"]["displacement"] == pytest.approx([-0.02])
+
+
+def test_settings_may_be_repeated_or_listed():
+    parsed = dict(
+        map(
+            cli.parse_setting, ["cable 1=effort:2.5", " cable 2 = displacement : 1e-2", "force=effort:0,0,-1"]
+        )
+    )
+    assert parsed == {
+        "cable 1": Known(effort=2.5),
+        "cable 2": Known(displacement=0.01),
+        "force": Known(effort=[0.0, 0.0, -1.0]),
+    }
+
+
+@pytest.mark.parametrize(
+    "setting, message",
+    [
+        ("load", "ROW=effort:VALUE"),
+        ("load=5", "ROW=effort:VALUE"),
+        ("load=tension:5", "ROW=effort:VALUE"),
+        ("=effort:5", "ROW=effort:VALUE"),
+        ("load=effort:much", "a number in SI units"),
+        ("laod=effort:1", "Did you mean 'load'"),
+        ("load=effort:1,2", "a number or 1 numbers"),
+        ("load=effort:nan", "finite"),
+    ],
+)
+def test_bad_settings(error, setting, message):
+    assert message in error("run", "cantilever", "--steps", "1", "--set", setting)
+
+
+def test_unknown_names_suggest_the_nearest(error):
+    assert "Did you mean 'trunk'" in error("run", "trnk")
+    assert "Did you mean 'run'" in error("runn", "trunk")
+
+
+def test_a_cable_cannot_push(error):
+    assert "within [0, inf]" in error("run", "finger", "--set", "cable=effort:-1")
+
+
+def test_a_load_without_equilibrium_is_one_line(error, monkeypatch):
+    from pliant import robots
+    from pliant.errors import ConvergenceError
+
+    def hopeless(*_, **__):
+        raise ConvergenceError("No equilibrium\nof 'cantilever'.")
+        yield
+
+    monkeypatch.setattr(robots, "drive", hopeless)
+    assert error("run", "cantilever") == "No equilibrium of 'cantilever'."
+
+
+def test_a_folder_that_cannot_be_written(error, tmp_path):
+    (tmp_path / "file").write_text("")
+    assert "file" in error("run", "cantilever", "--steps", "1", "--out", "file/below")
+
+
+def test_wrong_arguments_are_code_2(capsys):
+    assert cli.main(["run"]) == cli.ERROR
+    assert cli.main(["run", "cantilever", "--steps", "many"]) == cli.ERROR
+    assert cli.main(["bench", "everything"]) == cli.ERROR
+
+
+def test_interrupted(error, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "drive_with_progress", stop)
+    assert error("run", "cantilever", code=cli.INTERRUPTED) == "Interrupted."
+
+
+def _table(passed):
+    table = Table("Made up", ("what", "check"))
+    table.add(what="a number", check=passed)
+    return [table]
+
+
+@pytest.mark.parametrize("passed, code", [(True, 0), (False, cli.FAILED), (None, 0)])
+def test_bench_fails_when_a_check_does(monkeypatch, tmp_path, passed, code):
+    monkeypatch.setattr(bench, "cantilever", lambda: _table(passed))
+    assert cli.main(["bench", "cantilever", "--json", "b.json"]) == code
+    assert json.loads((tmp_path / "b.json").read_text())[0]["passed"] is (passed is not False)
+
+
+def test_bench_all_runs_everything_it_can(monkeypatch, capsys):
+    ran = []
+    for name in ("cantilever", "speed"):
+        monkeypatch.setattr(bench, name, lambda name=name: ran.append(name) or _table(True))
+    monkeypatch.setattr(bench, "golden", lambda path: ran.append(str(path)) or _table(True))
+    assert cli.main(["bench"]) == 0
+    assert ran == ["cantilever", "speed"]
+    assert "skipped" in capsys.readouterr().out
+    assert cli.main(["bench", "golden", "folder"]) == 0
+    assert ran[-1] == "folder"
+
+
+def test_bench_golden_needs_a_folder(error):
+    assert "a folder with cases.json" in error("bench", "golden")
+    assert "a folder with cases.json" in error("bench", "golden", "nowhere")
+
+
+def test_doctor(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(doctor, "_dgemm", lambda: {"found": "not timed here", "check": None})
+    assert cli.main(["doctor", "--json", "d.json"]) == 0
+    rows = {row["what"]: row for row in json.loads((tmp_path / "d.json").read_text())[0]["rows"]}
+    assert rows["Python"]["found"].startswith(f"{sys.version_info.major}.{sys.version_info.minor}")
+    assert rows["hanging bar"]["check"] is True
+    assert rows["BLAS"]["check"] is True
+    assert "extra stl" in rows and "numba" in rows
+
+
+def test_doctor_tells_a_bad_installation(monkeypatch):
+    monkeypatch.setattr(doctor, "_dgemm", lambda: {"found": "9000 ms", "check": False})
+    assert cli.main(["doctor"]) == cli.FAILED
+
+
+def test_warnings_are_one_yellow_line(monkeypatch, capsys):
+    import warnings
+
+    from pliant.errors import PliantWarning
+
+    def build():
+        warnings.warn("the mesh is 100 m across", PliantWarning, stacklevel=1)
+        raise KeyboardInterrupt
+
+    from pliant import robots
+
+    monkeypatch.setitem(robots.gallery, "cantilever", robots.Entry(build, {}, "a bar"))
+    assert cli.main(["run", "cantilever"]) == cli.INTERRUPTED
+    assert capsys.readouterr().err.splitlines() == ["the mesh is 100 m across", "Interrupted."]
