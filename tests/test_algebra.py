@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from pliant.algebra import NotPositiveDefinite, Pattern, analyse, factorise
 from pliant.algebra.elimination import supernodes
 from pliant.algebra.ordering import minimum_degree, nested_dissection
-from pliant.errors import InputError
+from pliant.algebra.splu import SuperLUSymbolic
+from pliant.errors import InputError, PliantError
 
 quick = settings(deadline=None, max_examples=40, derandomize=True)
 both_backends = pytest.mark.parametrize("backend", ["multifrontal", "splu"])
@@ -174,3 +175,14 @@ def test_wrong_input_is_named():
     outside.indptr, outside.indices, outside.data = np.array([0, 1]), np.array([pattern.ndof]), np.ones(1)
     with pytest.raises(InputError, match="column indices"):
         factor.compliance(outside)
+
+
+def test_without_reachable_blas_superlu_takes_over(monkeypatch):
+    pattern, data = grid(4)
+    expected = factorise(analyse(pattern), data).solve(np.ones(pattern.ndof))
+    monkeypatch.setattr("pliant.algebra.blas.addresses", lambda: None)
+    symbolic = analyse(pattern)
+    assert isinstance(symbolic, SuperLUSymbolic)
+    close(factorise(symbolic, data).solve(np.ones(pattern.ndof)), expected, 1e-12)
+    with pytest.raises(PliantError, match="splu"):
+        factorise(analyse(pattern, backend="multifrontal"), data)

@@ -6,6 +6,7 @@ import ast
 import inspect
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,7 @@ def part(path: Path) -> str:
     return path.relative_to(ROOT).with_suffix("").parts[0]
 
 
+@cache
 def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
@@ -185,7 +187,8 @@ def public() -> dict[str, object]:
 
 
 def test_the_root_has_few_names():
-    assert len(public()) <= 50, sorted(public())
+    names = [name for name, thing in public().items() if not inspect.ismodule(thing)]
+    assert len(names) <= 45, sorted(names)
 
 
 @pytest.mark.parametrize("name", sorted(public()))

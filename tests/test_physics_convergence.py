@@ -12,12 +12,12 @@ SMALL = Hooke(young=3e5, poisson=0.3, small_strain=True)
 FINITE = NeoHookean(young=3e5, poisson=0.3)
 NEARLY_RIGID_VOLUME = Hooke(young=3e5, poisson=0.4999, small_strain=True)
 
-# kind, order, options of Solid, cells, order asked for
+# kind, order, options of Solid, cells, order expected
 ELEMENTS = {
-    "tet4": ("tet", 1, {}, (4, 6, 8), 1.8),
-    "hex8": ("hex", 1, {}, (4, 6, 8), 1.8),
-    "tet10": ("tet", 2, {}, (3, 4, 6), 1.8),
-    "tet10, no split": ("tet", 2, {"split": False}, (3, 4, 6), 2.8),
+    "tet4": ("tet", 1, {}, (4, 6, 8), 2),
+    "hex8": ("hex", 1, {}, (4, 6, 8), 2),
+    "tet10": ("tet", 2, {}, (3, 4, 6), 2),
+    "tet10, no split": ("tet", 2, {"split": False}, (3, 4, 6), 3),
 }
 
 
@@ -42,19 +42,19 @@ def test_gradient_of_the_field_is_its_derivative(field):
 
 @pytest.mark.parametrize("material", [SMALL, FINITE], ids=["small strain", "neo-Hookean"])
 @pytest.mark.parametrize("element", ELEMENTS)
-def test_order_of_the_displacement(element, material):
+def test_order_of_the_displacement(element, material, within):
     order = manufactured.rate(*errors(element, material))
-    asked = ELEMENTS[element][-1]
-    assert asked <= order < asked + 0.5
+    expected = ELEMENTS[element][-1]
+    within(order - expected, 0.2, f"order {order:.2f}, off {expected}")
 
 
-@pytest.mark.parametrize(("element", "order"), [("hex8", 1.8), ("tet10", 2.8)])
-def test_default_elements_do_not_lock(element, order):
+@pytest.mark.parametrize(("element", "order"), [("hex8", 2), ("tet10", 3)])
+def test_default_elements_do_not_lock(element, order, within):
     """On a solution that keeps its volume the error is the same at ν = 0.3 and at ν = 0.4999."""
     cells, compressible = errors(element, SMALL, "swirl")
     _, incompressible = errors(element, NEARLY_RIGID_VOLUME, "swirl")
-    np.testing.assert_allclose(incompressible, compressible, rtol=0.05)
-    assert manufactured.rate(cells, incompressible) > order
+    within(np.array(incompressible) / compressible - 1, 0.1, "change of the error with ν")
+    within(manufactured.rate(cells, incompressible) - order, 0.2, f"order, off {order}")
 
 
 def test_locking_shows_without_the_split():

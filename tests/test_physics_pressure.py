@@ -18,55 +18,56 @@ RUBBER = {
 
 
 @pytest.mark.parametrize("poisson", [0.3, 0.49])
-def test_lame_sphere(poisson):
+def test_lame_sphere(poisson, within):
     material = pl.Hooke(YOUNG, poisson, small_strain=True)
     robot = pressure.sphere(material, INNER, OUTER, around=16, across=3, cuts=6)
     exact = pressure.lame_sphere(YOUNG, poisson, INNER, OUTER)
-    assert swelling(robot, 100.0) == pytest.approx(exact, rel=0.01)
+    within(swelling(robot, 100.0) / exact - 1, 0.01, "δV")
 
 
 @pytest.mark.parametrize("poisson", [0.3, 0.49])
-def test_lame_cylinder(poisson):
+def test_lame_cylinder(poisson, within):
     material = pl.Hooke(YOUNG, poisson, small_strain=True)
     robot = pressure.cylinder(material, INNER, OUTER, around=16, across=2, cuts=6)
     exact = pressure.lame_cylinder(YOUNG, poisson, INNER, OUTER)
-    assert swelling(robot, 100.0) == pytest.approx(exact, rel=0.005)
+    within(swelling(robot, 100.0) / exact - 1, 0.005, "δV")
 
 
-def test_flat_triangles_of_a_cavity_are_a_coarser_approximation():
-    """`Cavity.on` joins nodes by flat triangles: good to a few percent on a mesh this fine, not better."""
-    robot = flat_sphere(pl.Hooke(YOUNG, 0.3, small_strain=True), around=16, across=3)
-    assert swelling(robot, 100.0) == pytest.approx(pressure.lame_sphere(YOUNG, 0.3, INNER, OUTER), rel=0.03)
+@pytest.mark.parametrize(("around", "across", "allowed"), [(8, 2, 0.1), (16, 3, 0.03)])
+def test_a_cavity_on_the_nodes_is_coarser(around, across, allowed, within):
+    """`Cavity.on` joins the nodes by flat triangles: good to a few percent."""
+    robot = flat_sphere(pl.Hooke(YOUNG, 0.3, small_strain=True), around=around, across=across)
+    within(swelling(robot, 100.0) / pressure.lame_sphere(YOUNG, 0.3, INNER, OUTER) - 1, allowed, "δV")
 
 
 @pytest.mark.parametrize("rubber", RUBBER)
-def test_rubber_sphere(rubber):
+def test_rubber_sphere(rubber, within):
     """A thick sphere to twice its inner radius; the shell of neo-Hookean rubber is past its limit point by then."""
     stretches = (1.2, 1.5, 2.0)
     robot = pressure.sphere(RUBBER[rubber], INNER, OUTER, around=12, across=2)
     found = list(pressure.inflate(robot, stretches))
     exact = [pressure.rubber_sphere(x, SHEAR, INNER, OUTER) for x in stretches]
-    np.testing.assert_allclose([r.effort["air"][0] for r in found], exact, rtol=0.01)
+    within([r.effort["air"][0] / p - 1 for r, p in zip(found, exact, strict=True)], 0.01, "pressure")
 
 
 @pytest.mark.parametrize("rubber", RUBBER)
-def test_rubber_cylinder(rubber):
+def test_rubber_cylinder(rubber, within):
     stretches = (1.2, 1.5, 2.0)
     robot = pressure.cylinder(RUBBER[rubber], INNER, OUTER, around=16, across=2)
     found = list(pressure.inflate(robot, stretches))
     exact = [pressure.rubber_cylinder(x, SHEAR, INNER, OUTER) for x in stretches]
-    np.testing.assert_allclose([r.effort["air"][0] for r in found], exact, rtol=0.005)
+    within([r.effort["air"][0] / p - 1 for r, p in zip(found, exact, strict=True)], 0.005, "pressure")
 
 
 @pytest.mark.parametrize("rubber", RUBBER)
-def test_shell_through_its_limit_point(rubber):
+def test_shell_through_its_limit_point(rubber, within):
     """Under imposed volume the pressure rises, peaks and falls; past the peak K has one negative pivot."""
     stretches, outer = (1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8), 0.012
     robot = pressure.sphere(RUBBER[rubber], INNER, outer, around=12, across=1)
     found = list(pressure.inflate(robot, stretches))
     measured = np.array([r.effort["air"][0] for r in found])
     exact = pressure.rubber_sphere(np.array(stretches), SHEAR, INNER, outer)
-    np.testing.assert_allclose(measured, exact, rtol=0.01)
+    within(measured / exact - 1, 0.01, "pressure")
     top = int(measured.argmax())
     assert top == exact.argmax() == 4
     assert (np.diff(measured[: top + 1]) > 0).all() and (np.diff(measured[top:]) < 0).all()
@@ -76,7 +77,7 @@ def test_shell_through_its_limit_point(rubber):
 
 
 @pytest.mark.parametrize("rubber", RUBBER)
-def test_thin_balloon_peaks_at_the_sixth_root_of_seven(rubber):
+def test_thin_balloon_peaks_at_the_sixth_root_of_seven(rubber, within):
     """p ∝ 1/λ − 1/λ⁷ has its maximum at λ = 7^(1/6) = 1.383, λ the stretch of the middle of the wall."""
     inner, outer = 0.01, 0.0105
     robot = pressure.sphere(RUBBER[rubber], inner, outer, around=12, across=1)
@@ -85,7 +86,7 @@ def test_thin_balloon_peaks_at_the_sixth_root_of_seven(rubber):
     found = list(pressure.inflate(robot, np.linspace(1.3, 1.5, 6)))
     stretch = [np.linalg.norm(r.positions[middle], axis=1).mean() / rest[middle].mean() for r in found]
     top = pressure.peak(np.array(stretch), np.array([r.effort["air"][0] for r in found]))
-    assert top == pytest.approx(pressure.THIN_PEAK, rel=0.005)
+    within(top / pressure.THIN_PEAK - 1, 0.005, "stretch at the peak")
 
 
 def test_closed_forms_contain_the_thin_balloon():

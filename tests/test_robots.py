@@ -18,7 +18,7 @@ COARSE = {
     "tower": {"sections": 2},
     "pneunet": {"chambers": 3},
     "tripod": {"along": 6, "layers": 1, "across": 2},
-    "bellows": {"around": 12},
+    "bellows": {"steps": 4},
 }
 
 

@@ -16,6 +16,7 @@ from numba.core import cgutils
 from numba.extending import get_cython_function_address, intrinsic
 
 from pliant.algebra.jit import inner
+from pliant.threads import pin_blas
 
 DTRSM, DSYRK, DGEMM, DTRSV, DGEMV = range(5)
 _NAMES = ("dtrsm", "dsyrk", "dgemm", "dtrsv", "dgemv")
@@ -31,6 +32,7 @@ def addresses() -> np.ndarray | None:
         found = [get_cython_function_address("scipy.linalg.cython_blas", name) for name in _NAMES]
     except (ImportError, ValueError, AttributeError):
         return None
+    pin_blas()  # SciPy's own BLAS is loaded only now
     return np.array(found, dtype=np.uintp)
 
 

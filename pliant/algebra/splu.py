@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from scipy.sparse.linalg import splu
 
 from pliant.algebra.factor import Factor, Reals, Symbolic, check_data, failure
 from pliant.algebra.ordering import minimum_degree
@@ -38,6 +37,8 @@ class SuperLU(Factor):
     symbolic: SuperLUSymbolic
 
     def __init__(self, symbolic: SuperLUSymbolic, data: Reals, indefinite: bool) -> None:
+        from scipy.sparse.linalg import splu  # slow to import
+
         n = symbolic.pattern.ndof
         self.symbolic = symbolic
         A = sp.csc_array((data[symbolic.source], symbolic.indices, symbolic.indptr), shape=(n, n))

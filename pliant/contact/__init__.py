@@ -1,0 +1,34 @@
+"""Contact: obstacles by signed distance, samples of bodies, and the detector that turns both into rows."""
+
+from pliant.contact.contacts import Contacts, Stencil
+from pliant.contact.detector import Detector
+from pliant.contact.obstacles import (
+    Box,
+    Capsule,
+    Cylinder,
+    ForkedPipe,
+    HalfSpace,
+    Obstacle,
+    Pipe,
+    Plane,
+    Sphere,
+    TriangleMesh,
+)
+from pliant.contact.samples import Samples
+
+__all__ = [
+    "Box",
+    "Capsule",
+    "Contacts",
+    "Cylinder",
+    "Detector",
+    "ForkedPipe",
+    "HalfSpace",
+    "Obstacle",
+    "Pipe",
+    "Plane",
+    "Samples",
+    "Sphere",
+    "Stencil",
+    "TriangleMesh",
+]

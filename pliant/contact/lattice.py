@@ -37,10 +37,10 @@ def placed_points(surface: Surface, spacing: float, *, mid_nodes: bool = True) -
     ]
 
 
-def node_distance(surface: Surface) -> float:
-    """Median distance [m] of neighbouring nodes along edges."""
-    nodes = cut_edges(surface, np.inf, False).nodes[:, [0, -1, 1] if surface.element.order == 2 else [0, 1]]
-    return float(np.median(np.linalg.norm(np.diff(surface.nodes[nodes], axis=1), axis=2)))
+def edge_length(surface: Surface) -> float:
+    """Median distance [m] of the ends of edges, from corner to corner."""
+    ends = cut_edges(surface, np.inf, False).nodes[:, :2]
+    return float(np.median(np.linalg.norm(np.diff(surface.nodes[ends], axis=1), axis=2)))
 
 
 def cut_edges(surface: Surface, spacing: float, mid_nodes: bool) -> Edges:

@@ -26,13 +26,13 @@ THICK = 0.1
 
 
 @njit(error_model="numpy")
-def _measured(x, y, z, X, i, j, k):
-    """Distance from p to a triangle, the closest point's weights and its feature."""
+def _measured(x, y, z, X, i, j, k, fx, fy, fz):
+    """Distance from p to a triangle, the closest point's weights, its feature, and the distance along f."""
     a, b, c, feature = closest(x, y, z, X, i, j, k)
     u = x - a * X[i, 0] - b * X[j, 0] - c * X[k, 0]
     v = y - a * X[i, 1] - b * X[j, 1] - c * X[k, 1]
     w = z - a * X[i, 2] - b * X[j, 2] - c * X[k, 2]
-    return np.sqrt(u * u + v * v + w * w), a, b, c, feature
+    return np.sqrt(u * u + v * v + w * w), a, b, c, feature, abs(u * fx + v * fy + w * fz)
 
 
 @njit(error_model="numpy")
@@ -60,36 +60,71 @@ def _looks_away(box, x, y, z):
 
 
 @njit(error_model="numpy")
-def _way(nodes, triangle, ptr, node, length, limit):
-    """Shortest way between any of the nodes and any corner; `limit` if all are farther, 0 if they share one."""
-    best = limit
-    for v in nodes:
-        first, last = ptr[v], ptr[v + 1]
-        for c in range(3):
-            k = first + np.searchsorted(node[first:last], triangle[c])
-            if k < last and node[k] == triangle[c]:
-                best = min(best, length[k])
-    return best
+def _way(v, corner, ptr, node, length, limit):
+    """Way along the skin between two nodes; `limit` if it is longer."""
+    low, high = ptr[v], ptr[v + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if node[middle] < corner:
+            low = middle + 1
+        else:
+            high = middle
+    return length[low] if low < ptr[v + 1] and node[low] == corner else limit
 
 
 @njit(error_model="numpy")
-def _own_contact(x, y, z, nodes, distance, gap, X0, triangle, ways_ptr, ways_node, ways_length, limit):
-    """The two rules for a sample at rest position (x, y, z) that hangs on `nodes` of the same surface."""
-    i, j, k = triangle[0], triangle[1], triangle[2]
+def _rest_height(x, y, z, X0, i, j, k):
+    """Distance at rest from (x, y, z) to a triangle, negative behind its plane."""
     a, b, c, _ = closest(x, y, z, X0, i, j, k)
     u = x - a * X0[i, 0] - b * X0[j, 0] - c * X0[k, 0]
     v = y - a * X0[i, 1] - b * X0[j, 1] - c * X0[k, 1]
     w = z - a * X0[i, 2] - b * X0[j, 2] - c * X0[k, 2]
-    rest = np.sqrt(u * u + v * v + w * w)
-    way = _way(nodes, triangle, ways_ptr, ways_node, ways_length, limit)
-    if way == 0.0 or distance >= APART * max(way, rest):
-        return False
-    if gap >= 0.0 or -gap <= THICK * rest:
-        return True
     e0, e1, e2 = X0[j, 0] - X0[i, 0], X0[j, 1] - X0[i, 1], X0[j, 2] - X0[i, 2]
     f0, f1, f2 = X0[k, 0] - X0[i, 0], X0[k, 1] - X0[i, 1], X0[k, 2] - X0[i, 2]
-    height = u * (e1 * f2 - e2 * f1) + v * (e2 * f0 - e0 * f2) + w * (e0 * f1 - e1 * f0)
-    return height >= 0.0
+    side = u * (e1 * f2 - e2 * f1) + v * (e2 * f0 - e0 * f2) + w * (e0 * f1 - e1 * f0)
+    return np.copysign(np.sqrt(u * u + v * v + w * w), side)
+
+
+@njit(error_model="numpy")
+def _apart(s, distance, rest, support_ptr, support, X0, T, t, ptr, node, length, limit):
+    """Whether sample s and triangle t of the same body are far apart enough along the skin to touch."""
+    i, j, k = T[t, 0], T[t, 1], T[t, 2]
+    way = limit
+    for e in range(support_ptr[s], support_ptr[s + 1]):
+        v = support[e]
+        if v == i or v == j or v == k:
+            return False
+        for corner in (i, j, k):
+            way = min(way, _way(v, corner, ptr, node, length, limit))
+    if distance < APART * way:
+        return True
+    return distance < APART * abs(_rest_height(rest[s, 0], rest[s, 1], rest[s, 2], X0, i, j, k))
+
+
+@njit(error_model="numpy")
+def _through_wall(s, gap, rest, X0, T, t):
+    """Whether sample s seems to be behind triangle t of the same body because it always was."""
+    height = _rest_height(rest[s, 0], rest[s, 1], rest[s, 2], X0, T[t, 0], T[t, 1], T[t, 2])
+    return height < 0.0 and gap < THICK * height
+
+
+@njit(error_model="numpy")
+def _surely_through_wall(s, height, rest, X0, N0, i, t):
+    """The same, told by the triangle's plane alone: no more than a tenth of the way to a corner can be enough."""
+    u, v, w = rest[s, 0] - X0[i, 0], rest[s, 1] - X0[i, 1], rest[s, 2] - X0[i, 2]
+    behind = u * N0[t, 0] + v * N0[t, 1] + w * N0[t, 2] < 0.0
+    return behind and height * height > THICK * THICK * (u * u + v * v + w * w)
+
+
+@njit(error_model="numpy")
+def _rises(x, y, z, fx, fy, fz, X, i, j, k):
+    """Whether a triangle reaches above the plane of the skin at a sample; otherwise they cannot face each other."""
+    base = fx * x + fy * y + fz * z
+    return (
+        fx * X[i, 0] + fy * X[i, 1] + fz * X[i, 2] > base
+        or fx * X[j, 0] + fy * X[j, 1] + fz * X[j, 2] > base
+        or fx * X[k, 0] + fy * X[k, 1] + fz * X[k, 2] > base
+    )
 
 
 @njit(error_model="numpy")
@@ -124,7 +159,7 @@ def _crossings(x, y, z, X, T, skip, start, stop, order, boxes):
 @njit(cache=True, error_model="numpy")
 def nearest_facing(
     which, own, p, facing, radius, rest, support_ptr, support,  # samples
-    X, X0, T, allowed, N, across, fan_ptr, fan,  # surface
+    X, X0, T, allowed, N, N0, across, fan_ptr, fan,  # surface
     skip, start, stop, order, boxes, cones,  # its tree
     ways_ptr, ways_node, ways_length, limit, reach,
     gap, normal, triangle, weights,
@@ -140,7 +175,7 @@ def nearest_facing(
         x, y, z = p[s, 0], p[s, 1], p[s, 2]
         fx, fy, fz = facing[s, 0], facing[s, 1], facing[s, 2]
         faces = fx != 0.0 or fy != 0.0 or fz != 0.0
-        best = reach + radius[s]
+        best, tiny = reach + radius[s], 1e-9 * reach
         while n < len(skip):
             if box_square(x, y, z, boxes[n]) >= best * best or (faces and _looks_away(cones[n], fx, fy, fz)):
                 n = skip[n]
@@ -154,16 +189,21 @@ def nearest_facing(
                     continue
                 if nx == 0.0 and ny == 0.0 and nz == 0.0:  # without area
                     continue
-                d, w0, w1, w2, feature = _measured(x, y, z, X, i, j, k)
-                if d >= best:
+                if height > 0.0 and faces and not _rises(x, y, z, fx, fy, fz, X, i, j, k):
+                    continue
+                if height < 0.0 and own[a] and _surely_through_wall(s, height, rest, X0, N0, i, t):
+                    continue
+                d, w0, w1, w2, feature, along = _measured(x, y, z, X, i, j, k, fx, fy, fz)
+                if d >= best or (faces and feature != FACE and d > tiny and along < FACING * d):
+                    continue
+                if own[a] and not _apart(
+                    s, d, rest, support_ptr, support, X0, T, t, ways_ptr, ways_node, ways_length, limit
+                ):
                     continue
                 g = d * _gradient(x, y, z, X, T, N, across, fan_ptr, fan, t, w0, w1, w2, feature, m)
                 if faces and m[0] * fx + m[1] * fy + m[2] * fz > -FACING:
                     continue
-                if own[a] and not _own_contact(
-                    rest[s, 0], rest[s, 1], rest[s, 2], support[support_ptr[s] : support_ptr[s + 1]],
-                    d, g, X0, T[t], ways_ptr, ways_node, ways_length, limit,
-                ):  # fmt: skip
+                if own[a] and g < 0.0 and _through_wall(s, g, rest, X0, T, t):
                     continue
                 if -g > SHALLOW * reach:
                     out = 0.5 * d if own[a] else 0.0  # off its own skin, still inside what it touches

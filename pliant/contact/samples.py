@@ -3,9 +3,9 @@
 Vertices alone would let the facets between them cut about a²/8R into an obstacle of radius R, a their distance. So a body is
 sampled at its surface nodes and at points between them, no two neighbours farther apart than `spacing`:
 
-    spacing = max(L/40, half the median distance of neighbouring nodes)      unless given,  L: size of the body
+    spacing = max(L/40, 3/4 of the median edge)      unless given,  L: size of the body
 
-that is, at most about one more point between neighbours, and none where the mesh is already finer than L/40.
+that is, about one point between the ends of an edge (mid nodes count), and none where the mesh is finer than L/40.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from pliant.contact.checks import frozen, positive
-from pliant.contact.lattice import Placed, node_distance, placed_points
+from pliant.contact.lattice import Placed, edge_length, placed_points
 from pliant.errors import InputError
 from pliant.mesh import Surface
 from pliant.points import Points
@@ -62,7 +62,7 @@ class Samples:
         """
         surface = _chosen(body, where)
         if spacing is None:
-            spacing = max(body.mesh.size / 40, 0.5 * node_distance(surface))
+            spacing = max(body.mesh.size / 40, 0.75 * edge_length(surface))
         blocks = placed_points(surface, positive(spacing, "spacing of samples"), mid_nodes=mid_nodes)
         points, facet_ptr, facet = _joined(body, surface, blocks)
         return cls(points, surface, facet_ptr, facet, frozen(np.zeros(len(points))), float(spacing))
@@ -81,7 +81,7 @@ class Samples:
         """The same surface sampled much more densely, to measure how deep it is anywhere."""
         if self.surface is None:
             return self
-        spacing = min(self.spacing, node_distance(self.surface)) / factor
+        spacing = min(self.spacing, edge_length(self.surface) / 2) / factor
         return Samples.on(self.body, self.surface, spacing=spacing)
 
 
@@ -120,11 +120,19 @@ def require_own(body: Any, surface: Surface) -> None:
         )
 
 
+def facet_mask(surface: Surface, patch: Surface) -> np.ndarray:
+    """Which facets (f,) of a surface belong to a patch of it."""
+    chosen = set(map(tuple, patch.facets.tolist()))
+    return np.array([tuple(facet) in chosen for facet in surface.facets.tolist()], bool)
+
+
 def _voids(surface: Surface) -> np.ndarray:
     """Facets (f,) of closed inner surfaces, which nothing from outside can touch."""
-    parts = [part for part in surface.components() if part.closed and part.volume < 0]
-    inner = {tuple(facet) for part in parts for facet in part.facets.tolist()}
-    return np.array([tuple(facet) in inner for facet in surface.facets.tolist()], bool)
+    mask = np.zeros(len(surface), bool)
+    for part in surface.components():
+        if part.closed and part.volume < 0:
+            mask |= facet_mask(surface, part)
+    return mask
 
 
 def _joined(body: Any, surface: Surface, blocks: list[Placed]) -> tuple[Points, np.ndarray, np.ndarray]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.contact.checks import frozen
-from pliant.contact.nearest import nearest_facing
-from pliant.contact.samples import Samples, facet_mask
+from pliant.contact.checks import frozen, frozen_view
+from pliant.contact.samples import facet_mask
 from pliant.contact.topology import Adjacency
 from pliant.contact.tree import Tree, refit
 from pliant.contact.triangle import unit_normals
@@ -35,6 +33,7 @@ class Skin:
     def __init__(self, body: Any, reach: float, *, leaf: int = 4) -> None:
         self.body, self.surface = body, body.mesh.surface
         self.rest, self.triangles = frozen(body.mesh.nodes), frozen(self.surface.triangles, int)
+        self.rest_normals = frozen(unit_normals(self.rest, self.triangles))
         self.adjacency = Adjacency.of(self.triangles, len(self.rest))
         self.tree = Tree.of(self.rest, self.triangles, leaf=leaf)
         self.ways = Ways.on(self.rest, [self.triangles], 2.0 * reach) if reach > 0 else Ways.none()
@@ -45,7 +44,7 @@ class Skin:
 
     def posture(self, q: np.ndarray) -> Posture:
         """Where it is; q are the body's own coordinates."""
-        X, tree = self.body.positions(q), self.tree
+        X, tree = frozen_view(self.body.positions(q)), self.tree
         normals = unit_normals(X, self.triangles)
         boxes, cones = np.empty((len(tree.skip), 6)), np.empty((len(tree.skip), 6))
         refit(X, self.triangles, normals, tree.skip, tree.start, tree.stop, tree.order, boxes, cones)

@@ -78,7 +78,7 @@ def body_force(X: np.ndarray, material: Hooke | NeoHookean, field: str) -> np.nd
     b, h = np.zeros(X.shape), COMPLEX_STEP * SIDE
     for j, axis in enumerate(np.eye(3)):
         P = piola(np.eye(3) + displacement_gradient(X + 1j * h * axis, field), material)
-        b -= P[:, :, j].imag / h
+        b -= np.imag(P[:, :, j]) / h
     return b
 
 

@@ -78,12 +78,11 @@ class SolidShape:
             T = frozen(T[:, ::-1], int)
         adjacency = Adjacency.of(T, len(X))
         _require_closed(adjacency)
-        N = frozen(unit_normals(X, T))
-        tree = Tree.of(X, T)
+        N, tree = unit_normals(X, T), Tree.of(X, T)
         boxes, cones = np.empty((len(tree.skip), 6)), np.empty((len(tree.skip), 6))
         refit(X, T, N, tree.skip, tree.start, tree.stop, tree.order, boxes, cones)
         edges = frozen(_unit(N[:, None, :] + N[adjacency.across]))
-        return cls(X, T, N, edges, _vertex_normals(X, T, N), adjacency, tree, frozen(boxes))
+        return cls(X, T, frozen(N), edges, _vertex_normals(X, T, N), adjacency, tree, frozen(boxes))
 
     @cached_property
     def convex(self) -> bool:

@@ -1,0 +1,77 @@
+"""Cloud: the samples of all bodies of a robot, numbered one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pliant.contact.checks import frozen, frozen_view
+from pliant.contact.nearest import facet_normals_at
+from pliant.contact.samples import Samples
+from pliant.contact.stack import Stack
+from pliant.mesh import Surface
+
+
+class Cloud:
+    """S samples, then the surface nodes of the bodies in `touched`, as one stack of points.
+
+    body (S,) is the number of each sample's body; it hangs on nodes support[support_ptr[i]:support_ptr[i+1]] of it.
+    """
+
+    def __init__(self, robot: Any, samples: Sequence[Samples], touched: Sequence[int] = ()) -> None:
+        number = {id(body): n for n, body in enumerate(robot.bodies)}
+        self.samples = tuple(samples)
+        self.bodies = [number[id(s.body)] for s in samples]
+        self.size = sum(len(s) for s in samples)
+        self.body = np.repeat(self.bodies, [len(s) for s in samples])
+        self.radius = frozen(np.concatenate([s.radius for s in samples]))
+        self.rest = frozen(np.concatenate([s.points.rest for s in samples]))
+        self.support = frozen(np.concatenate([s.points.node_index for s in samples]), int)
+        counts = [np.diff(s.points.node_ptr) for s in samples]
+        self.support_ptr = frozen(np.cumsum(np.concatenate([[0], *counts])), int)
+        self._triangles = {
+            id(s): (frozen(s.surface.triangles, int), len(s.surface.triangles) // len(s.surface))
+            for s in samples
+            if s.surface is not None
+        }
+        self._spans = [robot.q_spans[b] for b in self.bodies]
+        self._stack_points(robot, touched)
+
+    def positions(self, q: np.ndarray) -> np.ndarray:
+        """Of the samples, (S, 3) [m]."""
+        return frozen_view(self._samples.positions(q))
+
+    def facing(self, q: np.ndarray) -> np.ndarray:
+        """Outward normal of the body at each sample, (S, 3); zero where it has none."""
+        parts = []
+        for s, span in zip(self.samples, self._spans):
+            if s.surface is None:
+                parts.append(np.zeros((len(s), 3)))
+                continue
+            X = frozen_view(s.body.positions(q[span]))
+            triangles, per_facet = self._triangles[id(s)]
+            parts.append(facet_normals_at(X, triangles, per_facet, s.facet_ptr, s.facet))
+        return np.concatenate(parts)
+
+    def of_body(self, body: int, patch: Surface | None = None) -> np.ndarray:
+        """Numbers of the samples of one body, or of those on a patch of its boundary."""
+        mine = self.body == body
+        if patch is not None:
+            off = ~np.isin(self.support, patch.vertices)
+            mine &= np.add.reduceat(off, self.support_ptr[:-1]) == 0
+        return np.flatnonzero(mine)
+
+    def _stack_points(self, robot: Any, touched: Sequence[int]) -> None:
+        """The stack, and for each touched body the number in it of each of its nodes."""
+        parts, self.point_of_node, first = [s.points for s in self.samples], {}, self.size
+        for b in touched:
+            nodes = robot.bodies[b].mesh.surface.vertices
+            parts.append(robot.bodies[b].node_points(nodes))
+            place = np.full(len(robot.bodies[b].mesh.nodes), -1)
+            place[nodes] = first + np.arange(len(nodes))
+            self.point_of_node[b] = place
+            first += len(nodes)
+        self._samples = Stack(robot, [s.points for s in self.samples])
+        self.points = Stack(robot, parts) if len(parts) > len(self.samples) else self._samples

@@ -1,0 +1,229 @@
+"""Detector: finds the contacts of a robot. One detector makes all contact rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pliant.contact.checks import frozen, non_negative, positive
+from pliant.contact.cloud import Cloud
+from pliant.contact.contacts import Contacts, Stencil
+from pliant.contact.gather import gather
+from pliant.contact.obstacles import Obstacle
+from pliant.contact.samples import Samples
+from pliant.contact.skin import Skin
+from pliant.contact.soft import SoftOpponent, SoftSearch, body_opponents, pair_opponents
+from pliant.errors import InputError, unknown_name
+from pliant.mesh import Surface
+
+ALARM = 0.025  # of the robot's length: nearer than that is a potential contact
+MARGIN = 2.5e-4  # of the robot's length: kept from concave obstacles, whose linearised gap is too large
+
+
+class Detector:
+    """Contacts of a robot with obstacles, of its bodies with each other, and of a body with itself.
+
+    samples: collision samples of the bodies that can touch, see `Samples`; None samples every body.
+    self_contact: True for every sampled body with itself, or a list of pairs of surfaces (patches of body.mesh.surface)
+    that may touch each other, of the same body or not.
+    between_bodies: whether different bodies touch; or the pairs of body numbers that do.
+    alarm [m]: gaps below it are reported, 0.025 L by default. margin [m]: taken off the gap to concave obstacles,
+    2.5e-4 L by default. friction: μ of all, or of each opponent by name (others 0).
+
+    Opponents are known by name: obstacles by theirs, bodies as "body 0" …, patches as "pair 0 first", "pair 0 second" ….
+    A name keeps its slot for good, so that indices of contacts never change their meaning.
+    """
+
+    def __init__(
+        self,
+        robot: Any,
+        obstacles: Iterable[Obstacle] = (),
+        *,
+        samples: Samples | Sequence[Samples] | None = None,
+        self_contact: bool | Sequence[tuple[Surface, Surface]] = False,
+        between_bodies: bool | Sequence[tuple[int, int]] = True,
+        alarm: float | None = None,
+        margin: float | None = None,
+        friction: float | Mapping[str, float] = 0.0,
+    ) -> None:
+        self.robot = robot
+        self.alarm = ALARM * robot.length if alarm is None else positive(alarm, "alarm distance")
+        self.margin = MARGIN * robot.length if margin is None else non_negative(margin, "margin")
+        chosen = _chosen_samples(robot, samples)
+        self.soft = _soft_opponents(robot, chosen, self_contact, between_bodies)
+        self._skins = self._make_skins()
+        self.cloud = Cloud(robot, chosen, sorted(self._skins))
+        self._search = SoftSearch(self.cloud, self._skins, self.soft)
+        self._dense: tuple[Cloud, SoftSearch] | None = None
+        self._slots = {o.name: k for k, o in enumerate(self.soft)}
+        self._obstacles: dict[str, Obstacle] = {}
+        self._friction: dict[str, float] = {}
+        common = None if isinstance(friction, Mapping) else non_negative(friction, "friction", "")
+        self._common_friction = common or 0.0
+        for obstacle in obstacles:
+            self.add(obstacle)
+        for name, mu in friction.items() if isinstance(friction, Mapping) else ():
+            self._require(name, self._slots)
+            self._friction[name] = non_negative(mu, f"friction of {name!r}", "")
+        self._arrange()
+
+    def __repr__(self) -> str:
+        return f"Detector({self.cloud.size} samples, opponents {list(self.opponents)})"
+
+    # Opponents
+
+    @property
+    def obstacles(self) -> dict[str, Obstacle]:
+        """The present obstacles by name."""
+        return dict(self._obstacles)
+
+    @property
+    def opponents(self) -> tuple[str, ...]:
+        """Names by slot, also of obstacles that were removed: `Contacts.opponent` counts these."""
+        return tuple(self._slots)
+
+    @property
+    def size(self) -> int:
+        """How many indices there are: opponents times samples."""
+        return len(self._slots) * self.cloud.size
+
+    def add(self, obstacle: Obstacle, *, friction: float | None = None) -> str:
+        """A new obstacle; returns its name. One without a name is called after its kind."""
+        if not isinstance(obstacle, Obstacle):
+            raise InputError("obstacle", expected="an Obstacle such as Sphere(…)", got=type(obstacle).__name__)
+        soft = {o.name for o in self.soft}
+        name = obstacle.name or _free_name(type(obstacle).__name__.lower(), {*self._slots})
+        if name in self._obstacles or name in soft:
+            raise InputError(
+                f"obstacle {name!r}",
+                expected="a name that is not taken",
+                got=repr(name),
+                hint="Use replace(…) to move an obstacle.",
+            )
+        if friction is not None:
+            self._friction[name] = non_negative(friction, f"friction of {name!r}", "")
+        self._slots.setdefault(name, len(self._slots))
+        self._obstacles[name] = obstacle if obstacle.name else replace_name(obstacle, name)
+        self._arrange()
+        return name
+
+    def replace(self, obstacle: Obstacle) -> None:
+        """The obstacle of the same name, moved or changed."""
+        self._require(obstacle.name, self._obstacles)
+        self._obstacles[obstacle.name] = obstacle
+        self._arrange()
+
+    def remove(self, name: str) -> None:
+        """Take an obstacle away. Its indices stay reserved for one of that name."""
+        self._require(name, self._obstacles)
+        del self._obstacles[name]
+        self._arrange()
+
+    # Detection
+
+    def reach(self, motion: float) -> float:
+        """How far to look [m] when samples moved at most `motion` [m] in the last step: max(alarm, 2·motion)."""
+        return max(self.alarm, 2.0 * float(motion))
+
+    def detect(self, q: np.ndarray, reach: float | None = None) -> Contacts:
+        """Contacts with a gap below `reach` [m] (the alarm distance by default) at the robot's coordinates q."""
+        reach = self.alarm if reach is None else float(reach)
+        cloud, soft = self.cloud, len(self.soft)
+        p = cloud.positions(q)
+        gaps = np.empty((soft + len(self._present), cloud.size))
+        normals = np.empty((*gaps.shape, 3))
+        corners, weights = self._search(self.robot, q, p, reach, gaps, normals)
+        for k, obstacle in enumerate(self._present):
+            far = reach + self._margins[soft + k] + self._thickest
+            gaps[soft + k], normals[soft + k] = obstacle.distance(p, far)
+        *arrays, ptr, point, weight = gather(
+            gaps, normals, corners, weights, self._slot, self._mu, self._margins, cloud.radius,
+            cloud.points.mobile, p, reach,
+        )  # fmt: skip
+        return Contacts(*arrays, Stencil(ptr, point, weight), cloud.points, self.size)
+
+    def penetrations(self, q: np.ndarray) -> dict[str, float]:
+        """Depth [m] of the deepest point of the robot's skin in each opponent, 0 if none; on much denser samples.
+
+        Measured without margins. Points that nothing can move do not count, nor contacts of a body with itself or
+        another that are deeper than the alarm distance.
+        """
+        if self._dense is None:
+            cloud = Cloud(self.robot, [s.refined() for s in self.cloud.samples])
+            self._dense = cloud, SoftSearch(cloud, self._skins, self.soft)
+        cloud, search = self._dense
+        p, soft = cloud.positions(q), len(self.soft)
+        gaps, normals = np.empty((soft, cloud.size)), np.empty((soft, cloud.size, 3))
+        search(self.robot, q, p, self.alarm, gaps, normals)
+        gaps = [*gaps, *(o.distance(p, self._thickest)[0] for o in self._present)]
+        names = [o.name for o in self.soft] + [o.name for o in self._present]
+        depth = lambda gap: float(np.max(np.where(cloud.points.mobile, cloud.radius - gap, 0.0), initial=0.0))
+        return {name: depth(gap) for name, gap in zip(names, gaps)}
+
+    def penetration(self, q: np.ndarray) -> float:
+        """Depth [m] of the deepest point of the robot's skin in anything, 0 if none; see `penetrations`."""
+        return max(self.penetrations(q).values(), default=0.0)
+
+    # Inside
+
+    def _require(self, name: str, known: Iterable[str]) -> None:
+        if name not in known:
+            raise unknown_name("opponent", name, known)
+
+    def _make_skins(self) -> dict[int, Skin]:
+        own = {o.body for o in self.soft if o.touches_itself}
+        bodies = sorted({o.body for o in self.soft})
+        return {b: Skin(self.robot.bodies[b], self.alarm if b in own else 0.0) for b in bodies}
+
+    def _arrange(self) -> None:
+        """What detection needs of the present opponents, in the order of their slots."""
+        self._present = sorted(self._obstacles.values(), key=lambda o: self._slots[o.name])
+        names = [o.name for o in self.soft] + [o.name for o in self._present]
+        margins = [0.0] * len(self.soft) + [0.0 if o.convex else self.margin for o in self._present]
+        self._slot = frozen([self._slots[name] for name in names], int)
+        self._mu = frozen([self._friction.get(name, self._common_friction) for name in names])
+        self._margins = frozen(margins)
+        self._thickest = float(self.cloud.radius.max(initial=0.0))
+
+
+def replace_name(obstacle: Obstacle, name: str) -> Obstacle:
+    """The same obstacle under a name."""
+    return replace(obstacle, name=name)
+
+
+def _free_name(kind: str, taken: set[str]) -> str:
+    name, k = kind, 2
+    while name in taken:
+        name, k = f"{kind} {k}", k + 1
+    return name
+
+
+def _chosen_samples(robot: Any, samples: Samples | Sequence[Samples] | None) -> list[Samples]:
+    if samples is None:
+        return [Samples.on(body) for body in robot.bodies]
+    chosen = [samples] if isinstance(samples, Samples) else list(samples)
+    number = {id(body): n for n, body in enumerate(robot.bodies)}
+    if not chosen or not all(isinstance(s, Samples) for s in chosen):
+        raise InputError("samples", expected="one Samples per body", got=repr(samples))
+    bodies = [number.get(id(s.body), -1) for s in chosen]
+    if -1 in bodies:
+        raise InputError("samples", expected="samples of the robot's bodies", got="those of another body")
+    if len(set(bodies)) < len(bodies):
+        raise InputError("samples", expected="one Samples per body", got="two of one body")
+    return [s for _, s in sorted(zip(bodies, chosen), key=lambda pair: pair[0])]
+
+
+def _soft_opponents(robot: Any, samples: list[Samples], self_contact: Any, between: Any) -> list[SoftOpponent]:
+    if not isinstance(between, (bool, np.bool_)):
+        for pair in between:
+            if len(pair) != 2 or any(not 0 <= b < len(robot.bodies) for b in pair):
+                raise InputError(
+                    "between_bodies", expected=f"pairs of numbers below {len(robot.bodies)}", got=repr(pair)
+                )
+    plain = isinstance(self_contact, (bool, np.bool_))
+    cloud = Cloud(robot, samples)
+    bodies = body_opponents(cloud, bool(self_contact) if plain else False, between)
+    return bodies + ([] if plain else pair_opponents(robot, list(self_contact)))

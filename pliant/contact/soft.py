@@ -1,0 +1,130 @@
+"""Deformable opponents: parts of the robot's own bodies that its samples may touch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.contact.checks import frozen
+from pliant.contact.cloud import Cloud
+from pliant.contact.nearest import nearest_facing
+from pliant.contact.samples import require_own
+from pliant.contact.skin import Posture, Skin
+from pliant.errors import InputError
+from pliant.mesh import Surface
+
+
+@dataclass(frozen=True, eq=False)
+class SoftOpponent:
+    """Triangles `patch` of a body, and who may touch them: pairs (body, patch of its boundary or None for all)."""
+
+    name: str
+    body: int
+    patch: Surface
+    touched_by: tuple[tuple[int, Surface | None], ...]
+
+    def samples(self, cloud: Cloud) -> tuple[np.ndarray, np.ndarray]:
+        """Which samples may touch it, and whether each belongs to the same body."""
+        which = np.concatenate([cloud.of_body(body, patch) for body, patch in self.touched_by])
+        return frozen(which, int), frozen(cloud.body[which] == self.body, bool)
+
+    @property
+    def touches_itself(self) -> bool:
+        """Whether samples of the same body are among those."""
+        return any(body == self.body for body, _ in self.touched_by)
+
+
+def body_opponents(cloud: Cloud, self_contact: bool, between: Any) -> list[SoftOpponent]:
+    """One for each body that is sampled on its boundary and that itself or others may touch."""
+    found = []
+    for samples, b in zip(cloud.samples, cloud.bodies):
+        others = [o for o in cloud.bodies if o != b and _together(between, o, b)]
+        by = tuple((o, None) for o in sorted(others + ([b] if self_contact else [])))
+        if samples.surface is not None and by:
+            found.append(SoftOpponent(f"body {b}", b, samples.surface, by))
+    return found
+
+
+def pair_opponents(robot: Any, pairs: Sequence[tuple[Surface, Surface]]) -> list[SoftOpponent]:
+    """Two for each pair of patches, or one if they are the same: each is touched by samples on the other."""
+    found = []
+    for k, pair in enumerate(pairs):
+        if not (
+            isinstance(pair, (tuple, list)) and len(pair) == 2 and all(isinstance(s, Surface) for s in pair)
+        ):
+            raise InputError(f"self_contact[{k}]", expected="a pair of surfaces", got=repr(pair))
+        first, second = pair
+        a, b = _owner(robot, first), _owner(robot, second)
+        found.append(SoftOpponent(f"pair {k} second", b, second, ((a, first),)))
+        if first is not second:
+            found.append(SoftOpponent(f"pair {k} first", a, first, ((b, second),)))
+    return found
+
+
+def _together(between: Any, a: int, b: int) -> bool:
+    if isinstance(between, (bool, np.bool_)):
+        return bool(between)
+    return any({a, b} == set(pair) for pair in between)
+
+
+def _owner(robot: Any, surface: Surface) -> int:
+    for n, body in enumerate(robot.bodies):
+        if hasattr(body, "mesh") and np.array_equal(surface.nodes, body.mesh.nodes):
+            return n
+    require_own(robot.bodies[0], surface)
+    return 0
+
+
+class SoftSearch:
+    """Nearest touchable triangles of deformable opponents for one cloud of samples."""
+
+    def __init__(self, cloud: Cloud, skins: dict[int, Skin], opponents: Sequence[SoftOpponent]) -> None:
+        self.cloud, self.skins = cloud, skins
+        self._tasks = [
+            (o.body, skins[o.body].allowed(o.patch), *o.samples(cloud), cloud.point_of_node.get(o.body))
+            for o in opponents
+        ]
+
+    def __call__(
+        self, robot: Any, q: np.ndarray, p: np.ndarray, reach: float, gaps: np.ndarray, normals: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Fill gaps (k, S) and normals (k, S, 3) of the k opponents; corner points and weights (k, S, 3)."""
+        shape = (len(self._tasks), self.cloud.size)
+        gaps[: shape[0]] = np.inf
+        triangle, weights = np.full(shape, -1), np.zeros((*shape, 3))
+        corners = np.zeros((*shape, 3), np.int64)
+        if not self._tasks:
+            return corners, weights
+        facing = self.cloud.facing(q)
+        postures = {b: skin.posture(q[robot.q_spans[b]]) for b, skin in self.skins.items()}
+        for k, (b, allowed, which, own, points) in enumerate(self._tasks):
+            found = gaps[k], normals[k], triangle[k], weights[k]
+            self._search(self.skins[b], postures[b], allowed, which, own, p, facing, reach, found)
+            if points is not None:
+                hit = which[triangle[k][which] >= 0]
+                corners[k, hit] = points[self.skins[b].triangles[triangle[k, hit]]]
+        return corners, weights
+
+    def _search(
+        self,
+        skin: Skin,
+        at: Posture,
+        allowed: np.ndarray,
+        which: np.ndarray,
+        own: np.ndarray,
+        p: np.ndarray,
+        facing: np.ndarray,
+        reach: float,
+        found: tuple[np.ndarray, ...],
+    ) -> None:
+        cloud, near, tree, ways = self.cloud, skin.adjacency, skin.tree, skin.ways
+        nearest_facing(
+            which, own, p, facing, cloud.radius, cloud.rest, cloud.support_ptr, cloud.support,
+            at.X, skin.rest, skin.triangles, allowed, at.normals, skin.rest_normals,
+            near.across, near.fan_ptr, near.fan,
+            tree.skip, tree.start, tree.stop, tree.order, at.boxes, at.cones,
+            ways.ptr, ways.node, ways.length, ways.limit, reach, *found,
+        )  # fmt: skip
