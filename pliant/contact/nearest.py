@@ -53,10 +53,10 @@ def _gradient(x, y, z, X, T, N, across, fan_ptr, fan, t, a, b, c, feature, m):
 
 
 @njit(error_model="numpy")
-def _looks_away(box, x, y, z):
-    """Whether every normal in a box (6,) of normals has a product above SIDEWAYS with the sample's."""
-    low = min(box[0] * x, box[3] * x) + min(box[1] * y, box[4] * y) + min(box[2] * z, box[5] * z)
-    return low > SIDEWAYS
+def _looks_away(bounds, n, x, y, z):
+    """Whether every normal in node n of a tree has a product above SIDEWAYS with the sample's."""
+    low = min(bounds[n, 6] * x, bounds[n, 9] * x) + min(bounds[n, 7] * y, bounds[n, 10] * y)
+    return low + min(bounds[n, 8] * z, bounds[n, 11] * z) > SIDEWAYS
 
 
 @njit(error_model="numpy")
@@ -128,20 +128,20 @@ def _rises(x, y, z, fx, fy, fz, X, i, j, k):
 
 
 @njit(error_model="numpy")
-def _crossings(x, y, z, X, T, skip, start, stop, order, boxes):
+def _crossings(x, y, z, X, T, links, bounds):
     """How often a ray from p leaves the surface less how often it enters: 1 inside a body, 0 outside."""
     u, v, w = 0.5481, 0.7714, 0.3235  # no direction that meshes favour
     count, n = 0, 0
-    while n < len(skip):
-        b = boxes[n]
-        a0, a1 = (b[0] - x) / u, (b[3] - x) / u  # all components are positive: near and far planes are known
-        b0, b1 = (b[1] - y) / v, (b[4] - y) / v
-        c0, c1 = (b[2] - z) / w, (b[5] - z) / w
+    while n < len(links):
+        # All components are positive: it is known which planes of a box come first.
+        a0, a1 = (bounds[n, 0] - x) / u, (bounds[n, 3] - x) / u
+        b0, b1 = (bounds[n, 1] - y) / v, (bounds[n, 4] - y) / v
+        c0, c1 = (bounds[n, 2] - z) / w, (bounds[n, 5] - z) / w
         if max(a0, b0, c0, 0.0) > min(a1, b1, c1):
-            n = skip[n]
+            n = links[n, 0]
             continue
-        for e in range(start[n], stop[n]):
-            i, j, k = T[order[e], 0], T[order[e], 1], T[order[e], 2]
+        for o in range(links[n, 1], links[n, 2]):
+            i, j, k = T[o, 0], T[o, 1], T[o, 2]
             e0, e1, e2 = X[j, 0] - X[i, 0], X[j, 1] - X[i, 1], X[j, 2] - X[i, 2]
             f0, f1, f2 = X[k, 0] - X[i, 0], X[k, 1] - X[i, 1], X[k, 2] - X[i, 2]
             h0, h1, h2 = v * f2 - w * f1, w * f0 - u * f2, u * f1 - v * f0
@@ -159,8 +159,7 @@ def _crossings(x, y, z, X, T, skip, start, stop, order, boxes):
 @njit(cache=True, error_model="numpy")
 def nearest_facing(
     which, own, p, facing, radius, rest, support_ptr, support,  # samples
-    X, X0, T, allowed, N, N0, across, fan_ptr, fan,  # surface
-    skip, start, stop, order, boxes, cones,  # its tree
+    X, X0, T, allowed, N, N0, across, fan_ptr, fan, links, bounds,  # surface
     ways_ptr, ways_node, ways_length, limit, reach,
     gap, normal, triangle, weights,
 ):  # fmt: skip
@@ -176,12 +175,11 @@ def nearest_facing(
         fx, fy, fz = facing[s, 0], facing[s, 1], facing[s, 2]
         faces = fx != 0.0 or fy != 0.0 or fz != 0.0
         best, tiny = reach + radius[s], 1e-9 * reach
-        while n < len(skip):
-            if box_square(x, y, z, boxes[n]) >= best * best or (faces and _looks_away(cones[n], fx, fy, fz)):
-                n = skip[n]
+        while n < len(links):
+            if box_square(x, y, z, bounds, n) >= best * best or (faces and _looks_away(bounds, n, fx, fy, fz)):
+                n = links[n, 0]
                 continue
-            for e in range(start[n], stop[n]):
-                t = order[e]
+            for t in range(links[n, 1], links[n, 2]):
                 i, j, k = T[t, 0], T[t, 1], T[t, 2]
                 nx, ny, nz = N[t, 0], N[t, 1], N[t, 2]
                 height = nx * (x - X[i, 0]) + ny * (y - X[i, 1]) + nz * (z - X[i, 2])
@@ -208,7 +206,7 @@ def nearest_facing(
                 if -g > SHALLOW * reach:
                     out = 0.5 * d if own[a] else 0.0  # off its own skin, still inside what it touches
                     inside = _crossings(
-                        x + out * fx, y + out * fy, z + out * fz, X, T, skip, start, stop, order, boxes
+                        x + out * fx, y + out * fy, z + out * fz, X, T, links, bounds
                     )
                     if inside < 1:
                         continue

@@ -9,19 +9,18 @@ import numpy as np
 from pliant.contact.checks import frozen, frozen_view
 from pliant.contact.samples import facet_mask
 from pliant.contact.topology import Adjacency
-from pliant.contact.tree import Tree, refit
+from pliant.contact.tree import fit_tree, lay_out_tree
 from pliant.contact.triangle import unit_normals
 from pliant.contact.ways import Ways
 from pliant.mesh import Surface
 
 
 class Posture(NamedTuple):
-    """A skin at some q: nodes X (k, 3), unit normals (t, 3), boxes (m, 6) round triangles and round normals."""
+    """A skin at some q: nodes X (k, 3), unit normals (t, 3), bounds (m, 12) of the nodes of its tree."""
 
     X: np.ndarray
     normals: np.ndarray
-    boxes: np.ndarray
-    cones: np.ndarray
+    bounds: np.ndarray
 
 
 class Skin:
@@ -31,21 +30,19 @@ class Skin:
     """
 
     def __init__(self, body: Any, reach: float, *, leaf: int = 4) -> None:
-        self.body, self.surface = body, body.mesh.surface
-        self.rest, self.triangles = frozen(body.mesh.nodes), frozen(self.surface.triangles, int)
+        self.body, self.surface, self.rest = body, body.mesh.surface, frozen(body.mesh.nodes)
+        self.links, self.order = lay_out_tree(self.rest, self.surface.triangles, leaf=leaf)
+        self.triangles = frozen(self.surface.triangles[self.order], int)
         self.rest_normals = frozen(unit_normals(self.rest, self.triangles))
         self.adjacency = Adjacency.of(self.triangles, len(self.rest))
-        self.tree = Tree.of(self.rest, self.triangles, leaf=leaf)
-        self.ways = Ways.on(self.rest, [self.triangles], 2.0 * reach) if reach > 0 else Ways.none()
+        self.ways = Ways.on(self.rest, self.triangles, 2.0 * reach) if reach > 0 else Ways.none()
 
     def allowed(self, patch: Surface) -> np.ndarray:
         """Mask (t,) of the triangles of a part of the boundary."""
-        return frozen(facet_mask(self.surface, patch)[self.surface.facet_of_triangle], bool)
+        return frozen(facet_mask(self.surface, patch)[self.surface.facet_of_triangle[self.order]], bool)
 
     def posture(self, q: np.ndarray) -> Posture:
         """Where it is; q are the body's own coordinates."""
-        X, tree = frozen_view(self.body.positions(q)), self.tree
+        X = frozen_view(self.body.positions(q))
         normals = unit_normals(X, self.triangles)
-        boxes, cones = np.empty((len(tree.skip), 6)), np.empty((len(tree.skip), 6))
-        refit(X, self.triangles, normals, tree.skip, tree.start, tree.stop, tree.order, boxes, cones)
-        return Posture(X, normals, boxes, cones)
+        return Posture(X, normals, fit_tree(X, self.triangles, normals, self.links))

@@ -120,11 +120,10 @@ class SoftSearch:
         reach: float,
         found: tuple[np.ndarray, ...],
     ) -> None:
-        cloud, near, tree, ways = self.cloud, skin.adjacency, skin.tree, skin.ways
+        cloud, near, ways = self.cloud, skin.adjacency, skin.ways
         nearest_facing(
             which, own, p, facing, cloud.radius, cloud.rest, cloud.support_ptr, cloud.support,
             at.X, skin.rest, skin.triangles, allowed, at.normals, skin.rest_normals,
-            near.across, near.fan_ptr, near.fan,
-            tree.skip, tree.start, tree.stop, tree.order, at.boxes, at.cones,
+            near.across, near.fan_ptr, near.fan, skin.links, at.bounds,
             ways.ptr, ways.node, ways.length, ways.limit, reach, *found,
         )  # fmt: skip

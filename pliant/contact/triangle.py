@@ -45,11 +45,11 @@ def closest(px, py, pz, X, i, j, k):
 
 
 @njit(error_model="numpy")
-def box_square(px, py, pz, box):
-    """Squared distance from p to a box (lowest, highest corner) (6,)."""
-    x = max(box[0] - px, 0.0, px - box[3])
-    y = max(box[1] - py, 0.0, py - box[4])
-    z = max(box[2] - pz, 0.0, pz - box[5])
+def box_square(px, py, pz, bounds, n):
+    """Squared distance from p to the box of node n of a tree."""
+    x = max(bounds[n, 0] - px, 0.0, px - bounds[n, 3])
+    y = max(bounds[n, 1] - py, 0.0, py - bounds[n, 4])
+    z = max(bounds[n, 2] - pz, 0.0, pz - bounds[n, 5])
     return x * x + y * y + z * z
 
 

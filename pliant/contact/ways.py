@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,9 +28,8 @@ class Ways:
         return cls(frozen(np.zeros(1), int), frozen(np.zeros(0), int), frozen(np.zeros(0)), 0.0)
 
     @classmethod
-    def on(cls, X: np.ndarray, surfaces: Any, limit: float) -> Ways:
-        """On nodes X (k, 3) [m] joined by the edges of triangle lists."""
-        T = np.concatenate(surfaces)
+    def on(cls, X: np.ndarray, T: np.ndarray, limit: float) -> Ways:
+        """On nodes X (k, 3) [m] joined by the edges of triangles T (t, 3)."""
         a, b = T.ravel(), np.roll(T, -1, axis=1).ravel()
         i, j = np.concatenate([a, b]), np.concatenate([b, a])
         key = np.unique(i * len(X) + j)

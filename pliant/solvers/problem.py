@@ -10,7 +10,7 @@ arrays irrelevant, and one argument is quick to pass.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,12 +23,41 @@ PAPER = 1e-3  # ε in units of `work_scale`, Coevoet et al. 2017
 THROUGH_CONTACT = 1e-2  # share of the effect through contacts that counts where efforts do not reach the effector
 
 
+class Offsets(NamedTuple):
+    """Where the parts begin in the vector. All but the bounds, at the end, must be finite."""
+
+    Wea: int  # (ne, na)
+    Wec: int  # (ne, nc)
+    Waa: int  # (na, na)
+    Wac: int  # (na, nc)
+    Wcc: int  # (nc, nc)
+    de: int  # (ne,)
+    da: int  # (na,)
+    dc: int  # (nc,)
+    weights: int  # (ne,)
+    previous: int  # (na,)
+    start: int  # (na,)
+    guess: int  # (nc,) contact efforts at the start
+    bounds: int  # (4, na) efforts from, to, displacements from, to
+
+
+@inner
+def offsets(ne, na, nc):
+    """See `Offsets`."""
+    waa = ne * na + ne * nc
+    wcc = waa + na * na + na * nc
+    de = wcc + nc * nc
+    weights = de + ne + na + nc
+    start = weights + ne + na
+    return Offsets(
+        0, ne * na, waa, waa + na * na, wcc, de, de + ne, de + ne + na, weights, weights + ne, start, start + na,
+        start + na + nc,
+    )  # fmt: skip
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A checked problem: its vector and sizes. The vector holds, in this order:
-
-    Wea, Wec, Waa, Wac, Wcc, de, da, dc, weights (ne), lo, hi, dlo, dhi, previous (na), start (na), contact guess (nc).
-    """
+    """A checked problem: its vector (see `Offsets`), sizes and regularisation (ε < 0: choose it)."""
 
     data: np.ndarray
     ne: int
@@ -63,13 +92,13 @@ def problem(
         (
             *arrays,
             np.ones(ne) if weights is None else vector(weights, ne, "weights"),
+            np.zeros(na) if previous is None else vector(previous, na, "previous"),
+            np.zeros(na) if warm is None else vector(getattr(warm, "effort", warm), na, "warm"),
+            guess,
             vector(effort[0], na, "effort"),
             vector(effort[1], na, "effort"),
             vector(displacement[0], na, "displacement"),
             vector(displacement[1], na, "displacement"),
-            np.zeros(na) if previous is None else vector(previous, na, "previous"),
-            np.zeros(na) if warm is None else vector(getattr(warm, "effort", warm), na, "warm"),
-            guess,
         ),
         axis=None,
         dtype=np.float64,
@@ -134,21 +163,16 @@ def block(data, start, rows, columns):
 
 @inner
 def load(data, ne, na, nc, eps, rho, C, O, A, Q, scale):
-    """Fill the scaled arrays of `pieces` and `newton`; returns (ε, whether the bounds contradict each other).
+    """Fill the scaled arrays of `pieces` and `newton`.
 
     `scale` (na + nc,): λ_j = scale_j x_j; a contact that nothing moves has scale 0 and takes no part.
-    Contradicting bounds lo > hi are replaced by their middle.
+    Contradicting bounds lo > hi are replaced by their middle. Returns (ε, whether there were such, sound input).
     """
-    n = ne * na
-    Wea, Wec = block(data, 0, ne, na), block(data, n, ne, nc)
-    n += ne * nc
-    Waa, Wac = block(data, n, na, na), block(data, n + na * na, na, nc)
-    n += na * na + na * nc
-    Wcc = block(data, n, nc, nc)
-    n += nc * nc
+    at = offsets(ne, na, nc)
+    Wea, Wec = block(data, at.Wea, ne, na), block(data, at.Wec, ne, nc)
+    Waa, Wac, Wcc = block(data, at.Waa, na, na), block(data, at.Wac, na, nc), block(data, at.Wcc, nc, nc)
     if eps < 0.0:
         eps = PAPER * _work_scale(Wea, Wec, Waa, Wac, Wcc)
-    m, weights = nc + ne + na, n + ne + na + nc
     _scales(Wea, Waa, Wcc, scale)
     start = O[na]
     for c in range(nc):
@@ -156,34 +180,42 @@ def load(data, ne, na, nc, eps, rho, C, O, A, Q, scale):
         for i in range(nc):
             row[i] = s * scale[na + i] * compliance[i]
         row[c] = 1.0 + SHIFT
+        start[c] = s * data[at.dc + c]
         for j in range(na):
             O[j, c] = row[nc + ne + j] = s * scale[j] * Wac[j, c]
-        start[c] = s * data[n + ne + na + c]
     for e in range(ne):
-        s = np.sqrt(data[weights + e])
+        s = np.sqrt(data[at.weights + e])
+        start[nc + e] = s * data[at.de + e]
         for c in range(nc):
             C[c, nc + e] = s * scale[na + c] * Wec[e, c]
         for j in range(na):
             O[j, nc + e] = s * scale[j] * Wea[e, j]
-        start[nc + e] = s * data[n + e]
     for i in range(na):
-        start[nc + ne + i] = scale[i] * data[n + ne + i]
+        start[nc + ne + i] = scale[i] * data[at.da + i]
         Q[na, i] = 0.0
         for j in range(na):
+            work = scale[i] * 0.5 * (Waa[i, j] + Waa[j, i])
+            Q[i, j] = (eps + rho) * work * scale[j]
+            Q[na, i] += rho * work * data[at.previous + j]
             O[j, nc + ne + i] = scale[i] * scale[j] * Waa[i, j]
-            Q[i, j] = (eps + rho) * scale[i] * scale[j] * 0.5 * (Waa[i, j] + Waa[j, i])
-            Q[na, i] += rho * scale[i] * 0.5 * (Waa[i, j] + Waa[j, i]) * data[weights + ne + 4 * na + j]
-    contradiction = False
+    contradiction, sound = _load_bounds(data, at.bounds, scale, A)
+    return eps, contradiction, sound
+
+
+@inner
+def _load_bounds(data, begin, scale, A):
+    na, contradiction, sound = A.shape[1], False, 0.0
+    for n in range(begin):
+        sound += 0.0 * data[n]  # NaN if anything is not finite
     for j in range(na):
-        for kind in range(2):
-            s = scale[j] if kind else 1.0 / scale[j]
-            low = s * data[weights + ne + 2 * kind * na + j]
-            high = s * data[weights + ne + (2 * kind + 1) * na + j]
-            if low > high:
+        for low, high, s in ((LO, HI, 1.0 / scale[j]), (DLO, DHI, scale[j])):
+            A[low, j], A[high, j] = s * data[begin + (low - LO) * na + j], s * data[begin + (high - LO) * na + j]
+            if not (A[low, j] < np.inf and A[high, j] > -np.inf):
+                sound = np.nan
+            if A[low, j] > A[high, j]:
                 contradiction = True
-                low = high = 0.5 * (low + high)
-            A[DLO if kind else LO, j], A[DHI if kind else HI, j] = low, high
-    return eps, contradiction, m
+                A[low, j] = A[high, j] = 0.5 * (A[low, j] + A[high, j])
+    return contradiction, sound == 0.0
 
 
 @inner

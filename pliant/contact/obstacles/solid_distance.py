@@ -20,34 +20,34 @@ def _square(x, y, z, X, T, t):
 
 
 @njit(error_model="numpy")
-def _triangle_near(x, y, z, skip, start, stop, order, boxes):
+def _triangle_near(x, y, z, links, bounds):
     """A triangle near p: always down into the nearer box."""
     n = 0
-    while start[n] == stop[n]:
-        left, right = n + 1, skip[n + 1]
-        n = left if box_square(x, y, z, boxes[left]) <= box_square(x, y, z, boxes[right]) else right
-    return order[start[n]]
+    while links[n, 1] == links[n, 2]:
+        left, right = n + 1, links[n + 1, 0]
+        n = left if box_square(x, y, z, bounds, left) <= box_square(x, y, z, bounds, right) else right
+    return links[n, 1]
 
 
 @njit(error_model="numpy")
-def _nearest(x, y, z, X, T, skip, start, stop, order, boxes, t):
+def _nearest(x, y, z, X, T, links, bounds, t):
     """Nearest triangle to p, starting from the guess t; the closest point's weights and its feature."""
     best, w0, w1, w2, feature = _square(x, y, z, X, T, t)
     n = 0
-    while n < len(skip):
-        if box_square(x, y, z, boxes[n]) >= best:
-            n = skip[n]
+    while n < len(links):
+        if box_square(x, y, z, bounds, n) >= best:
+            n = links[n, 0]
             continue
-        for s in range(start[n], stop[n]):
-            square, a, b, c, f = _square(x, y, z, X, T, order[s])
+        for o in range(links[n, 1], links[n, 2]):
+            square, a, b, c, f = _square(x, y, z, X, T, o)
             if square < best:
-                best, t, w0, w1, w2, feature = square, order[s], a, b, c, f
+                best, t, w0, w1, w2, feature = square, o, a, b, c, f
         n += 1
     return t, w0, w1, w2, feature
 
 
 @njit(error_model="numpy")
-def _bound(x, y, z, corner, step, values, triangles, box):
+def _bound(x, y, z, corner, step, values, triangles, bounds):
     """A lower bound of the gap (−inf if none is known) and a triangle to start from (−1 if none is known).
 
     The gap at p differs from that at a cell's middle by at most their distance.
@@ -59,7 +59,7 @@ def _bound(x, y, z, corner, step, values, triangles, box):
     )
     nx, ny, nz = values.shape
     if i < 0 or j < 0 or k < 0 or i >= nx or j >= ny or k >= nz:
-        square = box_square(x, y, z, box)
+        square = box_square(x, y, z, bounds, 0)
         return (np.sqrt(square) if square > 0.0 else -np.inf), -1
     u, v, w = (
         x - corner[0] - step * (i + 0.5),
@@ -95,7 +95,7 @@ def _signed(x, y, z, X, T, t, w0, w1, w2, feature, faces, edges, corners):
 
 @njit(cache=True, error_model="numpy")
 def solid_distance(
-    p, R, origin, reach, X, T, faces, edges, corners, skip, start, stop, order, boxes, low, step, values, near
+    p, R, origin, reach, X, T, faces, edges, corners, links, bounds, low, step, values, near
 ):
     """Gap (P,), gradient (P, 3) and nearest triangle (P,); where the gap exceeds reach a lower bound and −1."""
     gap, normal, triangle = np.empty(len(p)), np.empty((len(p), 3)), np.empty(len(p), np.int64)
@@ -104,13 +104,13 @@ def solid_distance(
         x = R[0, 0] * u + R[1, 0] * v + R[2, 0] * w
         y = R[0, 1] * u + R[1, 1] * v + R[2, 1] * w
         z = R[0, 2] * u + R[1, 2] * v + R[2, 2] * w
-        gap[i], t = _bound(x, y, z, low, step, values, near, boxes[0])
+        gap[i], t = _bound(x, y, z, low, step, values, near, bounds)
         if gap[i] > reach:
             triangle[i], normal[i, 0], normal[i, 1], normal[i, 2] = -1, 1.0, 0.0, 0.0
             continue
         if t < 0:
-            t = _triangle_near(x, y, z, skip, start, stop, order, boxes)
-        t, a, b, c, feature = _nearest(x, y, z, X, T, skip, start, stop, order, boxes, t)
+            t = _triangle_near(x, y, z, links, bounds)
+        t, a, b, c, feature = _nearest(x, y, z, X, T, links, bounds, t)
         gap[i], u, v, w = _signed(x, y, z, X, T, t, a, b, c, feature, faces, edges, corners)
         triangle[i] = t
         for k in range(3):

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from pliant.contact.checks import frozen
 from pliant.contact.obstacles.solid_distance import solid_distance
 from pliant.contact.topology import Adjacency
-from pliant.contact.tree import Tree, refit
+from pliant.contact.tree import fit_tree, lay_out_tree
 from pliant.contact.triangle import unit_normals
 from pliant.errors import InputError
 
@@ -40,8 +40,8 @@ class SolidShape:
     edge_normals: np.ndarray
     vertex_normals: np.ndarray
     adjacency: Adjacency
-    tree: Tree
-    boxes: np.ndarray
+    links: np.ndarray
+    bounds: np.ndarray
 
     def distance(
         self, p: np.ndarray, R: np.ndarray, origin: np.ndarray, reach: float, grid: Grid | None = None
@@ -50,16 +50,15 @@ class SolidShape:
 
         Where the gap surely exceeds `reach` it is a lower bound, and the triangle −1.
         """
-        tree, grid = self.tree, self.grid if grid is None else grid
-        lists = (tree.skip, tree.start, tree.stop, tree.order, self.boxes)
+        grid = self.grid if grid is None else grid
         normals = (self.face_normals, self.edge_normals, self.vertex_normals)
         guess = (grid.corner, grid.step, grid.gap, grid.triangle)
-        return solid_distance(p, R, origin, reach, self.vertices, self.triangles, *normals, *lists, *guess)
+        return solid_distance(p, R, origin, reach, self.vertices, self.triangles, *normals, self.links, self.bounds, *guess)
 
     @cached_property
     def grid(self) -> Grid:
         """Gap and nearest triangle at the middle of coarse cells, over the box of the shape and as much again."""
-        low, high = self.boxes[0, :3], self.boxes[0, 3:]
+        low, high = self.bounds[0, :3], self.bounds[0, 3:6]
         margin = 0.5 * (high - low).max()
         step = (high - low + 2 * margin).max() / _CELLS
         shape = np.ceil((high - low + 2 * margin) / step).astype(int)
@@ -76,13 +75,14 @@ class SolidShape:
         X, T = _welded(*_checked(vertices, triangles))
         if _volume(X, T) < 0:
             T = frozen(T[:, ::-1], int)
+        links, order = lay_out_tree(X, T)
+        T = frozen(T[order], int)
         adjacency = Adjacency.of(T, len(X))
         _require_closed(adjacency)
-        N, tree = unit_normals(X, T), Tree.of(X, T)
-        boxes, cones = np.empty((len(tree.skip), 6)), np.empty((len(tree.skip), 6))
-        refit(X, T, N, tree.skip, tree.start, tree.stop, tree.order, boxes, cones)
+        N = unit_normals(X, T)
         edges = frozen(_unit(N[:, None, :] + N[adjacency.across]))
-        return cls(X, T, frozen(N), edges, _vertex_normals(X, T, N), adjacency, tree, frozen(boxes))
+        bounds = frozen(fit_tree(X, T, N, links))
+        return cls(X, T, frozen(N), edges, _vertex_normals(X, T, N), adjacency, links, bounds)
 
     @cached_property
     def convex(self) -> bool:
