@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.algebra import NotPositiveDefinite
-from pliant.errors import SingularError
+from pliant.errors import InputError, SingularError
 from pliant.robot import Robot
 from pliant.state import State
 from pliant.step import Workspace, factorise, linearise
@@ -26,28 +26,40 @@ class Compliance:
         return self.matrix[self.robot.named(row), self.robot.named(column)]
 
     def __getitem__(self, names: tuple[str, str]) -> np.ndarray:
+        if not isinstance(names, tuple) or len(names) != 2:
+            raise InputError("block of W", expected="two names, of a row and a column", got=repr(names))
         return self.block(*names)
 
     def jacobian(self, effectors: Sequence[str] | str, actuators: Sequence[str] | str) -> np.ndarray:
         """J = W_ea W_aa⁻¹: motion of the effectors per displacement imposed on the actuators."""
         e, a = self._indices(effectors), self._indices(actuators)
-        return np.linalg.solve(self.matrix[np.ix_(a, a)].T, self.matrix[np.ix_(e, a)].T).T
+        W = self.matrix[np.ix_(a, a)]
+        size = np.sqrt(np.abs(np.diagonal(W)))
+        if (size == 0).any() or np.linalg.cond(W / np.outer(size, size)) > 1e12:
+            raise SingularError(
+                f"Rows {actuators!r} move together: how they share a motion is not determined."
+            )
+        return np.linalg.solve(W, self.matrix[np.ix_(a, e)]).T
 
     def _indices(self, names: Sequence[str] | str) -> np.ndarray:
         names = [names] if isinstance(names, str) else names
         everything = np.arange(len(self.matrix))
-        return np.concatenate([everything[self.robot.named(n)] for n in names])
+        if not isinstance(names, (list, tuple)):
+            raise InputError("row names", expected="a name or a list of names", got=repr(names))
+        return np.concatenate([everything[:0], *(everything[self.robot.named(n)] for n in names)])
 
 
 def compliance(robot: Robot, state: State | None = None) -> Compliance:
     """W at a state (default: rest), with the geometric stiffness of the efforts it carries."""
-    state = state or robot.rest
+    state = robot.checked(state)
+    robot.check_held()
     linear = linearise(robot, state.q, state.effort, state.internal, state.gravity)
     if linear is None or linear.K is None:
         raise SingularError(f"{robot.name!r}: the state has inverted elements, it has no compliance.")
     try:
         factor = factorise(robot, linear.K, Workspace(), indefinite=True)
     except NotPositiveDefinite:
-        modes = robot.rigid_modes()
-        raise SingularError(f"{robot.name!r} is not fixed: {modes} rigid mode(s) left.") from None
-    return Compliance(robot, factor.compliance(linear.H))
+        raise SingularError(f"{robot.name!r}: the stiffness has no inverse at this state.") from None
+    matrix = factor.compliance(linear.H)
+    matrix.setflags(write=False)
+    return Compliance(robot, matrix)

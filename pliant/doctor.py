@@ -30,6 +30,7 @@ SLOW = 1000.0  # [ms] for dgemm(1500): something is wrong with the BLAS
 
 def examine() -> Table:
     """All findings; `check` says which are good, bad, or only told."""
+    bar = _hanging_bar()  # first: it loads every BLAS that solving uses
     table = Table("Health of this installation", ("what", "found", "check"))
     system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"
     table.add(what="Python", found=f"{platform.python_version()} on {system}")
@@ -44,7 +45,7 @@ def examine() -> Table:
         state = "installed" if not missing else f'not installed: pip install "pliant[{extra}]"'
         table.add(what=f"extra {extra}", found=state)
     table.add(what="dgemm(1500)", **_dgemm())
-    table.add(what="hanging bar", **_hanging_bar())
+    table.add(what="hanging bar", **bar)
     return table
 
 
@@ -58,8 +59,6 @@ def _version(name: str) -> str:
 def _blas() -> list[dict[str, Any]]:
     """Every BLAS loaded, with its threads: pliant wants one."""
     from threadpoolctl import threadpool_info
-
-    import pliant  # noqa: F401  (pins the threads)
 
     loaded = [info for info in threadpool_info() if info["user_api"] == "blas"]
     return [

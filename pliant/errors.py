@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Iterable
 from typing import Any
+
+import numpy as np
 
 
 class PliantError(Exception):
@@ -49,6 +52,20 @@ class PliantWarning(UserWarning):
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """The error for a name that is not there, with the nearest names suggested."""
     known = list(known)
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+    near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4)
     hint = f"Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
     return InputError(f"{kind} {name!r}", expected=f"one of {sorted(known)}", got=repr(name), hint=hint)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a real number, NaN and infinity included; True and False are not."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def as_floats(what: str, value: Any, expected: str, error: type[InputError] = InputError) -> np.ndarray:
+    """`value` as an array of floats, or an InputError; its shape and its values are the caller's to check."""
+    try:
+        return np.array(value, float)
+    except (TypeError, ValueError, OverflowError):
+        got = value if isinstance(value, str) else reprlib.repr(value)
+        raise error(what, expected=expected, got=got) from None

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pliant.errors import InputError
+from pliant.errors import InputError, is_number
 
 INF = float("inf")
 Range = tuple[float, float]
@@ -35,7 +35,7 @@ def as_vector(value: Any, size: int, what: str) -> np.ndarray:
     """A scalar or (m,) command as a finite (m,) array."""
     try:
         array = np.asarray(value, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(what, expected=f"a number or {size} numbers", got=repr(value)) from None
     if array.ndim > 1 or (array.ndim == 1 and len(array) != size):
         raise InputError(what, expected=f"a number or {size} numbers", got=f"shape {array.shape}")
@@ -45,10 +45,21 @@ def as_vector(value: Any, size: int, what: str) -> np.ndarray:
 
 
 def _range(value: Range, what: str) -> Range:
-    low, high = float(value[0]), float(value[1])
-    if np.isnan(low) or np.isnan(high) or low > high:
-        raise InputError(what, expected="(low, high) with low ≤ high", got=str(tuple(value)))
-    return low, high
+    pair = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else ()
+    if len(pair) != 2 or not all(map(is_number, pair)) or not pair[0] <= pair[1]:
+        raise InputError(what, expected="(low, high) with low ≤ high", got=repr(value))
+    return float(pair[0]), float(pair[1])
+
+
+def _check_weight(law: Any) -> None:
+    if not (is_number(law.weight) and 0 <= law.weight < INF):
+        raise InputError(f"{type(law).__name__} weight", expected="a number ≥ 0", got=repr(law.weight))
+
+
+def _check_overlap(bounds: Range, possible: Range, name: str) -> None:
+    if bounds[0] > possible[1] or bounds[1] < possible[0]:
+        expected = f"bounds that overlap what it can do, [{possible[0]:g}, {possible[1]:g}]"
+        raise InputError(f"effort of {name!r}", expected=expected, got=str(bounds))
 
 
 class Law:
@@ -61,9 +72,9 @@ class Law:
         zero = np.zeros(size)
         return Condition(True, zero, zero, 0.0, -INF, INF)
 
-    def within(self, name: str, effort_range: Range) -> Law:
-        """Itself, after checking its numbers against what the interaction can do."""
-        return self
+    def check(self, size: int, effort_range: Range, name: str) -> None:
+        """Raise InputError unless its numbers fit an interaction of `size` rows with this effort range."""
+        self.forward(size, effort_range, name)
 
 
 @dataclass(frozen=True)
@@ -103,8 +114,10 @@ class Elastic(Law):
     role: ClassVar[str] = "elastic"
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.stiffness) and self.stiffness > 0):
-            raise InputError("Elastic stiffness", expected="a positive number [N/m]", got=self.stiffness)
+        if not (is_number(self.stiffness) and 0 < self.stiffness < INF):
+            raise InputError(
+                "Elastic stiffness", expected="a positive number [N/m]", got=repr(self.stiffness)
+            )
 
     def forward(self, size: int, effort_range: Range, name: str) -> Condition:
         rest = as_vector(self.rest, size, f"rest value of {name!r}")
@@ -123,8 +136,11 @@ class Bounded(Law):
     def __post_init__(self) -> None:
         object.__setattr__(self, "effort", _range(self.effort, "Bounded effort"))
         object.__setattr__(self, "displacement", _range(self.displacement, "Bounded displacement"))
-        if not self.speed > 0:
-            raise InputError("Bounded speed", expected="a positive number", got=self.speed)
+        if not (is_number(self.speed) and self.speed > 0):
+            raise InputError("Bounded speed", expected="a positive number", got=repr(self.speed))
+
+    def check(self, size: int, effort_range: Range, name: str) -> None:
+        _check_overlap(self.effort, effort_range, name)
 
 
 @dataclass(frozen=True)
@@ -135,6 +151,13 @@ class Target(Law):
     weight: float = 1.0
     role: ClassVar[str] = "effector"
 
+    def __post_init__(self) -> None:
+        _check_weight(self)
+
+    def check(self, size: int, effort_range: Range, name: str) -> None:
+        if self.value is not None:
+            as_vector(self.value, size, f"{type(self).__name__} of {name!r}")
+
 
 @dataclass(frozen=True)
 class Measured(Law):
@@ -143,6 +166,13 @@ class Measured(Law):
     value: Any = None
     weight: float = 1.0
     role: ClassVar[str] = "sensor"
+
+    def __post_init__(self) -> None:
+        _check_weight(self)
+
+    def check(self, size: int, effort_range: Range, name: str) -> None:
+        if self.value is not None:
+            as_vector(self.value, size, f"{type(self).__name__} of {name!r}")
 
 
 @dataclass(frozen=True)
@@ -154,6 +184,9 @@ class Unknown(Law):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "effort", _range(self.effort, "Unknown effort"))
+
+    def check(self, size: int, effort_range: Range, name: str) -> None:
+        _check_overlap(self.effort, effort_range, name)
 
 
 @dataclass(frozen=True)

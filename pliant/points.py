@@ -16,6 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 from numba import njit
 
+from pliant.errors import InputError
+
 FREE, TRANSLATION, ROTATION = 0, 1, 2  # what a support entry's block of dq moves
 
 
@@ -79,7 +81,12 @@ class Points:
         if len(parts) == 1:
             return parts[0]
         if any(p.owner is not parts[0].owner for p in parts):
-            raise ValueError("points of different bodies stay in separate Points")
+            raise InputError(
+                "points",
+                expected="points of one body",
+                got="points of several",
+                hint="Interactions take a list of Points.",
+            )
         counts = np.concatenate([np.diff(p.node_ptr) for p in parts])
         return Points(
             parts[0].owner,

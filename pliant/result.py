@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
 from pliant.robot import Robot
 from pliant.state import State
+
+
+def _frozen(values: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+    copies = {name: np.array(value) for name, value in values.items()}
+    for value in copies.values():
+        value.setflags(write=False)
+    return MappingProxyType(copies)
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,11 @@ class Result:
     certificate: Certificate
     timings: Mapping[str, float] = field(default_factory=dict)  # [s] per stage
 
+    def __post_init__(self) -> None:
+        for name in ("effort", "displacement"):
+            object.__setattr__(self, name, _frozen(getattr(self, name)))
+        object.__setattr__(self, "timings", MappingProxyType(dict(self.timings)))
+
     @property
     def q(self) -> np.ndarray:
         """Coordinates (nq,)."""
@@ -64,4 +77,6 @@ class Result:
     @cached_property
     def positions(self) -> np.ndarray:
         """Node positions, (k, 3) [m]."""
-        return self.robot.positions(self.state.q)
+        x = self.robot.positions(self.state.q)
+        x.setflags(write=False)
+        return x

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pliant.algebra import Pattern, analyse
-from pliant.errors import InputError, unknown_name
+from pliant.errors import InputError, SingularError, as_floats, unknown_name
 from pliant.interactions.bundle import Bundle
 from pliant.interactions.interaction import Interaction
 from pliant.laws import Law, Observed
@@ -53,19 +54,49 @@ class Robot:
         body: Any,
         rows: Mapping[str, Row] | None = None,
         *,
-        gravity: Sequence[float] = (0.0, 0.0, 0.0),
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
         name: str = "robot",
     ) -> None:
         self.bodies = tuple(body) if isinstance(body, (tuple, list)) else (body,)
+        self._check_bodies()
+        if rows is not None and not isinstance(rows, Mapping):
+            raise InputError("rows", expected="a dictionary from name to Row", got=type(rows).__name__)
         self.rows = dict(rows or {})
         self.name = name
-        self.gravity = np.asarray(gravity, float)
+        self.gravity = as_floats("gravity", gravity, "three finite numbers [m/s²]")
+        self.gravity.setflags(write=False)
         if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
             raise InputError("gravity", expected="three finite numbers [m/s²]", got=repr(gravity))
         for key, row in self.rows.items():
-            if not isinstance(row, Row):
-                raise InputError(f"row {key!r}", expected="a Row(interaction, law)", got=type(row).__name__)
+            self._check_row(key, row)
         self._lay_out()
+
+    def _check_bodies(self) -> None:
+        if not self.bodies:
+            raise InputError("body", expected="at least one", got="none")
+        for body in self.bodies:
+            if not hasattr(body, "linearise"):
+                hint = "pl.Solid(mesh, material) makes one of a mesh."
+                raise InputError(
+                    "body", expected="a body, such as a Solid", got=type(body).__name__, hint=hint
+                )
+        if len({id(body) for body in self.bodies}) < len(self.bodies):
+            raise InputError("bodies", expected="different ones", got="the same body twice")
+
+    def _check_row(self, key: str, row: Any) -> None:
+        if not isinstance(row, Row):
+            raise InputError(f"row {key!r}", expected="a Row(interaction, law)", got=type(row).__name__)
+        interaction, law = row.interaction, row.law
+        if not isinstance(interaction, Interaction):
+            raise InputError(
+                f"row {key!r}", expected="an interaction, such as a Cable", got=type(interaction).__name__
+            )
+        _check_law(key, law)
+        if any(all(points.owner is not body for body in self.bodies) for points in interaction.points):
+            raise InputError(
+                f"row {key!r}", expected="points of the robot's bodies", got="points of another body"
+            )
+        law.check(interaction.size, interaction.effort_range, key)
 
     def _lay_out(self) -> None:
         ends_q = np.cumsum([len(b.q0) for b in self.bodies])
@@ -131,7 +162,7 @@ class Robot:
 
     def named(self, name: str) -> slice:
         """The scalar rows of a named row; an unknown name is an error with the nearest names."""
-        if name not in self.spans:
+        if not isinstance(name, str) or name not in self.spans:
             raise unknown_name("row", name, self.spans)
         return self.spans[name]
 
@@ -141,11 +172,12 @@ class Robot:
 
     def forward(self, laws: Mapping[str, Law] | None = None) -> Conditions:
         """The rows' laws in a forward problem, after those given for this call."""
+        if laws is not None and not isinstance(laws, Mapping):
+            raise InputError("laws", expected="a dictionary from row name to law", got=type(laws).__name__)
         laws = dict(laws or {})
         for name, law in laws.items():
             self.named(name)
-            if not isinstance(law, Law):
-                raise InputError(f"law of {name!r}", expected="a law such as Known(effort=…)", got=repr(law))
+            _check_law(name, law)
         conditions = [
             laws.get(name, row.law).forward(row.interaction.size, row.interaction.effort_range, name)
             for name, row in self.rows.items()
@@ -164,4 +196,43 @@ class Robot:
 
     def rigid_modes(self) -> int:
         """Rigid motions that no support holds, over all bodies."""
+        return self._rigid_modes
+
+    @cached_property
+    def _rigid_modes(self) -> int:
         return sum(b.rigid_modes() for b in self.bodies)
+
+    def checked(self, state: State | None) -> State:
+        """The state to start from (default: rest), or an InputError if it is not one of this robot."""
+        state = self.rest if state is None else state
+        if not isinstance(state, State):
+            hint = "A result holds its state: result.state." if hasattr(state, "state") else ""
+            raise InputError("state", expected="a State", got=type(state).__name__, hint=hint)
+        rest = self.rest
+        for name, noun in (
+            ("q", "coordinates"),
+            ("effort", "efforts"),
+            ("internal", "internal variables"),
+            ("gravity", "numbers of gravity"),
+        ):
+            given, size = getattr(state, name), getattr(rest, name).size
+            if given.shape != (size,):
+                raise InputError("state", expected=f"{size} {noun}", got=f"shape {given.shape}")
+            if not np.isfinite(given).all():
+                raise InputError("state", expected=f"finite {noun}", got="some that are not finite")
+        return state
+
+    def check_held(self) -> None:
+        """Raise SingularError if rigid motions are left: K has no inverse then."""
+        modes = self.rigid_modes()
+        if modes:
+            pieces = sum(len(b.mesh.components) for b in self.bodies if hasattr(b, "mesh"))
+            what = f" of its {pieces} separate pieces" if pieces > len(self.bodies) else ""
+            raise SingularError(
+                f"{self.name!r} is not fixed: {modes} rigid mode{'s' * (modes > 1)}{what} left. Give fixed= nodes to its body."
+            )
+
+
+def _check_law(name: str, law: Any) -> None:
+    if not isinstance(law, Law):
+        raise InputError(f"law of {name!r}", expected="a law such as Known(effort=…)", got=repr(law))

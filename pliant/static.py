@@ -13,7 +13,7 @@ from time import perf_counter
 import numpy as np
 
 from pliant.algebra import NotPositiveDefinite
-from pliant.errors import ConvergenceError, InputError, SingularError
+from pliant.errors import ConvergenceError, InputError, is_number
 from pliant.laws import Law
 from pliant.result import Certificate, Result
 from pliant.robot import Conditions, Robot
@@ -22,7 +22,6 @@ from pliant.step import Linear, Workspace, linearise, step
 
 MAX_HALVINGS = 8  # of one Newton step
 SMALLEST_LOAD_STEP = 1.0 / 512.0
-LOOSE_PIVOT = 1e-11  # relative; below it something may not be held
 
 
 @dataclass(frozen=True)
@@ -32,6 +31,14 @@ class Tolerance:
     residual: float = 1e-8
     length: float = 1e-9
     iterations: int = 50
+
+    def __post_init__(self) -> None:
+        for name in ("residual", "length", "iterations"):
+            value = getattr(self, name)
+            if not (is_number(value) and 0 < value < np.inf):
+                raise InputError(f"Tolerance {name}", expected="a positive number", got=repr(value))
+        if self.iterations != int(self.iterations):
+            raise InputError("Tolerance iterations", expected="a whole number", got=self.iterations)
 
 
 DEFAULT_TOLERANCE = Tolerance()
@@ -65,14 +72,25 @@ def static(
     `load_steps` is how many equal steps the loads are first tried in; more are taken where needed.
     Raises SingularError when something is not held, ConvergenceError (with the best result) when no equilibrium is found.
     """
-    if load_steps < 1:
-        raise InputError("load_steps", expected="at least 1", got=load_steps)
+    if not isinstance(robot, Robot):
+        raise InputError(
+            "robot",
+            expected="a Robot",
+            got=type(robot).__name__,
+            hint="pl.Robot(body, rows) makes one of a body.",
+        )
+    if not isinstance(tolerance, Tolerance):
+        raise InputError("tolerance", expected="a Tolerance", got=repr(tolerance))
+    if not isinstance(load_steps, (int, np.integer)) or load_steps < 1:
+        raise InputError("load_steps", expected="a whole number, at least 1", got=repr(load_steps))
     conditions = robot.forward(laws)
-    start = state or robot.rest
-    if start.q.shape != (robot.nq,) or not np.isfinite(start.q).all():
-        raise InputError("state", expected=f"{robot.nq} finite coordinates", got=f"shape {start.q.shape}")
+    start = robot.checked(state)
+    robot.check_held()
     work, begin = Workspace(), perf_counter()
     ramp = _Ramp(robot, conditions, start)
+    if linearise(robot, start.q, start.effort, start.internal, start.gravity, tangent=False) is None:
+        hint = "Start from rest, or from a state nearby; Hooke's law can start from such a state."
+        raise InputError("state", expected="cells that are not inside out", got="inverted cells", hint=hint)
     z, best, reached, steps, iterations = start.internal, Iterate(start.q, start.effort), 0.0, 0, 0
     size = 1.0 / load_steps
     while reached < 1.0:
@@ -81,7 +99,7 @@ def static(
         iterations += found[0].iterations
         if found[0].converged:
             (best, z), reached, steps = found, aim, steps + 1
-            size = min(2.0 * size, 1.0)
+            size = min(2.0 * size, 1.0 / load_steps)
             continue
         size /= 4.0
         if size < SMALLEST_LOAD_STEP:
@@ -158,10 +176,7 @@ def _newton(robot, ramp, conditions, gravity, guess, z, tolerance, work) -> Iter
         try:
             move = step(robot, linear, conditions, work, now.lam)
         except NotPositiveDefinite:
-            _check_held(robot)
             return now
-        if move.pivot < LOOSE_PIVOT:
-            _check_held(robot)
         decrement = float(np.abs(move.dq).max(initial=0.0))
         now, linear = _advance(robot, ramp, conditions, gravity, z, now, linear, move, scale, work)
         if linear is None:
@@ -224,15 +239,6 @@ def _violation(delta: np.ndarray, lam: np.ndarray, conditions: Conditions, span:
 
 def _norm(x: np.ndarray) -> float:
     return float(np.linalg.norm(x))
-
-
-def _check_held(robot: Robot) -> None:
-    """Raise if rigid motions are left: K has no inverse then."""
-    modes = robot.rigid_modes()
-    if modes:
-        raise SingularError(
-            f"{robot.name!r} is not fixed: {modes} rigid mode(s) left. Give fixed= nodes to its body."
-        )
 
 
 def _result(robot, ramp, s, best, z, steps, iterations, work, begin) -> Result:

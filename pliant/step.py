@@ -66,7 +66,6 @@ class Step:
         float  # what was added to K's diagonal to make it usable, relative to its mean; 0: the exact tangent
     )
     negative: int  # negative pivots of K: > 0 past a limit point
-    pivot: float  # smallest pivot of K relative to its diagonal: tiny when a motion is not held
 
 
 def linearise(
@@ -174,24 +173,25 @@ def step(robot: Robot, linear: Linear, conditions: Conditions, work: Workspace, 
         factor = work.timed("factorise", factorise, robot, linear.K, work)
         dq_free, delta_free, W, H = work.timed("condense", condense, factor, linear, conditions)
     except NotPositiveDefinite:
-        factor = work.timed("factorise", _factorise_indefinite, robot, linear.K, work)
-        usable = factor is not None
-        if factor is not None:
-            dq_free, delta_free, W, H = work.timed("condense", condense, factor, linear, conditions)
-            usable = _held_by(W, conditions, lam, factor.negative)
-        if not usable:
-            factor, shift = work.timed("factorise", factorise_shifted, robot, linear.K, work)
-            dq_free, delta_free, W, H = work.timed("condense", condense, factor, linear, conditions)
+        factor, shift, condensed = _past_limit_point(robot, linear, conditions, work, lam)
+        dq_free, delta_free, W, H = condensed
     lam_solved = work.timed("solve", solve, W, delta_free, conditions)
     dq, lam = work.timed("recover", recover, factor, dq_free, H, lam_solved, conditions)
-    return Step(dq, lam, W, shift, factor.negative, factor.smallest_pivot_ratio)
+    return Step(dq, lam, W, shift, factor.negative)
 
 
-def _factorise_indefinite(robot: Robot, K: np.ndarray, work: Workspace) -> Factor | None:
+def _past_limit_point(robot: Robot, linear: Linear, conditions: Conditions, work: Workspace, lam: np.ndarray):
+    """(factor, shift, condensation) where K is not positive definite: indefinite if the rows hold it, else shifted."""
+    assert linear.K is not None
     try:
-        return factorise(robot, K, work, indefinite=True)
+        factor = work.timed("factorise", factorise, robot, linear.K, work, indefinite=True)
+        condensed = work.timed("condense", condense, factor, linear, conditions)
+        if _held_by(condensed[2], conditions, lam, factor.negative):
+            return factor, 0.0, condensed
     except NotPositiveDefinite:  # a pivot of exactly zero
-        return None
+        pass
+    factor, shift = work.timed("factorise", factorise_shifted, robot, linear.K, work)
+    return factor, shift, work.timed("condense", condense, factor, linear, conditions)
 
 
 def _held_by(W: np.ndarray, conditions: Conditions, lam: np.ndarray, negative: int) -> bool:

@@ -166,9 +166,9 @@ def test_the_trunk_is_as_compliant_to_every_side():
 
 @pytest.mark.parametrize("chamber, away", [(1, (-1, 0)), (2, (0, -1)), (3, (1, 0)), (4, (0, 1))])
 def test_an_inflated_section_pushes_the_tower_away(chamber, away):
-    result, rest = pull("tower", {f"chamber {chamber}": Known(effort=2e3)}, sections=max(2, chamber))
+    result, rest = pull("tower", {f"chamber {chamber}": Known(effort=1.2e3)}, sections=max(2, chamber))
     moved = (result.displacement["tip"] - rest)[:2]
-    assert moved @ away > max(0.4e-3, 0.75 * np.linalg.norm(moved))
+    assert moved @ away > max(0.2e-3, 0.75 * np.linalg.norm(moved))
 
 
 def test_sections_of_the_tower_do_not_enter_each_other():

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from pliant.algebra import blas
 from pliant.algebra.condensation import condense
 from pliant.algebra.elimination import supernodes
-from pliant.algebra.factor import Factor, Reals, Symbolic, check_data, failure
+from pliant.algebra.factor import Factor, Reals, Rows, Symbolic, check_data, failure
 from pliant.algebra.jit import plain
 from pliant.algebra.kernels import factorise_fronts
 from pliant.algebra.ordering import minimum_degree, nested_dissection
@@ -107,7 +106,7 @@ class Cholesky(Factor):
             solve_many(*self._values(), b, x)
         return x
 
-    def compliance(self, H: sp.csr_array) -> Reals:
+    def compliance(self, H: Rows) -> Reals:
         """W = H A⁻¹ Hᵀ (m, m), symmetric, for sparse rows H (m, ndof); duplicate entries are summed."""
         rows = self._rows(H)
         start, columns = plain(rows.indptr, np.int64), plain(rows.indices, np.int64)

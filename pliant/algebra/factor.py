@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,6 +28,19 @@ class NotPositiveDefinite(PliantError):
         where = f" at block {block}" if block >= 0 else ""
         hint = "Something is not held, or" if indefinite else "Something buckles or is not held, or"
         super().__init__(f"The matrix is {what}{where}. {hint} the tangent is not that of a stable state.")
+
+
+class Rows(Protocol):
+    """Sparse rows in compressed form: a SciPy csr_array, or anything lighter with the same fields."""
+
+    @property
+    def indptr(self) -> Any: ...
+    @property
+    def indices(self) -> Any: ...
+    @property
+    def data(self) -> Any: ...
+    @property
+    def shape(self) -> Any: ...
 
 
 class Symbolic(ABC):
@@ -62,7 +75,7 @@ class Factor(ABC):
         """A⁻¹ b for b (ndof,) or (ndof, k)."""
 
     @abstractmethod
-    def compliance(self, H: sp.csr_array) -> Reals:
+    def compliance(self, H: Rows) -> Reals:
         """W = H A⁻¹ Hᵀ (m, m), symmetric, for sparse rows H (m, ndof); duplicate entries are summed."""
 
     def _right_hand_side(self, b: ArrayLike) -> Reals:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from pliant.algebra.factor import Factor, Reals, Symbolic, check_data, failure
+from pliant.algebra.factor import Factor, Reals, Rows, Symbolic, check_data, failure
 from pliant.algebra.ordering import minimum_degree
 from pliant.algebra.pattern import Pattern
 
@@ -74,7 +74,7 @@ class SuperLU(Factor):
         x[self.symbolic.dofs] = self._lu.solve(b[self.symbolic.dofs])
         return x
 
-    def compliance(self, H: sp.csr_array) -> Reals:
+    def compliance(self, H: Rows) -> Reals:
         """W = H A⁻¹ Hᵀ (m, m), symmetric, for sparse rows H (m, ndof); duplicate entries are summed."""
         rows = self._rows(H)
         H = sp.csr_array((rows.data, rows.indices, rows.indptr), shape=rows.shape)

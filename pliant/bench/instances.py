@@ -20,7 +20,9 @@ LENGTH, RADIUS = 0.2, 0.01  # [m]
 STATIONS = 40
 BENDING, STRETCHING = 2e-3, 30.0  # EI [N·m²], EA [N]
 BASE = 200.0  # stiffness that holds the base slider [N/m]
-LOCAL = 1e-3  # indentation of a section, relative to the mean compliance: without it many contacts are dependent
+LOCAL = (
+    1e-3  # indentation of a section, relative to the mean compliance: without it many contacts are dependent
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +55,9 @@ class Instance:
         return replace(self, **changes)
 
 
-def instance(actuators: int, contacts: int, *, seed: int, limited: bool = False, hard: bool = False) -> Instance:
+def instance(
+    actuators: int, contacts: int, *, seed: int, limited: bool = False, hard: bool = False
+) -> Instance:
     """One random instance. `limited` bounds displacements too; `hard` has narrow gaps and far targets."""
     rng = np.random.default_rng((seed, actuators, contacts))
     G = _compliance(rng)

@@ -8,7 +8,8 @@ import numpy as np
 
 from pliant.bodies.coordinates import FRAME_NODES
 from pliant.bodies.location import checked_points, locate
-from pliant.bodies.supports import checked_indices
+from pliant.bodies.supports import as_selection, checked_indices
+from pliant.errors import InputError
 from pliant.points import Points
 
 if TYPE_CHECKING:
@@ -26,12 +27,13 @@ def in_cells(body: Solid, where: Any, *, outside: str, tolerance: float | None) 
 
 def at_nodes(body: Solid, nodes: Any) -> Points:
     """Nodes by mask, index or function; a mask on the given mesh leaves its mid nodes out."""
-    chosen, k = np.asarray(nodes(body.mesh.nodes) if callable(nodes) else nodes), len(body.mesh.nodes)
+    chosen = as_selection("nodes", nodes(body.mesh.nodes) if callable(nodes) else nodes)
+    k, given = len(body.mesh.nodes), len(body.input_mesh.nodes)
     if chosen.dtype != bool:
         return _exactly(body, checked_indices("nodes", chosen, k))
-    if chosen.shape == (len(body.input_mesh.nodes),):
-        return _exactly(body, np.flatnonzero(chosen))
-    return _exactly(body, checked_indices("nodes", np.flatnonzero(chosen), k))
+    if chosen.shape not in ((k,), (given,)):
+        raise InputError("nodes", expected=f"a mask of shape ({given},) or ({k},)", got=chosen.shape)
+    return _exactly(body, np.flatnonzero(chosen))
 
 
 def at_frame(body: Solid, name: str) -> Points:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.errors import InputError
+from pliant.errors import InputError, as_floats
 from pliant.mesh import Mesh
 from pliant.mesh.elements import gradients, shape
 
@@ -59,11 +59,13 @@ def locate(mesh: Mesh, where: Any, *, outside: str = "error", tolerance: float |
 
 def checked_points(where: Any) -> np.ndarray:
     """Coordinates as an array (P, 3), or an InputError."""
-    points = np.atleast_2d(np.asarray(where, float))
-    if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
-        raise InputError(
-            "points", expected="finite coordinates of shape (P, 3) in metres", got=np.shape(where)
-        )
+    expected = "finite coordinates of shape (P, 3) in metres"
+    points = np.atleast_2d(as_floats("points", where, expected))
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise InputError("points", expected=expected, got=np.shape(where))
+    bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
+    if len(bad):
+        raise InputError("points", expected=expected, got=f"point {bad[0]} that is not finite")
     return points
 
 

@@ -9,13 +9,14 @@ import numpy as np
 
 from pliant.bodies.inputs import missing_regions
 from pliant.bodies.scatter import lower_pairs, ordered_cells, plan
-from pliant.errors import InputError
+from pliant.errors import InputError, as_floats
 from pliant.mesh import Mesh, quadrature
 from pliant.mesh.elements import jacobians, shape
 
 if TYPE_CHECKING:
     from pliant.bodies.assembly import Assembly
 
+_DENSITY = "a finite number, not negative [kg/m³]"
 _EXACT = {"tet4": 2}  # degree that integrates N_a N_b det(∂X/∂ξ); the others need 5
 
 
@@ -25,9 +26,14 @@ def cell_densities(density: Any, mesh: Mesh) -> np.ndarray:
         missing = missing_regions(density, mesh)
         if missing:
             raise InputError("density", expected=f"a value for region {missing[0]}", got=sorted(density))
-        per_cell = np.array([density[int(region)] for region in mesh.regions], float)
+        per_cell = as_floats("density", [density[int(region)] for region in mesh.regions], _DENSITY)
     else:
-        per_cell = np.full(len(mesh.cells), density, float)
+        one = as_floats("density", density, _DENSITY)
+        if one.ndim:
+            raise InputError(
+                "density", expected="one number, or one per region in a dictionary [kg/m³]", got=one.shape
+            )
+        per_cell = np.full(len(mesh.cells), one)
     if not (np.isfinite(per_cell).all() and (per_cell >= 0).all()):
         raise InputError("density", expected="finite and not negative [kg/m³]", got=density)
     return per_cell
@@ -61,7 +67,7 @@ def lumped(mesh: Mesh, masses: np.ndarray) -> np.ndarray:
 
 def checked_nodal_mass(nodal_mass: Any, given: Mesh, mesh: Mesh) -> np.ndarray:
     """Node masses (k,) [kg] given on the nodes of either mesh; mid nodes that the first lacks have none."""
-    masses = np.asarray(nodal_mass, float)
+    masses = as_floats("nodal_mass", nodal_mass, "numbers [kg]")
     if masses.ndim == 0:
         masses = np.full(len(given.nodes), float(masses))
     if masses.shape not in ((len(given.nodes),), (len(mesh.nodes),)):

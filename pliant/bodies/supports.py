@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import coo_array
 
-from pliant.errors import InputError
+from pliant.errors import InputError, as_floats
 from pliant.mesh import Mesh
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def select_nodes(what: str, selection: Any, given: Mesh, mesh: Mesh) -> np.ndarr
         return np.zeros((len(mesh.nodes), 3), bool)
     if callable(selection):
         selection = selection(given.nodes)
-    chosen = np.asarray(selection)
+    chosen = as_selection(what, selection)
     if chosen.size == 0 and chosen.ndim == 1:
         mask = np.zeros((k, 3), bool)
     elif chosen.dtype == bool:
@@ -40,6 +41,15 @@ def select_nodes(what: str, selection: Any, given: Mesh, mesh: Mesh) -> np.ndarr
     carried[:k] = mask
     carried[mesh.midnodes] = mask[mesh.edges_of_midnodes].all(axis=1)
     return carried
+
+
+def as_selection(what: str, selection: Any) -> np.ndarray:
+    """A mask or indices as an array."""
+    try:
+        return np.asarray(selection)
+    except ValueError:
+        expected = "a mask, node indices or a function of the nodes"
+        raise InputError(what, expected=expected, got=reprlib.repr(selection)) from None
 
 
 def _checked_mask(what: str, chosen: np.ndarray, k: int) -> np.ndarray:
@@ -62,13 +72,16 @@ def checked_indices(what: str, chosen: np.ndarray, k: int) -> np.ndarray:
 
 def moved_rigidly(x: np.ndarray, rotation: Any, translation: Any) -> np.ndarray:
     """R x + t of points x (n, 3); R a matrix (3, 3) or a scipy Rotation, t (3,) [m]; None leaves one out."""
-    given = np.eye(3) if rotation is None else rotation
-    R = np.asarray(given.as_matrix() if hasattr(given, "as_matrix") else given, float)
+    given: Any = np.eye(3) if rotation is None else rotation
+    R = as_floats(
+        "rotation", given.as_matrix() if hasattr(given, "as_matrix") else given, "a rotation matrix (3, 3)"
+    )
     if R.shape != (3, 3) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6) or np.linalg.det(R) < 0:
         raise InputError("rotation", expected="a rotation matrix (3, 3) with RRᵀ = I and det R = 1", got=R)
-    t = np.zeros(3) if translation is None else np.asarray(translation, float)
-    if t.shape != (3,):
-        raise InputError("translation", expected="three numbers [m]", got=t.shape)
+    expected = "three finite numbers [m]"
+    t = np.zeros(3) if translation is None else as_floats("translation", translation, expected)
+    if t.shape != (3,) or not np.isfinite(t).all():
+        raise InputError("translation", expected=expected, got=t.tolist())
     return x @ R.T + t
 
 

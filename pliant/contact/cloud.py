@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,13 @@ from pliant.mesh import Surface
 class Cloud:
     """S samples, then the surface nodes of the bodies in `touched`, as one stack of points.
 
-    body (S,) is the number of each sample's body; it hangs on nodes support[support_ptr[i]:support_ptr[i+1]] of it.
+    body (S,) is the number of each sample's body; it hangs on nodes
+    support[support_ptr[i]:support_ptr[i+1]] of it.
     """
 
-    def __init__(self, robot: Any, samples: Sequence[Samples], touched: Sequence[int] = ()) -> None:
-        number = {id(body): n for n, body in enumerate(robot.bodies)}
-        self.samples = tuple(samples)
-        self.bodies = [number[id(s.body)] for s in samples]
+    def __init__(self, robot: Any, of_bodies: Mapping[int, Samples], touched: Iterable[int] = ()) -> None:
+        samples = self.samples = tuple(of_bodies.values())
+        self.bodies = tuple(of_bodies)
         self.size = sum(len(s) for s in samples)
         self.body = np.repeat(self.bodies, [len(s) for s in samples])
         self.radius = frozen(np.concatenate([s.radius for s in samples]))
@@ -63,7 +63,7 @@ class Cloud:
             mine &= np.add.reduceat(off, self.support_ptr[:-1]) == 0
         return np.flatnonzero(mine)
 
-    def _stack_points(self, robot: Any, touched: Sequence[int]) -> None:
+    def _stack_points(self, robot: Any, touched: Iterable[int]) -> None:
         """The stack, and for each touched body the number in it of each of its nodes."""
         parts, self.point_of_node, first = [s.points for s in self.samples], {}, self.size
         for b in touched:

@@ -15,10 +15,10 @@ from pliant.interactions.chain import SparseRows, chain_rows
 
 
 class Stencil(NamedTuple):
-    """The points that contact k joins: point[ptr[k]:ptr[k+1]], with weights that sum to zero on a deformable opponent.
+    """Contact k joins point[ptr[k]:ptr[k+1]]; its weights sum to zero if the opponent is deformable.
 
-    The sample has weight 1, the corners of the triangle it touches minus their barycentric weights; the gap's gradient
-    by a point is weight · normal.
+    The sample has weight 1, the corners of the triangle it touches minus their barycentric weights; the
+    gap's gradient by a point is weight · normal.
     """
 
     ptr: np.ndarray
@@ -31,10 +31,10 @@ class Contacts:
     """n potential contacts, at most one for each pair of a sample and an opponent, in the order of `index`.
 
     index (n,): opponent · samples + sample. It stays when obstacles move, come and go.
-    gap (n,) [m]: δ, the distance less the sample's radius and less `margin` (n,) [m]; negative in penetration.
-    normal (n, 3): unit, from the opponent towards the sample, the gradient of the gap by the sample's position.
-    position (n, 3) [m]: of the sample; tangents (n, 2, 3): unit, a right-handed frame with the normal.
-    friction (n,): coefficient μ.
+    gap (n,) [m]: δ, the distance less the sample's radius and less `margin` (n,) [m]; negative in
+    penetration. normal (n, 3): unit, from the opponent towards the sample, the gradient of the gap by the
+    sample's position. position (n, 3) [m]: of the sample; tangents (n, 2, 3): unit, a right-handed frame
+    with the normal. friction (n,): coefficient μ.
     """
 
     index: np.ndarray
@@ -87,7 +87,7 @@ class Contacts:
         return np.where(previous.index[place] == self.index, place, -1)
 
     def carried(self, previous: Contacts, values: np.ndarray) -> np.ndarray:
-        """Values (n_previous, …) of earlier contacts, such as their forces, for these ones; zero for new ones."""
+        """Values (n_previous, …) of earlier contacts, such as their forces, for these; zero for new ones."""
         place = self.matched(previous)
         out = np.zeros((len(self), *np.shape(values)[1:]))
         out[place >= 0] = np.asarray(values)[place[place >= 0]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -27,14 +27,15 @@ class Detector:
     """Contacts of a robot with obstacles, of its bodies with each other, and of a body with itself.
 
     samples: collision samples of the bodies that can touch, see `Samples`; None samples every body.
-    self_contact: True for every sampled body with itself, or a list of pairs of surfaces (patches of body.mesh.surface)
-    that may touch each other, of the same body or not.
+    self_contact: True for every sampled body with itself; or a list of pairs of surfaces (patches of
+        body.mesh.surface) that may touch each other, of the same body or not.
     between_bodies: whether different bodies touch; or the pairs of body numbers that do.
-    alarm [m]: gaps below it are reported, 0.025 L by default. margin [m]: taken off the gap to concave obstacles,
-    2.5e-4 L by default. friction: μ of all, or of each opponent by name (others 0).
+    alarm [m]: gaps below it are reported; 0.025 L by default, L the robot's length.
+    margin [m]: taken off the gap to concave obstacles; 2.5e-4 L by default.
+    friction: μ of all opponents, or of each by name (0 for the others).
 
-    Opponents are known by name: obstacles by theirs, bodies as "body 0" …, patches as "pair 0 first", "pair 0 second" ….
-    A name keeps its slot for good, so that indices of contacts never change their meaning.
+    Opponents are known by name: obstacles by theirs, bodies as "body 0", patches as "pair 0 first" and
+    "pair 0 second". A name keeps its slot for good, so that indices of contacts never change their meaning.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class Detector:
         chosen = _chosen_samples(robot, samples)
         self.soft = _soft_opponents(robot, chosen, self_contact, between_bodies)
         self._skins = self._make_skins()
-        self.cloud = Cloud(robot, chosen, sorted(self._skins))
+        self.cloud = Cloud(robot, chosen, self._skins)
         self._search = SoftSearch(self.cloud, self._skins, self.soft)
         self._dense: tuple[Cloud, SoftSearch] | None = None
         self._slots = {o.name: k for k, o in enumerate(self.soft)}
@@ -93,7 +94,9 @@ class Detector:
     def add(self, obstacle: Obstacle, *, friction: float | None = None) -> str:
         """A new obstacle; returns its name. One without a name is called after its kind."""
         if not isinstance(obstacle, Obstacle):
-            raise InputError("obstacle", expected="an Obstacle such as Sphere(…)", got=type(obstacle).__name__)
+            raise InputError(
+                "obstacle", expected="an Obstacle such as Sphere(…)", got=type(obstacle).__name__
+            )
         soft = {o.name for o in self.soft}
         name = obstacle.name or _free_name(type(obstacle).__name__.lower(), {*self._slots})
         if name in self._obstacles or name in soft:
@@ -106,7 +109,7 @@ class Detector:
         if friction is not None:
             self._friction[name] = non_negative(friction, f"friction of {name!r}", "")
         self._slots.setdefault(name, len(self._slots))
-        self._obstacles[name] = obstacle if obstacle.name else replace_name(obstacle, name)
+        self._obstacles[name] = _named(obstacle, name)
         self._arrange()
         return name
 
@@ -125,37 +128,39 @@ class Detector:
     # Detection
 
     def reach(self, motion: float) -> float:
-        """How far to look [m] when samples moved at most `motion` [m] in the last step: max(alarm, 2·motion)."""
+        """How far to look [m] when samples moved by `motion` [m] in the last step: max(alarm, 2·motion)."""
         return max(self.alarm, 2.0 * float(motion))
 
     def detect(self, q: np.ndarray, reach: float | None = None) -> Contacts:
-        """Contacts with a gap below `reach` [m] (the alarm distance by default) at the robot's coordinates q."""
-        reach = self.alarm if reach is None else float(reach)
+        """Contacts at the robot's coordinates q with a gap below `reach` [m], by default the alarm distance."""
+        limit = self.alarm if reach is None else positive(reach, "reach")
         cloud, soft = self.cloud, len(self.soft)
-        p = cloud.positions(q)
+        p = self._positions(cloud, q)
         gaps = np.empty((soft + len(self._present), cloud.size))
         normals = np.empty((*gaps.shape, 3))
-        corners, weights = self._search(self.robot, q, p, reach, gaps, normals)
+        corners, weights = self._search(self.robot, q, p, limit, gaps, normals)
         for k, obstacle in enumerate(self._present):
-            far = reach + self._margins[soft + k] + self._thickest
+            far = limit + self._margins[soft + k] + self._thickest
             gaps[soft + k], normals[soft + k] = obstacle.distance(p, far)
-        *arrays, ptr, point, weight = gather(
+        found = gather(
             gaps, normals, corners, weights, self._slot, self._mu, self._margins, cloud.radius,
-            cloud.points.mobile, p, reach,
+            cloud.points.mobile, p, limit,
         )  # fmt: skip
-        return Contacts(*arrays, Stencil(ptr, point, weight), cloud.points, self.size)
+        return Contacts(*found[:9], Stencil(*found[9:]), cloud.points, self.size)
 
     def penetrations(self, q: np.ndarray) -> dict[str, float]:
-        """Depth [m] of the deepest point of the robot's skin in each opponent, 0 if none; on much denser samples.
+        """Depth [m] of the deepest point of the robot's skin in each opponent, 0 if none; on much denser
+        samples.
 
-        Measured without margins. Points that nothing can move do not count, nor contacts of a body with itself or
-        another that are deeper than the alarm distance.
+        Measured without margins. Points that nothing can move do not count, nor contacts of a body with
+        itself or another that are deeper than the alarm distance.
         """
         if self._dense is None:
-            cloud = Cloud(self.robot, [s.refined() for s in self.cloud.samples])
+            refined = [s.refined() for s in self.cloud.samples]
+            cloud = Cloud(self.robot, dict(zip(self.cloud.bodies, refined)))
             self._dense = cloud, SoftSearch(cloud, self._skins, self.soft)
         cloud, search = self._dense
-        p, soft = cloud.positions(q), len(self.soft)
+        p, soft = self._positions(cloud, q), len(self.soft)
         gaps, normals = np.empty((soft, cloud.size)), np.empty((soft, cloud.size, 3))
         search(self.robot, q, p, self.alarm, gaps, normals)
         gaps = [*gaps, *(o.distance(p, self._thickest)[0] for o in self._present)]
@@ -168,6 +173,16 @@ class Detector:
         return max(self.penetrations(q).values(), default=0.0)
 
     # Inside
+
+    def _positions(self, cloud: Cloud, q: np.ndarray) -> np.ndarray:
+        if np.shape(q) != (self.robot.nq,):
+            raise InputError(
+                "q", expected=f"the robot's {self.robot.nq} coordinates", got=f"shape {np.shape(q)}"
+            )
+        p = cloud.positions(q)
+        if not np.isfinite(p).all():
+            raise InputError("q", expected="finite coordinates", got="nan or inf")
+        return p
 
     def _require(self, name: str, known: Iterable[str]) -> None:
         if name not in known:
@@ -189,9 +204,10 @@ class Detector:
         self._thickest = float(self.cloud.radius.max(initial=0.0))
 
 
-def replace_name(obstacle: Obstacle, name: str) -> Obstacle:
-    """The same obstacle under a name."""
-    return replace(obstacle, name=name)
+def _named(obstacle: Obstacle, name: str) -> Obstacle:
+    other = copy(obstacle)
+    object.__setattr__(other, "name", name)
+    return other
 
 
 def _free_name(kind: str, taken: set[str]) -> str:
@@ -201,29 +217,31 @@ def _free_name(kind: str, taken: set[str]) -> str:
     return name
 
 
-def _chosen_samples(robot: Any, samples: Samples | Sequence[Samples] | None) -> list[Samples]:
+def _chosen_samples(robot: Any, samples: Samples | Sequence[Samples] | None) -> dict[int, Samples]:
+    """Samples by body number, in that order."""
     if samples is None:
-        return [Samples.on(body) for body in robot.bodies]
+        return {n: Samples.on(body) for n, body in enumerate(robot.bodies)}
     chosen = [samples] if isinstance(samples, Samples) else list(samples)
-    number = {id(body): n for n, body in enumerate(robot.bodies)}
     if not chosen or not all(isinstance(s, Samples) for s in chosen):
-        raise InputError("samples", expected="one Samples per body", got=repr(samples))
-    bodies = [number.get(id(s.body), -1) for s in chosen]
-    if -1 in bodies:
-        raise InputError("samples", expected="samples of the robot's bodies", got="those of another body")
-    if len(set(bodies)) < len(bodies):
-        raise InputError("samples", expected="one Samples per body", got="two of one body")
-    return [s for _, s in sorted(zip(bodies, chosen), key=lambda pair: pair[0])]
+        raise InputError("samples", expected="one Samples for each body that can touch", got=repr(samples))
+    number = {id(body): n for n, body in enumerate(robot.bodies)}
+    found: dict[int, Samples] = {}
+    for s in chosen:
+        b = number.get(id(s.body), -1)
+        if b < 0 or b in found:
+            got = "those of another body" if b < 0 else f"two for body {b}"
+            raise InputError("samples", expected="one Samples for each of the robot's bodies", got=got)
+        found[b] = s
+    return dict(sorted(found.items()))
 
 
-def _soft_opponents(robot: Any, samples: list[Samples], self_contact: Any, between: Any) -> list[SoftOpponent]:
-    if not isinstance(between, (bool, np.bool_)):
-        for pair in between:
-            if len(pair) != 2 or any(not 0 <= b < len(robot.bodies) for b in pair):
-                raise InputError(
-                    "between_bodies", expected=f"pairs of numbers below {len(robot.bodies)}", got=repr(pair)
-                )
-    plain = isinstance(self_contact, (bool, np.bool_))
-    cloud = Cloud(robot, samples)
-    bodies = body_opponents(cloud, bool(self_contact) if plain else False, between)
-    return bodies + ([] if plain else pair_opponents(robot, list(self_contact)))
+def _soft_opponents(
+    robot: Any, samples: dict[int, Samples], self_contact: Any, between: Any
+) -> list[SoftOpponent]:
+    for pair in () if isinstance(between, (bool, np.bool_)) else between:
+        if len(pair) != 2 or any(b not in range(len(robot.bodies)) for b in pair):
+            expected = f"pairs of body numbers below {len(robot.bodies)}"
+            raise InputError("between_bodies", expected=expected, got=repr(pair))
+    if isinstance(self_contact, (bool, np.bool_)):
+        return body_opponents(samples, bool(self_contact), between)
+    return body_opponents(samples, False, between) + pair_opponents(robot, samples, self_contact)

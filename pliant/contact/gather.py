@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# A unit vector that normals of walls and floors do not oppose, and two more that make it a frame: turned so that the
-# first meets the normal, the others are tangents that change smoothly with it.
+# A frame whose first vector no usual wall or floor looks against. Turned so that the first vector meets the
+# normal, the other two are tangents that change smoothly with it.
 _A = np.array([0.36, 0.48, 0.8])
 _B = np.array([0.8, -0.6, 0.0])
 _C = np.array([0.48, 0.64, -0.6])
@@ -30,8 +30,8 @@ def _turned(n, a, x, out):
 def gather(gaps, normals, corners, weights, slots, friction, margin, radius, mobile, p, reach):
     """Contacts with gap < reach that something can move, by opponent and sample.
 
-    gaps (M, S), normals (M, S, 3); the first len(corners) opponents are deformable, with corners (·, S, 3) as points and
-    barycentric weights (·, S, 3).
+    gaps (M, S), normals (M, S, 3); the first len(corners) opponents are deformable, with corners (·, S, 3)
+    as points and barycentric weights (·, S, 3).
     """
     M, S, soft = gaps.shape[0], gaps.shape[1], len(corners)
     keep = np.zeros((M, S), np.bool_)

@@ -11,7 +11,7 @@ from pliant.mesh.elements import shape
 
 
 class Placed(NamedTuple):
-    """P points as weighted nodes, `nodes` and `weights` (P, k), and the facets they lie on as pairs (point, facet)."""
+    """P points as weighted nodes (P, k), and the facets they lie on as pairs (point, facet)."""
 
     nodes: np.ndarray
     weights: np.ndarray
@@ -20,7 +20,7 @@ class Placed(NamedTuple):
 
 
 class Edges(NamedTuple):
-    """The edges of facets: corners and mid node `nodes` (n, 2 | 3), pieces (n,) to cut them into, `of_facet` (f, e)."""
+    """Edges of facets: `nodes` (n, 2 | 3) corners and mid node, `pieces` (n,) to cut into, `of_facet` (f, e)."""
 
     nodes: np.ndarray
     pieces: np.ndarray
@@ -28,7 +28,7 @@ class Edges(NamedTuple):
 
 
 def placed_points(surface: Surface, spacing: float, *, mid_nodes: bool = True) -> list[Placed]:
-    """Nodes, then points on edges, then points within facets; mid_nodes=False takes corners only and may go between."""
+    """Nodes (corners only if not mid_nodes), then points on edges, then points within facets."""
     edges = cut_edges(surface, spacing, mid_nodes)
     return [
         _at_nodes(surface, mid_nodes),
@@ -80,7 +80,9 @@ def _on_edges(surface: Surface, edges: Edges, mid_nodes: bool) -> list[Placed]:
         facet, side = np.nonzero(edges.pieces[edges.of_facet] == m)
         rank = np.searchsorted(mine, edges.of_facet[facet, side])
         point = (len(t) * rank[:, None] + np.arange(len(t))).ravel()
-        out.append(Placed(nodes, np.tile(np.column_stack(N), (len(mine), 1)), point, np.repeat(facet, len(t))))
+        out.append(
+            Placed(nodes, np.tile(np.column_stack(N), (len(mine), 1)), point, np.repeat(facet, len(t)))
+        )
     return out
 
 

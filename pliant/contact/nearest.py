@@ -1,14 +1,15 @@
 """The triangle of a deformable surface that a sample may touch: nearest of those that pass the rules.
 
-    facing   the surface at the sample and the direction it is pushed in look towards each other;
-    inside   a sample deeper than a tenth of the reach must be inside the body it touches: its signed crossings with a ray
-             tell, so that nothing is touched through another wall.
+    facing   the skin at the sample and the direction it is pushed in look towards each other;
+    inside   a sample deeper than a tenth of the reach is inside the body it touches (signed crossings of a
+             ray tell), so that nothing is touched through another wall.
 
 For a sample on the same body, also (lengths at rest, but for the distance):
 
-    apart    the distance is less than half the way along the surface, so neighbours and open corners are no contact;
-    thick    a sample that lay behind the triangle (the other side of a wall) is deeper than it by a tenth of their
-             distance at most, so that a wall does not touch itself through its own material.
+    apart    the distance is less than half the way along the skin, so that neighbours and open corners are
+             no contact;
+    thick    a sample that lay behind the triangle (the other side of a wall) is deeper than it by a tenth of
+             their distance at most, so that a wall does not touch itself through its own material.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def _apart(s, distance, rest, support_ptr, support, X0, T, t, ptr, node, length,
     way = limit
     for e in range(support_ptr[s], support_ptr[s + 1]):
         v = support[e]
-        if v == i or v == j or v == k:
+        if v in (i, j, k):
             return False
         for corner in (i, j, k):
             way = min(way, _way(v, corner, ptr, node, length, limit))
@@ -110,7 +111,7 @@ def _through_wall(s, gap, rest, X0, T, t):
 
 @njit(error_model="numpy")
 def _surely_through_wall(s, height, rest, X0, N0, i, t):
-    """The same, told by the triangle's plane alone: no more than a tenth of the way to a corner can be enough."""
+    """The same, told by the triangle's plane alone: a corner is no nearer than the closest point."""
     u, v, w = rest[s, 0] - X0[i, 0], rest[s, 1] - X0[i, 1], rest[s, 2] - X0[i, 2]
     behind = u * N0[t, 0] + v * N0[t, 1] + w * N0[t, 2] < 0.0
     return behind and height * height > THICK * THICK * (u * u + v * v + w * w)
@@ -118,7 +119,7 @@ def _surely_through_wall(s, height, rest, X0, N0, i, t):
 
 @njit(error_model="numpy")
 def _rises(x, y, z, fx, fy, fz, X, i, j, k):
-    """Whether a triangle reaches above the plane of the skin at a sample; otherwise they cannot face each other."""
+    """Whether a triangle reaches above the plane of the skin at a sample; else they cannot face each other."""
     base = fx * x + fy * y + fz * z
     return (
         fx * X[i, 0] + fy * X[i, 1] + fz * X[i, 2] > base
@@ -163,7 +164,8 @@ def nearest_facing(
     ways_ptr, ways_node, ways_length, limit, reach,
     gap, normal, triangle, weights,
 ):  # fmt: skip
-    """For samples `which` the signed distance to the surface, gradient, triangle and weights; within reach only.
+    """For samples `which` the signed distance to the surface, gradient, triangle and weights; within reach
+    only.
 
     `own` (len(which),) marks samples of the same body; `allowed` (t,) the triangles that may be touched;
     facing (S, 3) is the normal at each sample, zero if it has none. Other samples keep what the outputs hold.
@@ -176,14 +178,20 @@ def nearest_facing(
         faces = fx != 0.0 or fy != 0.0 or fz != 0.0
         best, tiny = reach + radius[s], 1e-9 * reach
         while n < len(links):
-            if box_square(x, y, z, bounds, n) >= best * best or (faces and _looks_away(bounds, n, fx, fy, fz)):
+            if box_square(x, y, z, bounds, n) >= best * best or (
+                faces and _looks_away(bounds, n, fx, fy, fz)
+            ):
                 n = links[n, 0]
                 continue
             for t in range(links[n, 1], links[n, 2]):
                 i, j, k = T[t, 0], T[t, 1], T[t, 2]
                 nx, ny, nz = N[t, 0], N[t, 1], N[t, 2]
                 height = nx * (x - X[i, 0]) + ny * (y - X[i, 1]) + nz * (z - X[i, 2])
-                if not allowed[t] or abs(height) >= best or (faces and nx * fx + ny * fy + nz * fz > SIDEWAYS):
+                if (
+                    not allowed[t]
+                    or abs(height) >= best
+                    or (faces and nx * fx + ny * fy + nz * fz > SIDEWAYS)
+                ):
                     continue
                 if nx == 0.0 and ny == 0.0 and nz == 0.0:  # without area
                     continue
@@ -205,9 +213,7 @@ def nearest_facing(
                     continue
                 if -g > SHALLOW * reach:
                     out = 0.5 * d if own[a] else 0.0  # off its own skin, still inside what it touches
-                    inside = _crossings(
-                        x + out * fx, y + out * fy, z + out * fz, X, T, links, bounds
-                    )
+                    inside = _crossings(x + out * fx, y + out * fy, z + out * fz, X, T, links, bounds)
                     if inside < 1:
                         continue
                 best, gap[s], triangle[s] = d, g, t

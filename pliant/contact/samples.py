@@ -1,11 +1,13 @@
 """Samples: the points of a body that contact looks at.
 
-Vertices alone would let the facets between them cut about a²/8R into an obstacle of radius R, a their distance. So a body is
-sampled at its surface nodes and at points between them, no two neighbours farther apart than `spacing`:
+Vertices alone would let the facets between them cut about a²/8R into an obstacle of radius R, a their
+distance. So a body is sampled at its surface nodes and at points between them, no two neighbours farther
+apart than `spacing`:
 
     spacing = max(L/40, 3/4 of the median edge)      unless given,  L: size of the body
 
-that is, about one point between the ends of an edge (mid nodes count), and none where the mesh is finer than L/40.
+that is, about one point between the ends of an edge (mid nodes count), and none where the mesh is finer
+than L/40.
 """
 
 from __future__ import annotations
@@ -55,24 +57,26 @@ class Samples:
     ) -> Samples:
         """On the boundary of a body with a mesh.
 
-        where: a function of the facet centres (f, 3) → (f,) bool that picks from the outer boundary (all of it by
-        default, inner voids are left out); or exactly these facets: a patch of body.mesh.surface, a mask or indices.
+        where: a function of the facet centres (f, 3) → (f,) bool that picks from the outer boundary (by
+            default all of it, inner voids left out); or exactly these facets: a patch of body.mesh.surface,
+            a mask or indices.
         spacing: largest distance [m] between neighbours, see the module.
-        mid_nodes: False leaves out the mid nodes of quadratic facets, unless the spacing asks for points there.
+        mid_nodes: False leaves out the mid nodes of quadratic facets, unless the spacing asks for them.
         """
         surface = _chosen(body, where)
-        if spacing is None:
-            spacing = max(body.mesh.size / 40, 0.75 * edge_length(surface))
-        blocks = placed_points(surface, positive(spacing, "spacing of samples"), mid_nodes=mid_nodes)
-        points, facet_ptr, facet = _joined(body, surface, blocks)
-        return cls(points, surface, facet_ptr, facet, frozen(np.zeros(len(points))), float(spacing))
+        default = max(body.mesh.size / 40, 0.75 * edge_length(surface))
+        apart = default if spacing is None else positive(spacing, "spacing of samples")
+        points, facet_ptr, facet = _joined(body, surface, placed_points(surface, apart, mid_nodes=mid_nodes))
+        return cls(points, surface, facet_ptr, facet, frozen(np.zeros(len(points))), apart)
 
     @classmethod
     def around(cls, points: Points, radius: Any) -> Samples:
         """Balls of `radius` [m] (one, or one each) round material points: a beam along its centreline."""
         radii = np.broadcast_to(np.asarray(radius, float), (len(points),))
         if not (np.isfinite(radii).all() and (radii >= 0).all()) or not len(points):
-            raise InputError("radius of samples", expected="numbers ≥ 0 [m], at least one point", got=repr(radius))
+            raise InputError(
+                "radius of samples", expected="numbers ≥ 0 [m], at least one point", got=repr(radius)
+            )
         steps = np.linalg.norm(np.diff(points.rest, axis=0), axis=1)
         none = frozen(np.zeros(len(points) + 1), int), frozen(np.zeros(0), int)
         return cls(points, None, *none, frozen(radii), float(np.median(steps)) if len(steps) else 0.0)
@@ -105,7 +109,9 @@ def _chosen(body: Any, where: Any) -> Surface:
     else:
         surface = mesh.surface.patch(where)
     if not len(surface):
-        raise InputError("samples of a body", expected="at least one facet", got="none", hint="Check `where`.")
+        raise InputError(
+            "samples of a body", expected="at least one facet", got="none", hint="Check `where`."
+        )
     return surface
 
 

@@ -26,7 +26,8 @@ class Posture(NamedTuple):
 class Skin:
     """All boundary triangles of one body: a tree over them, who is next to whom, and ways along it.
 
-    `reach` [m] is how near two parts of the body come before ways between them matter; 0 if it cannot touch itself.
+    `reach` [m] is how near two parts of the body come before ways between them matter; 0 if it cannot touch
+    itself.
     """
 
     def __init__(self, body: Any, reach: float, *, leaf: int = 4) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from pliant.contact.checks import frozen
 from pliant.contact.cloud import Cloud
 from pliant.contact.nearest import nearest_facing
-from pliant.contact.samples import require_own
+from pliant.contact.samples import Samples, require_own
 from pliant.contact.skin import Posture, Skin
 from pliant.errors import InputError
 from pliant.mesh import Surface
@@ -19,7 +19,7 @@ from pliant.mesh import Surface
 
 @dataclass(frozen=True, eq=False)
 class SoftOpponent:
-    """Triangles `patch` of a body, and who may touch them: pairs (body, patch of its boundary or None for all)."""
+    """A patch of a body, and who may touch it: pairs (body, patch of its boundary or None for all of it)."""
 
     name: str
     body: int
@@ -37,18 +37,18 @@ class SoftOpponent:
         return any(body == self.body for body, _ in self.touched_by)
 
 
-def body_opponents(cloud: Cloud, self_contact: bool, between: Any) -> list[SoftOpponent]:
-    """One for each body that is sampled on its boundary and that itself or others may touch."""
+def body_opponents(samples: Mapping[int, Samples], self_contact: bool, between: Any) -> list[SoftOpponent]:
+    """One for each body with samples on its boundary that itself or others may touch."""
     found = []
-    for samples, b in zip(cloud.samples, cloud.bodies):
-        others = [o for o in cloud.bodies if o != b and _together(between, o, b)]
+    for b, mine in samples.items():
+        others = [o for o in samples if o != b and _together(between, o, b)]
         by = tuple((o, None) for o in sorted(others + ([b] if self_contact else [])))
-        if samples.surface is not None and by:
-            found.append(SoftOpponent(f"body {b}", b, samples.surface, by))
+        if mine.surface is not None and by:
+            found.append(SoftOpponent(f"body {b}", b, mine.surface, by))
     return found
 
 
-def pair_opponents(robot: Any, pairs: Sequence[tuple[Surface, Surface]]) -> list[SoftOpponent]:
+def pair_opponents(robot: Any, samples: Mapping[int, Samples], pairs: Any) -> list[SoftOpponent]:
     """Two for each pair of patches, or one if they are the same: each is touched by samples on the other."""
     found = []
     for k, pair in enumerate(pairs):
@@ -58,6 +58,10 @@ def pair_opponents(robot: Any, pairs: Sequence[tuple[Surface, Surface]]) -> list
             raise InputError(f"self_contact[{k}]", expected="a pair of surfaces", got=repr(pair))
         first, second = pair
         a, b = _owner(robot, first), _owner(robot, second)
+        if a not in samples or b not in samples:
+            raise InputError(
+                f"self_contact[{k}]", expected="surfaces of bodies that are sampled", got="another"
+            )
         found.append(SoftOpponent(f"pair {k} second", b, second, ((a, first),)))
         if first is not second:
             found.append(SoftOpponent(f"pair {k} first", a, first, ((b, second),)))

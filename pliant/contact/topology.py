@@ -11,10 +11,11 @@ from pliant.contact.checks import frozen
 
 @dataclass(frozen=True, eq=False)
 class Adjacency:
-    """`across` (t, 3): the triangle beyond each edge (corner e to e + 1), −1 on a rim. `fan`: triangles round each node.
+    """Triangles beyond each edge and round each node.
 
-    fan[fan_ptr[v]:fan_ptr[v+1]] belong to node v. `crowded` counts edges that do not join two triangles that run
-    along it in opposite directions.
+    across (t, 3) is the triangle beyond the edge from corner e to e + 1, −1 on a rim;
+    fan[fan_ptr[v]:fan_ptr[v+1]] belong to node v. `crowded` counts edges that do not join two triangles
+    that run along it in opposite directions.
     """
 
     across: np.ndarray

@@ -1,8 +1,9 @@
 """Tree: a hierarchy of boxes round triangles, laid out once and refitted as they move.
 
-Nodes stand in depth-first order. links[n] = (skip, start, stop): `skip` is the node after n's subtree, so that a search is a
-single loop that goes on to n + 1 or past the subtree; a leaf holds triangles start … stop − 1, an inner node none.
-bounds[n] = lowest and highest corner (6,) of its triangles, then (6,) of their unit normals.
+Nodes stand in depth-first order. links[n] = (skip, start, stop): `skip` is the node after n's subtree, so
+that a search is a single loop that goes on to n + 1 or past the subtree; a leaf holds triangles start …
+stop − 1, an inner node none. bounds[n] = lowest and highest corner (6,) of its triangles, then (6,) of
+their unit normals.
 
 Material neighbours stay neighbours, so a tree laid out at rest stays good when a body deforms.
 """
@@ -45,13 +46,16 @@ def fit_tree(X, triangles, normals, links):
     """Bounds (m, 12) of all nodes. Children come after their parent, so one pass backwards does it."""
     bounds = np.empty((len(links), 12))
     for n in range(len(links) - 1, -1, -1):
-        for c in range(3):
-            bounds[n, c], bounds[n, 3 + c], bounds[n, 6 + c], bounds[n, 9 + c] = np.inf, -np.inf, np.inf, -np.inf
+        for low in (0, 1, 2, 6, 7, 8):
+            bounds[n, low], bounds[n, low + 3] = np.inf, -np.inf
         for t in range(links[n, 1], links[n, 2]):
             for c in range(3):
-                x, y, z, m = X[triangles[t, 0], c], X[triangles[t, 1], c], X[triangles[t, 2], c], normals[t, c]
+                x, y, z = X[triangles[t, 0], c], X[triangles[t, 1], c], X[triangles[t, 2], c]
                 bounds[n, c], bounds[n, 3 + c] = min(bounds[n, c], x, y, z), max(bounds[n, 3 + c], x, y, z)
-                bounds[n, 6 + c], bounds[n, 9 + c] = min(bounds[n, 6 + c], m), max(bounds[n, 9 + c], m)
+                bounds[n, 6 + c], bounds[n, 9 + c] = (
+                    min(bounds[n, 6 + c], normals[t, c]),
+                    max(bounds[n, 9 + c], normals[t, c]),
+                )
         if links[n, 1] == links[n, 2]:
             left, right = n + 1, links[n + 1, 0]
             for c in range(3):

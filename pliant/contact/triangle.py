@@ -85,10 +85,11 @@ def corner_angle(X, triangle, corner):
 
 @njit(error_model="numpy")
 def pseudo_normal(X, triangles, normals, across, fan_ptr, fan, t, feature, out):
-    """A normal at a feature of triangle t that tells outside from inside (Bærentzen and Aanæs), not unit; into `out`.
+    """A normal at a feature of triangle t that tells outside from inside (Bærentzen and Aanæs), not unit;
+    into `out`.
 
-    across (t, 3) is the triangle on the other side of each edge, −1 on a rim; fan[fan_ptr[v]:fan_ptr[v+1]] are the
-    triangles round corner v.
+    across (t, 3) is the triangle on the other side of each edge, −1 on a rim; fan[fan_ptr[v]:fan_ptr[v+1]]
+    are the triangles round corner v.
     """
     for c in range(3):
         out[c] = normals[t, c]

@@ -1,4 +1,6 @@
-"""How far apart points of one surface are when one walks on it: parts that touch at rest anyway are no contact."""
+"""How far apart points of one surface are when one walks on it: parts that touch at rest anyway are no
+contact.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ _CHUNK = 256  # rows of distances held at a time
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """Lengths [m] at rest along edges between nodes closer than `limit`: node v reaches node[ptr[v]:ptr[v+1]] (sorted)."""
+    """Lengths [m] at rest along edges between nodes closer than `limit`: node v reaches
+    node[ptr[v]:ptr[v+1]] (sorted).
+    """
 
     ptr: np.ndarray
     node: np.ndarray
@@ -44,4 +48,6 @@ class Ways:
             cols.append(c)
             lengths.append(found[r, c])
         ptr = np.searchsorted(np.concatenate(rows), np.arange(len(X) + 1))
-        return cls(frozen(ptr, int), frozen(np.concatenate(cols), int), frozen(np.concatenate(lengths)), limit)
+        return cls(
+            frozen(ptr, int), frozen(np.concatenate(cols), int), frozen(np.concatenate(lengths)), limit
+        )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pliant.algebra.pattern import Pattern
+from pliant.errors import InputError
 from pliant.interactions.chain import SparseRows, add_curvature, chain_rows, point_forces
 from pliant.interactions.interaction import Interaction
 from pliant.points import Points
@@ -165,8 +166,10 @@ class Bundle:
         for interaction in self.interactions:
             for points in interaction.points:
                 if id(points.owner) not in number:
-                    raise ValueError(
-                        f"{type(interaction).__name__} uses points of a body that is not in this robot"
+                    raise InputError(
+                        f"points of a {type(interaction).__name__}",
+                        expected="points of the robot's bodies",
+                        got="points of another body",
                     )
                 n = number[id(points.owner)]
                 parts[n].append(points)
@@ -186,16 +189,15 @@ class Bundle:
             weight.append(points.weight)
             plain.append(points.plain)
         join = lambda arrays, kind: np.concatenate(arrays).astype(kind) if arrays else np.zeros(0, kind)
-        point, block = join(point, np.int64), join(block, np.int64)
-        weight, plain = join(weight, float), join(plain, np.bool_)
-        order = np.argsort(
-            point, kind="stable"
-        )  # several bodies: entries of one interaction's points stand apart
+        of_point = join(point, np.int64)
+        # With several bodies the entries of one interaction's points stand apart: bring them together.
+        order = np.argsort(of_point, kind="stable")
         inverse = np.empty_like(order)
         inverse[order] = np.arange(len(order))
         self._groups = [(w, p, s, inverse[e]) for w, p, s, e in self._groups]
-        self._entry_point, self._block = point[order], block[order]
-        self._weight, self._plain = weight[order], plain[order]
+        self._entry_point: np.ndarray = of_point[order]
+        self._block: np.ndarray = join(block, np.int64)[order]
+        self._weight, self._plain = join(weight, float)[order], join(plain, np.bool_)[order]
         self._ptr = np.searchsorted(self._entry_point, np.arange(start + 1)).astype(np.int64)
 
     def _lay_out_rows(self) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.errors import InputError
+from pliant.errors import InputError, as_floats
 
 
 def array(what: str, value: ArrayLike, shape: tuple[int | None, ...], expected: str) -> np.ndarray:
     """`value` as finite floats of the given shape (None: any length)."""
     try:
         out = np.array(value, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(what, expected=expected, got=repr(value)) from None
     fits = out.ndim == len(shape) and all(n is None or n == m for n, m in zip(shape, out.shape))
     if not fits:
@@ -34,8 +34,9 @@ def unit_vector(what: str, value: ArrayLike) -> np.ndarray:
 
 def unit_vectors(what: str, value: ArrayLike) -> np.ndarray:
     """Directions, (k, 3), normalised; one direction may be given as (3,)."""
-    vectors = np.atleast_2d(np.asarray(value, float))
-    vectors = array(what, vectors, (None, 3), "directions, three numbers each")
+    expected = "directions, three numbers each"
+    vectors = np.atleast_2d(as_floats(what, value, expected))
+    vectors = array(what, vectors, (None, 3), expected)
     length = np.linalg.norm(vectors, axis=1)
     if not length.all():
         k = int(np.flatnonzero(length == 0)[0])
@@ -55,7 +56,10 @@ def weights(what: str, value: ArrayLike | None, count: int) -> np.ndarray:
 
 def triangles(what: str, value: ArrayLike, count: int) -> np.ndarray:
     """Triangles, (t, 3) indices of `count` points, three different corners each."""
-    corners = np.asarray(value)
+    try:
+        corners = np.asarray(value)
+    except ValueError:
+        raise InputError(what, expected="(t, 3) integer indices", got=repr(value)) from None
     if corners.ndim != 2 or corners.shape[1] != 3 or not len(corners) or corners.dtype.kind not in "iu":
         raise InputError(
             what, expected="(t, 3) integer indices", got=f"{corners.dtype} array of shape {corners.shape}"

@@ -6,8 +6,9 @@ points. The chain rule through the body, δ(q), H(q) = ∂δ/∂dq and the geome
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,10 @@ class Interaction:
     points: tuple[Points, ...]
 
     def __init__(self, points: Points | Sequence[Points]) -> None:
-        self.points = (points,) if isinstance(points, Points) else tuple(points)
+        parts: Any = points
+        several = isinstance(parts, Iterable) and not isinstance(parts, Points)
+        everything: tuple[Any, ...] = tuple(parts) if several else (parts,)
+        self.points = everything
         if not self.points or not all(isinstance(part, Points) for part in self.points):
             raise InputError(
                 f"points of a {type(self).__name__}",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.errors import InputError
+from pliant.errors import InputError, as_floats
 from pliant.interactions import checks
 from pliant.interactions.affine import Affine
 from pliant.points import Points
@@ -34,7 +34,8 @@ class Position(Affine):
 
     def _weights(self, value: ArrayLike) -> np.ndarray:
         P, k = self.point_count, len(self.directions)
-        w, expected = np.asarray(value, float), f"one number, {k}, or {P} × {k}"
+        expected = f"one number, {k}, or {P} × {k}"
+        w = as_floats("weights of a Position", value, expected)
         try:
             w = np.broadcast_to(w.reshape(P, k) if w.size == P * k else w, (P, k)).flatten()
         except ValueError:

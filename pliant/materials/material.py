@@ -42,7 +42,11 @@ def check_finite(what: str, value: float, unit: str) -> None:
 def check_poisson(what: str, value: float) -> None:
     """Raise InputError unless −1 < ν < ½."""
     if not (_is_number(value) and -1.0 < value < 0.5):
-        hint = "For ν = 0.5 use pliant.materials.Incompressible." if value == 0.5 else ""
+        hint = (
+            "For a material that keeps its volume (ν = 0.5) use pliant.materials.Incompressible."
+            if _is_number(value) and value >= 0.5
+            else ""
+        )
         raise InputError(
             what, expected="a Poisson ratio between -1 and 0.5 (exclusive)", got=value, hint=hint
         )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import reprlib
 import warnings
 from typing import Any
 
 import numpy as np
 
-from pliant.errors import MeshError, PliantWarning
+from pliant.errors import MeshError, PliantWarning, as_floats
 from pliant.mesh.elements import ELEMENTS, KINDS, jacobians
 from pliant.mesh.quadrature import quadrature
 from pliant.mesh.topology import clashing_cells
@@ -17,7 +18,7 @@ _FLAT = 1e-10  # a cell of volume below this times its extent cubed has no volum
 
 
 def checked_nodes(nodes: Any) -> np.ndarray:
-    nodes = np.array(nodes, float, order="C")
+    nodes = np.ascontiguousarray(as_floats("mesh nodes", nodes, "shape (k, 3) in metres", MeshError))
     if nodes.ndim != 2 or nodes.shape[1] != 3 or len(nodes) == 0:
         raise MeshError("mesh nodes", expected="shape (k, 3) in metres", got=nodes.shape)
     bad = np.flatnonzero(~np.isfinite(nodes).all(axis=1))
@@ -29,7 +30,12 @@ def checked_nodes(nodes: Any) -> np.ndarray:
 
 
 def checked_cells(cells: Any, kind: str, k: int, *, allow_unused: bool = False) -> tuple[np.ndarray, str]:
-    cells = np.array(cells, order="C")
+    try:
+        cells = np.array(cells, order="C")
+    except ValueError:
+        raise MeshError(
+            "mesh cells", expected="integers of shape (ne, nodes per cell)", got=reprlib.repr(cells)
+        ) from None
     if cells.ndim != 2 or len(cells) == 0 or not np.issubdtype(cells.dtype, np.integer):
         raise MeshError(
             "mesh cells",
@@ -63,6 +69,19 @@ def checked_cells(cells: Any, kind: str, k: int, *, allow_unused: bool = False) 
             hint="Mesh.compacted drops unused nodes and renumbers the others.",
         )
     return cells, kind
+
+
+def checked_regions(regions: Any, cells: int) -> np.ndarray:
+    """Region numbers (cells,), zeros when None."""
+    if regions is None:
+        return np.zeros(cells, np.int64)
+    expected = f"one number for each of {cells} cells"
+    numbers = as_floats("mesh regions", regions, expected, MeshError)
+    if numbers.shape != (cells,):
+        raise MeshError("mesh regions", expected=expected, got=numbers.shape)
+    if not (np.abs(numbers) < 2**53).all() or (numbers != np.round(numbers)).any():
+        raise MeshError("mesh regions", expected="whole numbers", got=regions)
+    return numbers.astype(np.int64)
 
 
 def oriented(nodes: np.ndarray, cells: np.ndarray, kind: str) -> np.ndarray:

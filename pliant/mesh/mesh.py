@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.errors import InputError, MeshError
-from pliant.mesh.check import checked_cells, checked_nodes, oriented, warn_about_size
+from pliant.errors import InputError, MeshError, as_floats
+from pliant.mesh.check import checked_cells, checked_nodes, checked_regions, oriented, warn_about_size
 from pliant.mesh.elements import ELEMENTS, Element, jacobians
 from pliant.mesh.quadrature import quadrature
 from pliant.mesh.topology import compact, pieces, unique_edges, weld
@@ -38,11 +38,7 @@ class Mesh:
         nodes = checked_nodes(self.nodes)
         cells, kind = checked_cells(self.cells, self.kind, len(nodes))
         cells = oriented(nodes, cells, kind)
-        regions = np.zeros(len(cells), np.int64) if self.regions is None else np.array(self.regions, np.int64)
-        if regions.shape != (len(cells),):
-            raise MeshError(
-                "mesh regions", expected=f"one number for each of {len(cells)} cells", got=regions.shape
-            )
+        regions = checked_regions(self.regions, len(cells))
         for name, array in (("nodes", nodes), ("cells", cells), ("regions", regions)):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
@@ -184,12 +180,14 @@ class Mesh:
         [m].
         """
         matrix = rotation.as_matrix() if hasattr(rotation, "as_matrix") else rotation
-        R = np.eye(3) if matrix is None else np.asarray(matrix, float)
+        R = np.eye(3) if matrix is None else as_floats("rotation", matrix, "a rotation matrix (3, 3)")
         if R.shape != (3, 3) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6) or np.linalg.det(R) < 0:
             raise InputError(
                 "rotation", expected="a rotation matrix (3, 3) with RRᵀ = I and det R = 1", got=R.tolist()
             )
-        t = np.zeros(3) if translation is None else np.asarray(translation, float)
+        t = np.zeros(3) if translation is None else as_floats("translation", translation, "three numbers [m]")
+        if t.shape != (3,):
+            raise InputError("translation", expected="three numbers [m]", got=t.shape)
         return self.with_nodes(self.nodes @ R.T + t)
 
     def scaled(self, factor: float | Sequence[float]) -> Mesh:

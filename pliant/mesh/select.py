@@ -39,9 +39,7 @@ def where(what: Mesh | Surface | np.ndarray, predicate: Callable[[np.ndarray], A
     return mask.astype(bool)
 
 
-def inside_box(
-    what: Mesh | Surface | np.ndarray, lo: Any, hi: Any, *, tol: float = 0.0
-) -> np.ndarray:
+def inside_box(what: Mesh | Surface | np.ndarray, lo: Any, hi: Any, *, tol: float = 0.0) -> np.ndarray:
     """The points with lo ≤ x ≤ hi, each (3,) [m], ±inf for no bound; the box is enlarged by `tol` [m]."""
     points, lo, hi = positions(what), _vector("lo", lo), _vector("hi", hi)
     if (lo > hi).any():

@@ -41,7 +41,31 @@ def report(ne, na, nc):
 
 
 @inner
-def certify(data, ne, na, nc, eps, rho, C, O, T, L, members, place, A, side, row, held, wanted, target, Q, duals, scale, size, out):
+def certify(
+    data,
+    ne,
+    na,
+    nc,
+    eps,
+    rho,
+    C,
+    O,
+    T,
+    L,
+    members,
+    place,
+    A,
+    side,
+    row,
+    held,
+    wanted,
+    target,
+    Q,
+    duals,
+    scale,
+    size,
+    out,
+):
     """Fill the vector of results at the present point."""
     at, to = offsets(ne, na, nc), report(ne, na, nc)
     _refine(C, O, T, L, members, A)

@@ -11,11 +11,27 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.solvers.cholesky_update import solve
-from pliant.solvers.newton import DHI, DLO, ETA, HI, LEVEL, LO, MU, SIGN, D, G, X, gradient, hessian, newton_step
+from pliant.solvers.newton import (
+    DHI,
+    DLO,
+    ETA,
+    HI,
+    LEVEL,
+    LO,
+    MU,
+    SIGN,
+    D,
+    G,
+    X,
+    gradient,
+    hessian,
+    newton_step,
+)
 from pliant.solvers.pieces import RESPONSE, SLOPE, VALUE, cross, inner, respond
 
 STILL = 1e-13  # a slope below this share of its terms is rounding
 WRONG = 1e-9  # and so is a multiplier of the wrong sign
+RESOLVED = 1e-3  # share of the initial residuals below which their rounding sets these scales
 CROSSINGS = 3  # of one border without progress; then it is held
 
 MINIMUM, UNFINISHED = 0, 1
@@ -33,13 +49,18 @@ def descend(C, O, T, L, members, place, A, side, H, row, held, B, R, wanted, tar
     is its length.
     """
     nc = len(place)
-    tally = np.zeros(nc + 1, np.int64)  # crossings of each border without progress, and steps without progress
+    tally = np.zeros(
+        nc + 1, np.int64
+    )  # crossings of each border without progress, and steps without progress
     size, trial, fresh, bent = 0.0, -1, True, True
     row[len(row) - 1] = 0
+    floor = 0.0
+    for n in range(len(wanted)):
+        floor = max(floor, RESOLVED * abs(O[len(side), wanted[n]]), RESOLVED * abs(target[n]))
     for iteration in range(1, limit + 1):
         if bent:
             hessian(T, wanted, Q, H)
-        size = gradient(T, wanted, target, Q, A)
+        size = gradient(T, wanted, target, Q, A, floor)
         if iteration == 1:
             _sit_down(A, side)
         if fresh:
@@ -61,7 +82,9 @@ def descend(C, O, T, L, members, place, A, side, H, row, held, B, R, wanted, tar
         trial, fresh = -1, True
         if kind == BORDER:
             may = why != MET or tally[border] <= CROSSINGS
-            how, bent = _turn(C, O, T, L, members, place, row, held, wanted, target, border, why, falling, may, trail)
+            how, bent = _turn(
+                C, O, T, L, members, place, row, held, wanted, target, border, why, falling, may, trail
+            )
             fresh = how != STRAIGHT
             if how == ON_TRIAL:
                 trial = border

@@ -86,7 +86,12 @@ def solve_starts(data, ne, na, nc, eps, rho, starts, warm, costs, numbers, integ
         if not last:
             costs[number] = cost if violation <= ALLOWED else np.inf
         tied = violation <= max(least, ALLOWED)
-        if number == 0 or last or (violation < least and least > ALLOWED) or (tied and cost < lowest - SAME * abs(lowest)):
+        if (
+            number == 0
+            or last
+            or (violation < least and least > ALLOWED)
+            or (tied and cost < lowest - SAME * abs(lowest))
+        ):
             lowest = cost
             if not last:
                 least = violation

@@ -27,7 +27,9 @@ from pliant.solvers.pieces import VALUE, inner
 X, LO, HI, DLO, DHI, G, D, ETA = range(8)
 LEVEL, SIGN, MU, STEP = range(4)
 
-FLAT = 1e-13  # added to the diagonal of H, relative to its largest entry: redundant actuators leave it singular
+FLAT = (
+    1e-13  # added to the diagonal of H, relative to its largest entry: redundant actuators leave it singular
+)
 DEPENDENT = 1e-20  # squared share of a held row that its predecessors do not explain
 
 
@@ -44,17 +46,20 @@ def hessian(T, wanted, Q, H):
 
 
 @inner
-def gradient(T, wanted, target, Q, A):
-    """g of the cost at the point; returns the size of the terms that make it up."""
+def gradient(T, wanted, target, Q, A, floor):
+    """g of the cost at the point; returns the size of the terms that make it up.
+
+    `floor` is the least size of a residual: below it, rounding of what the residual was computed from counts.
+    """
     na, size = len(Q) - 1, 0.0
     x, value, p = A[X], T[na + VALUE], Q[na]
     for i in range(na):
         row, pulls = T[i], Q[i]
         total, magnitude = -p[i], abs(p[i])
         for n in range(len(wanted)):
-            term = row[wanted[n]] * (value[wanted[n]] - target[n])
-            total += term
-            magnitude += abs(term)
+            residual = value[wanted[n]] - target[n]
+            total += row[wanted[n]] * residual
+            magnitude += abs(row[wanted[n]]) * max(abs(residual), floor)
         pull = 0.0
         for j in range(na):
             pull += pulls[j] * x[j]

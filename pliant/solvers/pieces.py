@@ -25,13 +25,15 @@ from pliant.solvers.cholesky_update import append, remove, solve
 
 VALUE, RESPONSE, OPEN, SLOPE = 0, 1, 2, 3
 
-SHIFT = 1e-11  # added to the unit diagonal of the scaled W_cc: dependent contacts then share their effort
+SHIFT = 1e-13  # added to the unit diagonal of the scaled W_cc: dependent contacts then share their effort
 LEAST = 1e-14  # smallest pivot
 FRAGILE = 1e-5  # pivots below this let rounding into S, which is then computed afresh
 TOUCH = 1e-13  # gaps above minus this, relative to the largest, count as closed
 
 # reassociation lets sums use vector instructions; NaN and infinity keep their meaning
-inner = njit(error_model="numpy", fastmath={"reassoc", "contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inner = njit(
+    error_model="numpy", fastmath={"reassoc", "contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
 
 
 @inner

@@ -20,7 +20,9 @@ from pliant.solvers.newton import DHI, DLO, HI, LO
 from pliant.solvers.pieces import SHIFT, inner
 
 PAPER = 1e-3  # ε in units of `work_scale`, Coevoet et al. 2017
-THROUGH_CONTACT = 1e-2  # share of the effect through contacts that counts where efforts do not reach the effector
+THROUGH_CONTACT = (
+    1e-2  # share of the effect through contacts that counts where efforts do not reach the effector
+)
 
 
 class Offsets(NamedTuple):
@@ -209,7 +211,10 @@ def _load_bounds(data, begin, scale, A):
         sound += 0.0 * data[n]  # NaN if anything is not finite
     for j in range(na):
         for low, high, s in ((LO, HI, 1.0 / scale[j]), (DLO, DHI, scale[j])):
-            A[low, j], A[high, j] = s * data[begin + (low - LO) * na + j], s * data[begin + (high - LO) * na + j]
+            A[low, j], A[high, j] = (
+                s * data[begin + (low - LO) * na + j],
+                s * data[begin + (high - LO) * na + j],
+            )
             if not (A[low, j] < np.inf and A[high, j] > -np.inf):
                 sound = np.nan
             if A[low, j] > A[high, j]:

@@ -15,10 +15,11 @@ INF = float("inf")
 
 @dataclass(frozen=True, eq=False)
 class Obstacle:
-    """Something rigid that a robot may touch. It is known by its `name` when it moves: the moved one replaces it.
+    """Something rigid that a robot may touch. It is known by its `name` when it moves: the moved one
+    replaces it.
 
-    A kind of obstacle implements `_distance` and `_moved`, and says whether the gap is a convex function of the
-    point: then a linearised gap is never too large. Concave ones need a margin or a second iteration.
+    A kind of obstacle implements `_distance` and `_moved`, and says whether the gap is a convex function of
+    the point: then a linearised gap is never too large. Concave ones need a margin or a second iteration.
     """
 
     name: str = field(default="", kw_only=True)

@@ -4,14 +4,15 @@ Inside of a union of tubes the gap is the largest over its pieces,
 
     gap(p) = max over segments of  radius − dist(p, segment),
 
-which is the distance to the wall in every tube and never too large where tubes meet. An open end flares: in front of it lies
-a funnel of 45°, (radius − ρ + s)/√2 at s [m] before the end and ρ off its axis, so that what enters or leaves meets no edge.
+which is the distance to the wall in every tube and never too large where tubes meet. An open end flares: in
+front of it lies a funnel of 45°, (radius − ρ + s)/√2 at s [m] before the end and ρ off its axis, so that
+what enters or leaves meets no edge.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,16 @@ from pliant.errors import InputError
 class Pipe(Obstacle):
     """The inside of a tube of `radius` [m] along a polyline `path` (n, 3) [m]; gap > 0 inside.
 
-    `open` says for the first and the last end whether it is open (it flares, see the module) or closed by a half-ball.
+    `open` says for the first and the last end whether it is open (it flares, see the module) or closed by a
+    half-ball.
     """
 
     path: Any
     radius: float
     open: tuple[bool, bool] = (True, True)
+    _tubes: np.ndarray = field(init=False, repr=False)
+    _radii: np.ndarray = field(init=False, repr=False)
+    _mouths: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         path, radius = polyline(self.path, "path of a pipe"), positive(self.radius, "radius of a pipe")
@@ -46,7 +51,7 @@ class Pipe(Obstacle):
         return False
 
     def _distance(self, p: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
-        return inside_distance(p, self._tubes, self._radii, self._mouths)  # type: ignore[attr-defined]
+        return inside_distance(p, self._tubes, self._radii, self._mouths)
 
     def _moved(self, R: np.ndarray, t: np.ndarray) -> dict[str, Any]:
         return {"path": self.path @ R.T + t}
@@ -54,15 +59,19 @@ class Pipe(Obstacle):
 
 @dataclass(frozen=True, eq=False)
 class ForkedPipe(Obstacle):
-    """The inside of several tubes that meet: `branches` are polylines (n, 3) [m], `radius` [m] is one or one for each.
+    """The inside of several tubes that meet: `branches` are polylines (n, 3) [m], `radius` [m] is one or
+    one for each.
 
-    Branches meet where one begins or ends within another. Every other end is open unless `open` is False; it may also
-    be a pair of flags for each branch.
+    Branches meet where one begins or ends within another. Every other end is open unless `open` is False;
+    it may also be a pair of flags for each branch.
     """
 
     branches: Any
     radius: Any
     open: Any = True
+    _tubes: np.ndarray = field(init=False, repr=False)
+    _radii: np.ndarray = field(init=False, repr=False)
+    _mouths: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         try:
@@ -108,7 +117,7 @@ class ForkedPipe(Obstacle):
         )
 
     def _distance(self, p: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
-        return inside_distance(p, self._tubes, self._radii, self._mouths)  # type: ignore[attr-defined]
+        return inside_distance(p, self._tubes, self._radii, self._mouths)
 
     def _moved(self, R: np.ndarray, t: np.ndarray) -> dict[str, Any]:
         return {"branches": tuple(path @ R.T + t for path in self.branches)}
@@ -118,9 +127,7 @@ def _pair(flags: Any) -> tuple[bool, bool]:
     try:
         first, last = flags
     except (TypeError, ValueError):
-        raise InputError(
-            "open ends of a pipe", expected="two flags (first, last)", got=repr(flags)
-        ) from None
+        raise InputError("open ends of a pipe", expected="two flags (first, last)", got=repr(flags)) from None
     return bool(first), bool(last)
 
 
@@ -157,7 +164,11 @@ def _widest_tube(x, y, z, tubes, radii):
     """Largest radius − dist(p, segment), the segment and the place along it (0 to 1)."""
     gap, best, along = -np.inf, 0, 0.0
     for k in range(len(tubes)):
-        ux, uy, uz = tubes[k, 1, 0] - tubes[k, 0, 0], tubes[k, 1, 1] - tubes[k, 0, 1], tubes[k, 1, 2] - tubes[k, 0, 2]
+        ux, uy, uz = (
+            tubes[k, 1, 0] - tubes[k, 0, 0],
+            tubes[k, 1, 1] - tubes[k, 0, 1],
+            tubes[k, 1, 2] - tubes[k, 0, 2],
+        )
         vx, vy, vz = x - tubes[k, 0, 0], y - tubes[k, 0, 1], z - tubes[k, 0, 2]
         s = (ux * vx + uy * vy + uz * vz) / (ux * ux + uy * uy + uz * uz)
         s = min(max(s, 0.0), 1.0)
@@ -191,7 +202,11 @@ def inside_distance(p, tubes, radii, mouths):
         g, k, s = _widest_tube(x, y, z, tubes, radii)
         g, m, t = _widest_mouth(x, y, z, mouths, g)
         if m < 0:
-            ux, uy, uz = tubes[k, 1, 0] - tubes[k, 0, 0], tubes[k, 1, 1] - tubes[k, 0, 1], tubes[k, 1, 2] - tubes[k, 0, 2]
+            ux, uy, uz = (
+                tubes[k, 1, 0] - tubes[k, 0, 0],
+                tubes[k, 1, 1] - tubes[k, 0, 1],
+                tubes[k, 1, 2] - tubes[k, 0, 2],
+            )
             vx, vy, vz = tubes[k, 0, 0] + s * ux - x, tubes[k, 0, 1] + s * uy - y, tubes[k, 0, 2] + s * uz - z
         else:
             ux, uy, uz = mouths[m, 3], mouths[m, 4], mouths[m, 5]

@@ -52,20 +52,16 @@ def _bound(x, y, z, corner, step, values, triangles, bounds):
 
     The gap at p differs from that at a cell's middle by at most their distance.
     """
-    i, j, k = (
-        int(np.floor((x - corner[0]) / step)),
-        int(np.floor((y - corner[1]) / step)),
-        int(np.floor((z - corner[2]) / step)),
-    )
+    i = int(np.floor((x - corner[0]) / step))
+    j = int(np.floor((y - corner[1]) / step))
+    k = int(np.floor((z - corner[2]) / step))
     nx, ny, nz = values.shape
     if i < 0 or j < 0 or k < 0 or i >= nx or j >= ny or k >= nz:
         square = box_square(x, y, z, bounds, 0)
         return (np.sqrt(square) if square > 0.0 else -np.inf), -1
-    u, v, w = (
-        x - corner[0] - step * (i + 0.5),
-        y - corner[1] - step * (j + 0.5),
-        z - corner[2] - step * (k + 0.5),
-    )
+    u = x - corner[0] - step * (i + 0.5)
+    v = y - corner[1] - step * (j + 0.5)
+    w = z - corner[2] - step * (k + 0.5)
     return values[i, j, k] - np.sqrt(u * u + v * v + w * w), triangles[i, j, k]
 
 
@@ -94,10 +90,8 @@ def _signed(x, y, z, X, T, t, w0, w1, w2, feature, faces, edges, corners):
 
 
 @njit(cache=True, error_model="numpy")
-def solid_distance(
-    p, R, origin, reach, X, T, faces, edges, corners, links, bounds, low, step, values, near
-):
-    """Gap (P,), gradient (P, 3) and nearest triangle (P,); where the gap exceeds reach a lower bound and −1."""
+def solid_distance(p, R, origin, reach, X, T, faces, edges, corners, links, bounds, low, step, values, near):
+    """Gap (P,), gradient (P, 3) and nearest triangle (P,); beyond reach a lower bound and triangle −1."""
     gap, normal, triangle = np.empty(len(p)), np.empty((len(p), 3)), np.empty(len(p), np.int64)
     for i in range(len(p)):
         u, v, w = p[i, 0] - origin[0], p[i, 1] - origin[1], p[i, 2] - origin[2]

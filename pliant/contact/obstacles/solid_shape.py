@@ -32,7 +32,9 @@ class Grid(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SolidShape:
-    """Vertices, triangles, unit normals of faces (t, 3), edges (t, 3, 3) and vertices (n, 3), and a tree of boxes."""
+    """Vertices, triangles, unit normals of faces (t, 3), edges (t, 3, 3) and vertices (n, 3), and a tree of
+    boxes.
+    """
 
     vertices: np.ndarray
     triangles: np.ndarray
@@ -46,22 +48,25 @@ class SolidShape:
     def distance(
         self, p: np.ndarray, R: np.ndarray, origin: np.ndarray, reach: float, grid: Grid | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Gap (P,), gradient (P, 3) and nearest triangle (P,) of points (P, 3), the shape standing at R x + origin.
+        """Gap (P,), gradient (P, 3) and nearest triangle (P,) of points (P, 3), the shape standing at R x +
+        origin.
 
         Where the gap surely exceeds `reach` it is a lower bound, and the triangle −1.
         """
         grid = self.grid if grid is None else grid
         normals = (self.face_normals, self.edge_normals, self.vertex_normals)
         guess = (grid.corner, grid.step, grid.gap, grid.triangle)
-        return solid_distance(p, R, origin, reach, self.vertices, self.triangles, *normals, self.links, self.bounds, *guess)
+        return solid_distance(
+            p, R, origin, reach, self.vertices, self.triangles, *normals, self.links, self.bounds, *guess
+        )
 
     @cached_property
     def grid(self) -> Grid:
-        """Gap and nearest triangle at the middle of coarse cells, over the box of the shape and as much again."""
+        """Gap and nearest triangle at the middle of coarse cells, over the box and half as much round it."""
         low, high = self.bounds[0, :3], self.bounds[0, 3:6]
-        margin = 0.5 * (high - low).max()
-        step = (high - low + 2 * margin).max() / _CELLS
-        shape = np.ceil((high - low + 2 * margin) / step).astype(int)
+        sides = high - low + (high - low).max()
+        step = float(sides.max()) / _CELLS
+        shape = np.ceil(sides / step).astype(int)
         corner = frozen(0.5 * (low + high) - 0.5 * step * shape)
         middles = corner + step * (np.indices(shape).reshape(3, -1).T + 0.5)
         none = Grid(corner, step, frozen(np.zeros((0, 0, 0))), frozen(np.zeros((0, 0, 0)), int))

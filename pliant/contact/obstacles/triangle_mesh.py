@@ -17,14 +17,18 @@ from pliant.contact.obstacles.solid_shape import SolidShape
 class TriangleMesh(Obstacle):
     """The solid inside a closed surface: `vertices` (n, 3) [m], `triangles` (t, 3) of vertex indices.
 
-    Corners run counter-clockwise seen from outside; a mesh that is all the other way round is turned. Vertices at the
-    same place count as one, so a soup of triangles will do. inside=True makes it a container: gap > 0 within.
-    The distance is exact; its sign comes from angle-weighted normals of faces, edges and vertices.
+    Corners run counter-clockwise seen from outside; a mesh that is all the other way round is turned.
+    Vertices at the same place count as one, so a soup of triangles will do. inside=True makes it a
+    container: gap > 0 within. The distance is exact; its sign comes from angle-weighted normals of faces,
+    edges and vertices.
     """
 
     vertices: Any
     triangles: Any
     inside: bool = field(default=False, kw_only=True)
+    _shape: SolidShape = field(init=False)
+    _rotation: np.ndarray = field(init=False)
+    _translation: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
         shape = SolidShape.of(self.vertices, self.triangles)
@@ -38,28 +42,24 @@ class TriangleMesh(Obstacle):
         return cls(surface.nodes, surface.triangles, name=name, inside=inside)
 
     def __repr__(self) -> str:
-        return f"TriangleMesh({len(self.vertices)} vertices, {len(self.triangles)} triangles, name={self.name!r})"
+        sizes = f"{len(self.vertices)} vertices, {len(self.triangles)} triangles"
+        return f"TriangleMesh({sizes}, name={self.name!r})"
 
     @property
     def convex(self) -> bool:
         """Whether the solid is convex; a container never counts as such."""
-        return not self.inside and self._shape.convex  # type: ignore[attr-defined]
+        return not self.inside and self._shape.convex
 
     def moved(self, *, rotation: Any = None, translation: Any = None) -> Self:
         """Moved rigidly, x → R x + t. Cheap: the tree of triangles stays where it was built."""
         R = rotation_matrix(rotation)
         t = np.zeros(3) if translation is None else vector(translation, "translation")
         other = copy.copy(self)
-        old: Any = self
-        other._set(
-            vertices=frozen(self.vertices @ R.T + t),
-            _rotation=frozen(R @ old._rotation),
-            _translation=frozen(R @ old._translation + t),
-        )
+        other._set(vertices=frozen(self.vertices @ R.T + t))
+        other._set(_rotation=frozen(R @ self._rotation), _translation=frozen(R @ self._translation + t))
         return other
 
     def _distance(self, p: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
-        me: Any = self
         limit = np.inf if self.inside else reach  # outside a container the gap is negative: never skipped
-        gap, normal, _ = me._shape.distance(p, me._rotation, me._translation, limit)
+        gap, normal, _ = self._shape.distance(p, self._rotation, self._translation, limit)
         return (-gap, -normal) if self.inside else (gap, normal)
