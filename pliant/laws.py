@@ -31,6 +31,23 @@ class Condition:
     high: float
 
 
+@dataclass(frozen=True)
+class Choice:
+    """What holds for the m scalar rows of one interaction in an inverse problem.
+
+    `role` is "actuator" (its effort is chosen within bounds), "effector" (δ should come to `target`), or "forward": as in
+    a forward problem.
+    """
+
+    role: str
+    forward: Condition
+    effort: Range = (-INF, INF)
+    displacement: Range = (-INF, INF)
+    speed: float = INF
+    target: np.ndarray | None = None  # (m,); None: stay
+    weight: float = 1.0
+
+
 def as_vector(value: Any, size: int, what: str) -> np.ndarray:
     """A scalar or (m,) command as a finite (m,) array."""
     try:
@@ -71,6 +88,10 @@ class Law:
         """What the law means in a forward problem, for an interaction of `size` rows."""
         zero = np.zeros(size)
         return Condition(True, zero, zero, 0.0, -INF, INF)
+
+    def inverse(self, size: int, effort_range: Range, name: str) -> Choice:
+        """What the law means in an inverse problem: the same as in a forward one, unless it says otherwise."""
+        return Choice("forward", self.forward(size, effort_range, name))
 
     def check(self, size: int, effort_range: Range, name: str) -> None:
         """Raise InputError unless its numbers fit an interaction of `size` rows with this effort range."""
@@ -139,6 +160,11 @@ class Bounded(Law):
         if not (is_number(self.speed) and self.speed > 0):
             raise InputError("Bounded speed", expected="a positive number", got=repr(self.speed))
 
+    def inverse(self, size: int, effort_range: Range, name: str) -> Choice:
+        low, high = max(self.effort[0], effort_range[0]), min(self.effort[1], effort_range[1])
+        forward = self.forward(size, effort_range, name)
+        return Choice("actuator", forward, (low, high), self.displacement, self.speed)
+
     def check(self, size: int, effort_range: Range, name: str) -> None:
         _check_overlap(self.effort, effort_range, name)
 
@@ -153,6 +179,10 @@ class Target(Law):
 
     def __post_init__(self) -> None:
         _check_weight(self)
+
+    def inverse(self, size: int, effort_range: Range, name: str) -> Choice:
+        target = None if self.value is None else as_vector(self.value, size, f"Target of {name!r}")
+        return Choice("effector", self.forward(size, effort_range, name), target=target, weight=self.weight)
 
     def check(self, size: int, effort_range: Range, name: str) -> None:
         if self.value is not None:

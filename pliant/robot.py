@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from pliant.algebra import Pattern, analyse
 from pliant.errors import InputError, SingularError, as_floats, unknown_name
 from pliant.interactions.bundle import Bundle
 from pliant.interactions.interaction import Interaction
-from pliant.laws import Law, Observed
+from pliant.laws import Condition, Law, Observed
 from pliant.state import State
 
 
@@ -170,28 +170,37 @@ class Robot:
         """Names of the rows whose law has this role: 'actuator', 'effector', 'sensor' …"""
         return [name for name, row in self.rows.items() if row.law.role == role]
 
-    def forward(self, laws: Mapping[str, Law] | None = None) -> Conditions:
-        """The rows' laws in a forward problem, after those given for this call."""
+    def chosen_laws(self, laws: Mapping[str, Law] | None) -> dict[str, Law]:
+        """The law of every row: those given for this call instead of the robot's own."""
         if laws is not None and not isinstance(laws, Mapping):
             raise InputError("laws", expected="a dictionary from row name to law", got=type(laws).__name__)
-        laws = dict(laws or {})
-        for name, law in laws.items():
+        for name, law in (laws or {}).items():
             self.named(name)
             _check_law(name, law)
-        conditions = [
-            laws.get(name, row.law).forward(row.interaction.size, row.interaction.effort_range, name)
-            for name, row in self.rows.items()
-        ]
+        return {name: (laws or {}).get(name, row.law) for name, row in self.rows.items()}
+
+    def forward(self, laws: Mapping[str, Law] | None = None) -> Conditions:
+        """The rows' laws in a forward problem, after those given for this call."""
+        chosen = self.chosen_laws(laws)
+        return self.conditions(
+            [
+                chosen[name].forward(row.interaction.size, row.interaction.effort_range, name)
+                for name, row in self.rows.items()
+            ]
+        )
+
+    def conditions(self, of_rows: Sequence[Condition]) -> Conditions:
+        """Conditions of the rows, one each, as arrays over all scalar rows."""
         sizes = [row.interaction.size for row in self.rows.values()]
         spread = lambda values: np.repeat(np.array(values, float), sizes) if sizes else np.zeros(0)
         join = lambda values: np.concatenate(values) if sizes else np.zeros(0)
         return Conditions(
-            spread([c.given for c in conditions]).astype(bool),
-            join([c.effort for c in conditions]),
-            join([c.imposed for c in conditions]),
-            spread([c.compliance for c in conditions]),
-            spread([c.low for c in conditions]),
-            spread([c.high for c in conditions]),
+            spread([c.given for c in of_rows]).astype(bool),
+            join([c.effort for c in of_rows]),
+            join([c.imposed for c in of_rows]),
+            spread([c.compliance for c in of_rows]),
+            spread([c.low for c in of_rows]),
+            spread([c.high for c in of_rows]),
         )
 
     def rigid_modes(self) -> int:

@@ -15,7 +15,7 @@ from pliant.step import linearise
 STEPS = 6
 COARSE = {
     "trunk": {"discs": 6, "size": 0.03},
-    "tower": {"sections": 2},
+    "tower": {"sections": 2, "size": 0.014},
     "pneunet": {"chambers": 3},
     "tripod": {"along": 6, "layers": 1, "across": 2},
     "bellows": {"steps": 4},

@@ -85,9 +85,9 @@ def corner_angle(X, triangle, corner):
 
 @njit(error_model="numpy")
 def pseudo_normal(X, triangles, normals, across, fan_ptr, fan, t, feature, out):
-    """A normal at a feature of triangle t that tells outside from inside (Bærentzen and Aanæs), not unit;
-    into `out`.
+    """A normal at a feature of triangle t that tells outside from inside, not unit, into `out` (3,).
 
+    Faces count by their angle at the feature (Bærentzen and Aanæs, IEEE TVCG 11, 2005).
     across (t, 3) is the triangle on the other side of each edge, −1 on a rim; fan[fan_ptr[v]:fan_ptr[v+1]]
     are the triangles round corner v.
     """

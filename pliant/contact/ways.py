@@ -1,6 +1,4 @@
-"""How far apart points of one surface are when one walks on it: parts that touch at rest anyway are no
-contact.
-"""
+"""Ways: how far apart the nodes of a surface are when one walks on it."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ _CHUNK = 256  # rows of distances held at a time
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """Lengths [m] at rest along edges between nodes closer than `limit`: node v reaches
-    node[ptr[v]:ptr[v+1]] (sorted).
-    """
+    """Lengths [m] at rest along edges: node v reaches node[ptr[v]:ptr[v+1]] (sorted) within `limit`."""
 
     ptr: np.ndarray
     node: np.ndarray

@@ -23,7 +23,7 @@ def tower(
     slit: float = 0.001,
     depth: float = 0.75,
     base: float = 0.006,
-    size: float = 0.014,
+    size: float = 0.009,
     material: str = "dragon skin 30",
     poisson: float = 0.48,
     pressure: float = 25e3,

@@ -1,0 +1,351 @@
+"""The inverse model: efforts that bring effectors to their targets, using contacts on the way.
+
+Each step linearises the robot where it stands, condenses it to its effectors (e), actuators (a) and contacts (c), and solves
+
+    min ‖δ_e⁺ − goal‖² + ε λ_aᵀW_aa λ_a + ρ (λ_a − λ_prev)ᵀW_aa (λ_a − λ_prev)
+    s.t. bounds on λ_a and δ_a⁺,   0 ≤ λ_c ⊥ δ_c⁺ ≥ 0
+
+then moves there. The goal is the target, or a point on the way to it when it is far: the *task step* is limited, never dq,
+so that efforts and motion stay consistent. How far the state is from equilibrium (the Newton decrement) is measured, not
+assumed; another linearisation follows when it asks for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from pliant.algebra import Factor, NotPositiveDefinite
+from pliant.contact import Contacts, Detector, Obstacle
+from pliant.errors import InputError
+from pliant.interactions.chain import SparseRows
+from pliant.laws import Known, Law, as_vector
+from pliant.outcome import InverseCertificate, Outcome
+from pliant.robot import Robot
+from pliant.roles import Roles, compile_roles
+from pliant.solvers import qpcc, work_scale
+from pliant.state import State
+from pliant.static import static
+from pliant.step import Linear, Workspace, factorise, factorise_shifted, linearise
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the controller behaves; lengths are shares of the robot's length."""
+
+    task_step: float = 0.02  # the goal of one step lies at most this far ahead
+    energy: float = 1e-4  # ε: what keeps redundant actuators low
+    inertia: float = 1e-3  # ρ: what keeps efforts where they were
+    inertia_in_contact: float = 1e-2
+    linearisations: int = 3  # at most, per step
+    decrement: float = 1e-4  # above it, and if allowed, linearise again
+    penetration: float = 5e-4  # above it the step is taken again with half the task step
+    halvings: int = 4
+    starts: int = 4  # of the solver
+    slack: float = 5e-3  # by how much a slack cable is let out
+    rate: float = 100.0  # [Hz], for speed limits
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where the controller stands: coordinates, efforts of all rows, and the contacts with their forces [N]."""
+
+    q: np.ndarray
+    lam: np.ndarray
+    contacts: Contacts | None
+    force: np.ndarray
+    moved: float = 0.0  # largest coordinate of the last dq [m]
+
+
+@dataclass(frozen=True)
+class Move:
+    """What one linearisation led to."""
+
+    pose: Pose
+    solution: Any
+    factor: Factor
+    shift: float
+
+
+class Inverse:
+    """Inverse model of a robot among obstacles.
+
+        ctl = pl.Inverse(robot, obstacles=[pl.Sphere((0.05, 0, 0.1), 0.02)])
+        out = ctl.step(targets={"tip": [x, y, z]})
+
+    Rows with a `Bounded` law are chosen, rows with a `Target` are effectors; all others stay as their law says. `laws` replaces
+    laws of the robot, `state` is where to start (default: the equilibrium with all actuators at zero effort). Obstacles may be
+    added, moved and removed between steps through `detector`. Further options go to `contact.Detector` (self_contact,
+    samples, margin …).
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        obstacles: Iterable[Obstacle] = (),
+        *,
+        laws: Mapping[str, Law] | None = None,
+        state: State | None = None,
+        settings: Settings = Settings(),  # noqa: B008  (frozen)
+        **detection: Any,
+    ) -> None:
+        self.robot, self.settings = robot, settings
+        self.roles = compile_roles(robot, laws)
+        obstacles = tuple(obstacles)
+        touches = bool(obstacles) or bool(detection) or len(robot.bodies) > 1
+        self.detector = Detector(robot, obstacles, **detection) if touches else None
+        start = state or self._resting(laws)
+        self.internal, self.gravity = start.internal, robot.gravity
+        self.pose = Pose(start.q, np.array(start.effort), None, np.zeros(0))
+        self.work = Workspace()
+        self.reference = self._delta(self.pose.q)  # δ that speed limits count from
+        self.target = np.where(np.isnan(self.roles.target), self.reference[self.roles.effectors], self.roles.target)
+
+    def step(self, targets: Mapping[str, Any] | None = None) -> Outcome:
+        """One step towards the targets; those not named keep theirs. Never raises because a target is out of reach."""
+        begin = perf_counter()
+        self.work.timings.update(dict.fromkeys(self.work.timings, 0.0))
+        self._aim(targets)
+        before, task = self.pose, self.settings.task_step * self.robot.length
+        for halving in range(self.settings.halvings + 1):
+            move, decrement, count, goal = self._attempt(before, task)
+            depth = self._penetration(move.pose) if move else np.inf
+            if move and depth <= max(self.settings.penetration * self.robot.length, 0.7 * self._penetration(before)):
+                break
+            task *= 0.5
+        if move is None:  # nothing admissible was found: stay, and say so
+            certificate = InverseCertificate("stuck", decrement, self._penetration(before), 0, halving, 0.0, (), False)
+            return self._outcome(before, certificate, begin)
+        self.pose = move.pose
+        certificate = self._certify(move, decrement, depth, count, halving, goal)
+        outcome = self._outcome(move.pose, certificate, begin)
+        self.reference = self._delta(move.pose.q)
+        return outcome
+
+    # The step, from top to bottom.
+
+    def _attempt(self, before: Pose, task: float) -> tuple[Move | None, float, int, np.ndarray]:
+        """Linearise and move until the decrement is small; the goal stays the same."""
+        here = self._delta(before.q)[self.roles.effectors]
+        goal = here + self._clipped(self.target - here, task)
+        pose, move, decrement, count = before, None, np.inf, 0
+        while count < self.settings.linearisations:
+            tried = self._move(pose, before, goal)
+            if tried is None:
+                break
+            move, pose, count = tried, tried.pose, count + 1
+            decrement = self._decrement(move)
+            if decrement <= self.settings.decrement * self.robot.length:
+                break
+        return move, decrement, count, goal
+
+    def _move(self, pose: Pose, before: Pose, goal: np.ndarray) -> Move | None:
+        work, robot = self.work, self.robot
+        linear = work.timed("linearise", linearise, robot, pose.q, pose.lam, self.internal, self.gravity)
+        if linear is None:
+            return None
+        contacts = work.timed("detect", self._detect, pose)
+        factor, linear, shift = work.timed("factorise", self._factorise, linear, pose)
+        H, free, W, delta = work.timed("condense", self._condense, factor, linear, contacts, pose.q)
+        solution, lam, force = work.timed("solve", self._solve, W, delta, contacts, pose, before, goal)
+        dq = work.timed("recover", self._recover, factor, free, H, lam, force)
+        if not np.isfinite(dq).all():
+            return None
+        moved = Pose(robot.retract(pose.q, dq), lam, contacts, force, float(np.abs(dq).max(initial=0.0)))
+        return Move(moved, solution, factor, shift)
+
+    def _detect(self, pose: Pose) -> Contacts | None:
+        return None if self.detector is None else self.detector.detect(pose.q, self.detector.reach(pose.moved))
+
+    def _factorise(self, linear: Linear, pose: Pose) -> tuple[Factor, Linear, float]:
+        """The exact tangent; where it is not positive definite the clamped one, then a shifted one."""
+        assert linear.K is not None
+        try:
+            return factorise(self.robot, linear.K, self.work), linear, 0.0
+        except NotPositiveDefinite:
+            clamped = linearise(self.robot, pose.q, pose.lam, self.internal, self.gravity, clamp=True)
+        assert clamped is not None and clamped.K is not None
+        try:
+            return factorise(self.robot, clamped.K, self.work), clamped, 1e-12
+        except NotPositiveDefinite:
+            factor, shift = factorise_shifted(self.robot, clamped.K, self.work)
+            return factor, clamped, shift
+
+    def _condense(self, factor: Factor, linear: Linear, contacts: Contacts | None, q: np.ndarray):
+        """H of effectors, actuators, equalities, one-sided rows and contacts; free motion; W and δ_free over them."""
+        roles = self.roles
+        needed = np.concatenate([roles.effectors, roles.actuators, roles.equal, roles.pushing])
+        H, delta = linear.H.take(needed), linear.delta[needed]
+        if contacts is not None and len(contacts):
+            H, delta = _stacked(H, contacts.rows(q)), np.concatenate([delta, contacts.gap])
+        given = np.where(roles.conditions.given, roles.conditions.effort, 0.0)
+        free = factor.solve(linear.r + linear.H.transpose_dot(given))
+        return H, free, factor.compliance(H), delta + H.dot(free)
+
+    def _solve(self, W, delta, contacts, pose, before, goal):
+        """The quadratic program with complementarity, after eliminating the equalities."""
+        roles, c = self.roles, self.roles.conditions
+        ne, na, nk, nu = (len(x) for x in (roles.effectors, roles.actuators, roles.equal, roles.pushing))
+        delta = delta.copy()
+        delta[:ne] -= goal
+        k = slice(ne + na, ne + na + nk)
+        u = np.arange(ne + na + nk, ne + na + nk + nu)
+        delta[k] -= c.imposed[roles.equal]
+        delta[u] -= c.imposed[roles.pushing]
+        W = W.copy()
+        W[np.arange(k.start, k.stop), np.arange(k.start, k.stop)] += c.compliance[roles.equal]
+        W[u, u] += c.compliance[roles.pushing]
+        keep = np.r_[0 : ne + na, k.stop : len(W)]
+        back = np.zeros((nk, len(keep) + 1))
+        if nk:
+            back = np.linalg.solve(W[k, k], np.column_stack([W[k][:, keep], delta[k]]))
+            W, delta = W[np.ix_(keep, keep)] - W[keep][:, k] @ back[:, :-1], delta[keep] - W[keep][:, k] @ back[:, -1]
+        e, a, o = slice(0, ne), slice(ne, ne + na), slice(ne + na, len(W))
+        touching = bool(contacts is not None and len(contacts) and pose.force.any())
+        base = work_scale(W[e, a], W[e, o], W[a, a], W[a, o], W[o, o])
+        solution = qpcc(
+            W[e, a], W[e, o], W[a, a], W[a, o], W[o, o], delta[e], delta[a], delta[o],
+            effort=roles.effort,
+            displacement=self._displacement_bounds(before),
+            eps=self.settings.energy * base,
+            rho=(self.settings.inertia_in_contact if touching else self.settings.inertia) * base,
+            previous=before.lam[roles.actuators],
+            weights=roles.weight,
+            starts=self.settings.starts,
+            warm=pose.lam[roles.actuators],
+        )  # fmt: skip
+        lam = np.where(c.given, c.effort, 0.0)
+        lam[roles.actuators] = solution.effort
+        lam[roles.pushing] = solution.contact[:nu]
+        if nk:
+            others = np.concatenate([np.zeros(ne), solution.effort, solution.contact])
+            lam[roles.equal] = -(back[:, :-1] @ others + back[:, -1])
+        return solution, lam, np.array(solution.contact[nu:])
+
+    def _recover(self, factor: Factor, free: np.ndarray, H: SparseRows, lam: np.ndarray, force: np.ndarray):
+        roles = self.roles
+        chosen = np.concatenate([np.zeros(len(roles.effectors)), lam[roles.actuators], lam[roles.equal], lam[roles.pushing]])
+        return free + factor.solve(H.transpose_dot(np.concatenate([chosen, force])))
+
+    def _decrement(self, move: Move) -> float:
+        """max|K⁻¹(r + Hᵀλ + H_cᵀλ_c)| at the state reached, with the factor at hand [m]."""
+        pose = move.pose
+        linear = self.work.timed(
+            "linearise", linearise, self.robot, pose.q, pose.lam, self.internal, self.gravity, tangent=False
+        )
+        if linear is None:
+            return float("inf")
+        r = linear.residual(pose.lam)
+        if pose.contacts is not None and pose.force.any():
+            r = r + pose.contacts.rows(pose.q).transpose_dot(pose.force)
+        return float(np.abs(self.work.timed("recover", move.factor.solve, r)).max(initial=0.0))
+
+    # Targets, limits, words.
+
+    def _aim(self, targets: Mapping[str, Any] | None) -> None:
+        if targets is not None and not isinstance(targets, Mapping):
+            raise InputError("targets", expected="a dictionary from row name to value", got=type(targets).__name__)
+        for name, value in (targets or {}).items():
+            span = self.robot.named(name)
+            mine = (self.roles.effectors >= span.start) & (self.roles.effectors < span.stop)
+            if not mine.any():
+                raise InputError(f"target {name!r}", expected="a row with a Target law", got="another law")
+            self.target[mine] = as_vector(value, int(mine.sum()), f"target of {name!r}")
+
+    def _clipped(self, error: np.ndarray, task: float) -> np.ndarray:
+        """The error, no longer than the task step [m]; rows in other units count by what moves the body that far."""
+        size = float(np.linalg.norm(error / self._units))
+        return error if size <= task else error * (task / size)
+
+    @property
+    def _units(self) -> np.ndarray:
+        """δ of each effector row per metre of motion: 1 for positions, an area for volumes, 1/lever for angles."""
+        if not hasattr(self, "_unit_cache"):
+            rest = linearise(self.robot, self.robot.rest.q, np.zeros(self.robot.bundle.rows), self.internal, self.gravity, tangent=False)
+            assert rest is not None
+            norms = rest.H.norms()[self.roles.effectors]
+            metres = np.concatenate(
+                [np.full(row.interaction.size, row.interaction.unit == "m") for row in self.robot.rows.values()]
+            )[self.roles.effectors].astype(bool)
+            self._unit_cache = np.where(metres, 1.0, np.maximum(norms, 1e-300))
+        return self._unit_cache
+
+    def _displacement_bounds(self, before: Pose) -> tuple[np.ndarray, np.ndarray]:
+        """Limits of δ_a⁺: the law's, and how far a taut actuator may move in one period."""
+        roles, reach = self.roles, self.roles.speed / self.settings.rate
+        here, taut = self.reference[roles.actuators], ~roles.one_sided | (before.lam[roles.actuators] > 0)
+        low = np.where(taut & np.isfinite(reach) & ~roles.one_sided, np.maximum(roles.displacement[0], here - reach), roles.displacement[0])
+        high = np.where(taut & np.isfinite(reach), np.minimum(roles.displacement[1], here + reach), roles.displacement[1])
+        return np.minimum(low, high), high
+
+    def _delta(self, q: np.ndarray) -> np.ndarray:
+        return self.robot.bundle.delta(self.robot.bundle.positions(q))
+
+    def _resting(self, laws: Mapping[str, Law] | None) -> State:
+        off = {name: Known(effort=0.0) for name in dict.fromkeys(self.roles.names)}
+        return static(self.robot, {**(laws or {}), **off}).state
+
+    def _penetration(self, pose: Pose) -> float:
+        """Depth of the deepest collision sample at a pose [m]."""
+        if self.detector is None:
+            return 0.0
+        gap = self.detector.detect(pose.q).gap
+        return float(max(0.0, -gap.min(initial=0.0)))
+
+    def _certify(self, move: Move, decrement: float, depth: float, count: int, halvings: int, goal: np.ndarray):
+        limits = self._active_limits(move.pose)
+        error = self.target - self._delta(move.pose.q)[self.roles.effectors]
+        far = float(np.linalg.norm(error / self._units))
+        status = "reached" if far < 1e-3 * self.robot.length else "moving"
+        here = float(np.linalg.norm((goal - self._delta(move.pose.q)[self.roles.effectors]) / self._units))
+        if status == "moving" and here > 0.5 * self.settings.task_step * self.robot.length:
+            status = "at its limits" if limits else "out of reach"
+        certificate = InverseCertificate(status, decrement, depth, count, halvings, move.shift, limits, True)
+        return replace(certificate, solver=move.solution.certificate)
+
+    def _active_limits(self, pose: Pose) -> tuple[str, ...]:
+        """Which actuator stands at which limit, in words."""
+        roles, lam, delta = self.roles, pose.lam[self.roles.actuators], self._delta(pose.q)[self.roles.actuators]
+        out = []
+        for k, name in enumerate(roles.names):
+            near = lambda x, bound: np.isfinite(bound) and abs(x - bound) <= 1e-6 * max(1.0, abs(bound))
+            if near(lam[k], roles.effort[1][k]):
+                out.append(f"{name}: largest effort")
+            if near(lam[k], roles.effort[0][k]) and not roles.one_sided[k]:
+                out.append(f"{name}: smallest effort")
+            for bound, word in zip(roles.displacement, ("smallest", "largest"), strict=True):
+                if np.isfinite(bound[k]) and abs(delta[k] - bound[k]) <= 1e-5 * self.robot.length:
+                    out.append(f"{name}: {word} displacement")
+        return tuple(out)
+
+    def _outcome(self, pose: Pose, certificate: InverseCertificate, begin: float) -> Outcome:
+        robot, roles, delta = self.robot, self.roles, self._delta(pose.q)
+        error = np.zeros(robot.bundle.rows)
+        error[roles.effectors] = self.target - delta[roles.effectors]
+        command = delta.copy()
+        slack = roles.one_sided & (pose.lam[roles.actuators] <= 0)
+        command[roles.actuators[slack]] -= self.settings.slack * robot.length
+        chosen = lambda values, role: {n: v for n, v in robot.split(values).items() if robot.rows[n].law.role == role}
+        state = State(pose.q, np.zeros(robot.ndof), pose.lam, self.internal, self.gravity)
+        return Outcome(
+            robot,
+            state,
+            robot.split(pose.lam),
+            robot.split(delta),
+            chosen(error, "effector"),
+            chosen(command, "actuator"),
+            pose.contacts,
+            pose.force,
+            certificate,
+            {**self.work.timings, "total": perf_counter() - begin},
+        )
+
+
+def _stacked(A: SparseRows, B: SparseRows) -> SparseRows:
+    indptr = np.concatenate([A.indptr, A.indptr[-1] + B.indptr[1:]])
+    indices, data = np.concatenate([A.indices, B.indices]), np.concatenate([A.data, B.data])
+    return SparseRows(indptr, indices, data, (A.shape[0] + B.shape[0], A.shape[1]))

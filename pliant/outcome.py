@@ -1,0 +1,65 @@
+"""What one step of the inverse model returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pliant.contact import Contacts
+from pliant.robot import Robot
+from pliant.state import State
+
+
+@dataclass(frozen=True)
+class InverseCertificate:
+    """How a step went.
+
+    status: "reached" (within 0.1 % of the length), "moving" (on the way, the task step is limited), "at its limits" (see
+    `limits`), "out of reach", or "stuck" (no admissible step: the robot stays). `decrement` [m]: how far the state is from
+    equilibrium; `penetration` [m]: the deepest sample. `linearisations` and `halvings` (of the task step) that it took.
+    `shift`: how much K was regularised; `solver`: the certificate of the quadratic program.
+    """
+
+    status: str
+    decrement: float
+    penetration: float
+    linearisations: int
+    halvings: int
+    shift: float
+    limits: tuple[str, ...]
+    moved: bool
+    solver: Any = None
+
+    def __str__(self) -> str:
+        at = f" ({'; '.join(self.limits)})" if self.limits else ""
+        return f"{self.status}{at}: decrement {self.decrement:.1e} m, penetration {self.penetration:.1e} m"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Efforts, displacements, commands and errors by row name; contacts and their forces [N]; certificate and timings [s]."""
+
+    robot: Robot
+    state: State
+    effort: Mapping[str, np.ndarray]
+    displacement: Mapping[str, np.ndarray]
+    error: Mapping[str, np.ndarray]  # target − δ of each effector
+    command: Mapping[str, np.ndarray]  # what a drive is told: δ of a taut actuator, let out a little where slack
+    contacts: Contacts | None
+    contact_force: np.ndarray
+    certificate: InverseCertificate
+    timings: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def q(self) -> np.ndarray:
+        """Coordinates (nq,)."""
+        return self.state.q
+
+    @cached_property
+    def positions(self) -> np.ndarray:
+        """Node positions, (k, 3) [m]."""
+        return self.robot.positions(self.state.q)

@@ -1,0 +1,76 @@
+"""The rows of a robot sorted by what they are in an inverse problem: laws compiled once to arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.errors import InputError
+from pliant.laws import Choice, Law
+from pliant.robot import Conditions, Robot
+
+INF = float("inf")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Scalar rows by role. Index arrays are into all rows (m,); bounds are per actuator row, weights per effector row.
+
+    `equal` rows have an unbounded effort and an imposed δ (or a spring); `pushing` rows a one-sided effort: they behave
+    like contacts. The remaining rows carry a given effort.
+    """
+
+    effectors: np.ndarray
+    actuators: np.ndarray
+    equal: np.ndarray
+    pushing: np.ndarray
+    conditions: Conditions
+    effort: tuple[np.ndarray, np.ndarray]
+    displacement: tuple[np.ndarray, np.ndarray]
+    speed: np.ndarray
+    weight: np.ndarray
+    target: np.ndarray  # (effector rows,), NaN: stay where it is
+    one_sided: np.ndarray  # (actuator rows,) bool: can only pull or push, such as a cable
+    names: tuple[str, ...]  # of the actuator rows
+
+
+def compile_roles(robot: Robot, laws: Mapping[str, Law] | None = None) -> Roles:
+    """Roles of all rows, after the laws given instead of the robot's own."""
+    laws = robot.chosen_laws(laws)
+    choices: list[Choice] = []
+    for name, row in robot.rows.items():
+        choices.append(laws[name].inverse(row.interaction.size, row.interaction.effort_range, name))
+    rows = {name: np.arange(robot.bundle.rows)[span] for name, span in robot.spans.items()}
+    conditions = robot.conditions([c.forward for c in choices])
+    of = lambda role: [(n, c) for n, c in zip(robot.rows, choices, strict=True) if c.role == role]
+    acting, aiming = of("actuator"), of("effector")
+    if not acting:
+        raise InputError("robot", expected="at least one row with a Bounded law", got="no actuator")
+    if not aiming:
+        raise InputError("robot", expected="at least one row with a Target law", got="no effector")
+    solved = conditions.solved
+    unbounded = np.isinf(conditions.low[solved]) & np.isinf(conditions.high[solved])
+    spread = lambda group, value: np.concatenate([np.full(len(rows[n]), value(c), float) for n, c in group])
+    targets = [np.full(len(rows[n]), np.nan) if c.target is None else c.target for n, c in aiming]
+    low, high = spread(acting, lambda c: c.effort[0]), spread(acting, lambda c: c.effort[1])
+    return Roles(
+        effectors=np.concatenate([rows[n] for n, _ in aiming]),
+        actuators=np.concatenate([rows[n] for n, _ in acting]),
+        equal=solved[unbounded],
+        pushing=solved[~unbounded],
+        conditions=conditions,
+        effort=(low, high),
+        displacement=(
+            spread(acting, lambda c: c.displacement[0]),
+            spread(acting, lambda c: c.displacement[1]),
+        ),
+        speed=spread(acting, lambda c: c.speed),
+        weight=spread(aiming, lambda c: c.weight),
+        target=np.concatenate(targets),
+        one_sided=np.concatenate(
+            [np.full(len(rows[n]), robot.rows[n].interaction.effort_range[0] == 0.0) for n, _ in acting]
+        ),
+        names=tuple(n for n, _ in acting for _ in rows[n]),
+    )
