@@ -85,7 +85,7 @@ def run(
 
 @app.command
 def bench(
-    what: tyro.conf.Positional[Literal["all", "cantilever", "golden", "speed"]] = "all",
+    what: tyro.conf.Positional[Literal["all", "cantilever", "golden", "speed", "validation"]] = "all",
     path: tyro.conf.Positional[Folder] = None,
     /,
     json: File = None,
@@ -93,7 +93,8 @@ def bench(
     """Measure accuracy and speed; exit code 1 when a stated check fails.
 
     Args:
-        what: cantilever (error against cost), golden (reference equilibria in a folder), speed (one step), or all.
+        what: cantilever (error against cost), golden (reference equilibria in a folder), speed (one step),
+            validation (closed forms and orders of convergence), or all.
         path: the folder with cases.json, for golden.
         json: also write the tables to this file.
     """
@@ -103,7 +104,11 @@ def bench(
         raise InputError(
             "path", expected="a folder with cases.json", got="none", hint="pliant bench golden PATH"
         )
-    measures: dict[str, Any] = {"cantilever": benches.cantilever, "speed": benches.speed}
+    measures: dict[str, Any] = {
+        "cantilever": benches.cantilever,
+        "speed": benches.speed,
+        "validation": benches.validation,
+    }
     if path is not None:
         measures["golden"] = lambda: benches.golden(path)
     elif what == "all":

@@ -26,7 +26,7 @@ from pliant.interactions.chain import SparseRows
 from pliant.laws import Known, Law, as_vector
 from pliant.outcome import InverseCertificate, Outcome
 from pliant.robot import Robot
-from pliant.roles import Roles, compile_roles
+from pliant.roles import compile_roles
 from pliant.solvers import qpcc, work_scale
 from pliant.state import State
 from pliant.static import static

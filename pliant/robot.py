@@ -156,6 +156,15 @@ class Robot:
         parts = zip(self.bodies, self.q_spans, self.dq_spans, strict=True)
         return np.concatenate([b.retract(q[s], dq[d]) for b, s, d in parts])
 
+    @cached_property
+    def reach(self) -> np.ndarray:
+        """(ndof,) How far a unit of each coordinate of dq moves the body [m]: 1, or half the length for a rotation."""
+        out = np.ones(self.ndof)
+        for body, span in zip(self.bodies, self.dq_spans, strict=True):
+            turning = 3 * (np.asarray(body.region_block, int) + 1)
+            out[span.start + (turning[:, None] + np.arange(3)).ravel()] = 0.5 * self.length
+        return out
+
     def split(self, values: np.ndarray) -> dict[str, np.ndarray]:
         """A vector over all scalar rows as one array per row name."""
         return {name: values[span] for name, span in self.spans.items()}

@@ -177,7 +177,7 @@ def _newton(robot, ramp, conditions, gravity, guess, z, tolerance, work) -> Iter
             move = step(robot, linear, conditions, work, now.lam)
         except NotPositiveDefinite:
             return now
-        decrement = float(np.abs(move.dq).max(initial=0.0))
+        decrement = float(np.abs(robot.reach * move.dq).max(initial=0.0))
         now, linear = _advance(robot, ramp, conditions, gravity, z, now, linear, move, scale, work)
         if linear is None:
             return replace(now, iterations=k + 1)
@@ -197,11 +197,11 @@ def _newton(robot, ramp, conditions, gravity, guess, z, tolerance, work) -> Iter
 
 
 def _converged(now: Iterate, tolerance: Tolerance, length: float) -> bool:
-    """Forces balance and the last step was small; or it was at rounding level, where loads are too weak to compare with."""
+    """Forces balance and the last step was small; or the step was next to nothing, where loads are too weak (or bodies too slender) for the first test."""
     if now.constraint > tolerance.length:
         return False
     balanced = now.residual < tolerance.residual and now.decrement < 1e3 * tolerance.length * length
-    return balanced or (now.shift == 0.0 and now.decrement < 1e-3 * tolerance.length * length)
+    return balanced or (now.shift == 0.0 and now.decrement < tolerance.length * length)
 
 
 def _advance(
@@ -209,7 +209,7 @@ def _advance(
 ) -> tuple[Iterate, Linear | None]:
     """The step, shortened while it inverts elements or blows the residual up."""
     before = _merit(linear, now.lam, conditions, scale, ramp.span)
-    fraction, longest = 1.0, float(np.abs(move.dq).max(initial=0.0))
+    fraction, longest = 1.0, float(np.abs(robot.reach * move.dq).max(initial=0.0))
     if longest > 0.5 * robot.length:
         fraction = 0.5 * robot.length / longest
     candidate, trial = now, None

@@ -38,7 +38,7 @@ class Table:
         table = RichTable(title=self.title, title_justify="left")
         for column in self.columns:
             table.add_column(
-                column, justify="left" if column in ("case", "element", "robot", "what") else "right"
+                column, justify="left" if column in ("case", "element", "robot", "what", "found") else "right"
             )
         for row in self.rows:
             table.add_row(*(_cell(row.get(c)) for c in self.columns))
@@ -52,13 +52,15 @@ class Table:
 
 
 def _cell(value: Any) -> str:
+    from rich.markup import escape
+
     if value is None:
         return ""
     if isinstance(value, bool):
         return "[green]ok[/green]" if value else "[red]FAILED[/red]"
     if isinstance(value, float):
         return f"{value:.4g}"
-    return str(value)
+    return escape(str(value))
 
 
 def save(tables: Sequence[Table], path: Path) -> None:

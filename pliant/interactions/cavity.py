@@ -26,6 +26,9 @@ class Cavity(Interaction):
     its points, and the pressure on the fan acts on the rim. A rim fixed in space is closed like that unasked:
     how does not matter, H is the same.
 
+    `form`: triples of points and weights that give the volume of curved facets exactly (see `Surface.volume_form`);
+    the triangles then only say how the surface hangs together. `Cavity.on` passes it.
+
     A liquid of density ρ = `liquid_density` [kg/m³] weighs on the wall, ρ V g in all: its load is the
     gradient of ρ ∫ g·(x − level) dV. λ is then the pressure at the height of `level` (3,), by default the
     centre of the cavity at rest.
@@ -41,6 +44,7 @@ class Cavity(Interaction):
         cap: Literal["flat"] | None = None,
         liquid_density: float = 0.0,
         level: ArrayLike | None = None,
+        form: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
         super().__init__(points)
         corners = checks.triangles("triangles of a Cavity", triangles, self.point_count)
@@ -51,17 +55,24 @@ class Cavity(Interaction):
                 "liquid_density of a Cavity", expected="a number ≥ 0 [kg/m³]", got=liquid_density
             )
         self.cap, self.liquid_density = cap, float(liquid_density)
-        self._volume = Volume(
-            self.point_count, corners, self._rims(corners), weighted=self.liquid_density > 0
-        )
+        weighted, rims = self.liquid_density > 0, self._rims(corners)
+        if weighted or rims:  # the weight is no trilinear form, and a flat cap ends at straight edges
+            form = None
+        self._volume = Volume(self.point_count, corners, rims, weighted=weighted, form=form)
         self._origin = self.rest.mean(axis=0)  # near the surface: less cancellation
         self.rest_volume = self._rest_volume()
         self.level = self._centre() if level is None else checks.position("level of a Cavity", level)
 
     @classmethod
     def on(cls, body: HasNodes, surface: Any, **options: Any) -> Cavity:
-        """Inside a surface of the body's own mesh: a mesh surface, or triangles (t, 3) of its nodes."""
-        return cls(*on_nodes(body, surface), **options)
+        """Inside a surface of the body's own mesh: a mesh surface, or triangles (t, 3) of its nodes.
+
+        Curved facets of a closed mesh surface are integrated exactly, unless the cavity holds a liquid.
+        """
+        form = getattr(surface, "volume_form", None)
+        if form is not None:
+            form = np.searchsorted(np.unique(surface.triangles), form[0]), form[1]
+        return cls(*on_nodes(body, surface), form=form, **options)
 
     def _rims(self, corners: np.ndarray) -> list[np.ndarray]:
         """Loops of edges to close with a fan."""

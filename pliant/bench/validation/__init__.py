@@ -6,12 +6,9 @@ import numpy as np
 
 from pliant.bench.table import Table
 from pliant.bench.validation import bars, manufactured, pressure
-from pliant.bodies import Solid
-from pliant.interactions import Cavity
 from pliant.laws import Known
 from pliant.materials import Hooke, Incompressible, NeoHookean
-from pliant.mesh import cavity_surfaces
-from pliant.robot import Robot, Row
+from pliant.robot import Robot
 from pliant.static import static
 
 YOUNG, SHEAR = 3e5, 1e5  # [Pa]
@@ -90,26 +87,17 @@ def _lame(add) -> None:
     for poisson in (0.3, 0.49):
         material = Hooke(YOUNG, poisson, small_strain=True)
         vessels = (
-            (pressure.sphere(material, INNER, OUTER, around=16, across=4, cuts=8), pressure.lame_sphere),
+            (pressure.sphere(material, INNER, OUTER, around=16, across=4), pressure.lame_sphere),
             (pressure.cylinder(material, INNER, OUTER, around=24, across=4, cuts=8), pressure.lame_cylinder),
         )
         for robot, exact in vessels:
             error = swelling(robot, 100.0) / exact(YOUNG, poisson, INNER, OUTER) - 1.0
             add(f"{robot.name} under pressure, Lamé, ν = {poisson}", len(robot.body.mesh.nodes), error, 0.01)
-    robot = flat_sphere(Hooke(YOUNG, 0.3, small_strain=True), around=16, across=4)
-    error = swelling(robot, 100.0) / pressure.lame_sphere(YOUNG, 0.3, INNER, OUTER) - 1.0
-    add("the same sphere (ν = 0.3), Cavity.on", len(robot.body.mesh.nodes), error, 0.03)
 
 
 def swelling(robot: Robot, value: float) -> float:
     """δV/p [m³/Pa] of the chamber at a pressure [Pa]."""
     return float(static(robot, {"air": Known(effort=value)}).displacement["air"][0]) / value
-
-
-def flat_sphere(material: Hooke, *, around: int, across: int) -> Robot:
-    """The sphere with the flat triangles of `Cavity.on`."""
-    body: Solid = pressure.sphere(material, INNER, OUTER, around=around, across=across).body
-    return Robot(body, {"air": Row(Cavity.on(body, cavity_surfaces(body.mesh)[0]))}, name="sphere")
 
 
 def _rubber(add) -> None:

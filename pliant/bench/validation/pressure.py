@@ -29,9 +29,9 @@ SLICE = 0.5  # length of the cylinder in units of its inner radius
 
 
 def curved_cavity(body: Solid, surface: Surface, cuts: int, **options: Any) -> Cavity:
-    """The cavity inside six-node facets, each cut into cuts² flat triangles between material points.
+    """An open cavity of six-node facets, each cut into cuts² flat triangles between material points.
 
-    Two cuts are what `Cavity.on` makes. Flat triangles between nodes press on the corners of a quadratic facet, where its
+    Two cuts are what `Cavity.on` makes of an open surface. Flat triangles between nodes press on the corners of a quadratic facet, where its
     consistent load has none, and see less than the true volume: both errors fade with 1/cuts².
     """
     grid = [(i, j) for j in range(cuts + 1) for i in range(cuts + 1 - j)]
@@ -51,15 +51,13 @@ def curved_cavity(body: Solid, surface: Surface, cuts: int, **options: Any) -> C
     return Cavity(points, triangles, **options)
 
 
-def sphere(
-    material: Material, inner: float, outer: float, *, around: int = 12, across: int = 2, cuts: int = 4
-) -> Robot:
+def sphere(material: Material, inner: float, outer: float, *, around: int = 12, across: int = 2) -> Robot:
     """A hollow sphere of quadratic tetrahedra, held only against rigid motion; its void is the row "air"."""
     mesh = hollow_sphere(inner, outer, around=around, across=across, order=2)
     on_axis = np.abs(mesh.nodes) < 1e-9 * outer  # a node on an axis keeps to it
     fixed = on_axis & (on_axis.sum(axis=1) == 2)[:, None]
     body = Solid(mesh, material, fixed=fixed)
-    return Robot(body, {"air": Row(curved_cavity(body, cavity_surfaces(mesh)[0], cuts))}, name="sphere")
+    return Robot(body, {"air": Row(Cavity.on(body, cavity_surfaces(mesh)[0]))}, name="sphere")
 
 
 def cylinder(
