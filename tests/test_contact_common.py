@@ -33,7 +33,9 @@ def icosphere(radius: float = 1.0, points: int = 400) -> tuple[np.ndarray, np.nd
 
 def block(size: Any, centre: Any) -> tuple[np.ndarray, np.ndarray]:
     """Vertices and triangles of a box."""
-    surface = pl.mesh.box(size, cells=(2, 2, 2), origin=np.asarray(centre) - np.asarray(size) / 2).surface
+    surface = pl.mesh.box(
+        size, cells=(2, 2, 2), origin=(np.asarray(centre) - np.asarray(size) / 2).tolist()
+    ).surface
     return surface.nodes, surface.triangles
 
 
@@ -81,7 +83,7 @@ def fork(*, kind: str = "tet", order: int = 1, fixed: Any = None) -> pl.Solid:
 
 
 def leaning(X: np.ndarray, slope: float) -> np.ndarray:
-    """The fork with its prongs leaning towards each other: their gap at height z is 4 mm − 2·slope·(z − 4 mm)."""
+    """The fork with its prongs leaning together: their gap at height z is 4 mm − 2·slope·(z − 4 mm)."""
     side = np.where(X[:, 0] < 0.0099, 1.0, -1.0)
     return X + np.outer(side * slope * np.maximum(X[:, 2] - 0.004, 0.0), (1, 0, 0))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from test_contact_common import bar, icosphere
@@ -14,6 +16,7 @@ X, T = icosphere(0.05, 60)
 BODY = bar()
 ROBOT = pl.Robot(BODY)
 BALL = contact.Sphere((0, 0, 0), 0.01, name="ball")
+ONE_FLAG: Any = True
 
 
 @pytest.mark.parametrize(
@@ -35,7 +38,7 @@ BALL = contact.Sphere((0, 0, 0), 0.01, name="ball")
         (lambda: contact.Pipe([], 1), "path of a pipe: expected two or more points"),
         (lambda: contact.Pipe([(0, 0, 0), (0, 0, 0)], 1), "at the same place"),
         (lambda: contact.Pipe([(0, 0, 0), (0, 0, 1)], 0), "radius of a pipe"),
-        (lambda: contact.Pipe([(0, 0, 0), (0, 0, 1)], 1, open=True), "two flags"),
+        (lambda: contact.Pipe([(0, 0, 0), (0, 0, 1)], 1, ONE_FLAG), "two flags"),
         (lambda: contact.ForkedPipe([], 1), "one or more polylines"),
         (lambda: contact.ForkedPipe([[(0, 0, 0), (0, 0, 1)]], (1, 2)), "expected one, or 1"),
         (lambda: contact.ForkedPipe([[(0, 0, 0), (0, 0, 1)]], 1, open=[]), "expected 1 pairs"),

@@ -105,8 +105,8 @@ def test_known_gaps():
 @pytest.mark.parametrize("name", ["sphere", "capsule", "cylinder", "pipe"])
 def test_points_on_an_axis_have_a_normal_too(name):
     obstacle = OBSTACLES[name]
-    middle = {"sphere": (0.01, 0.02, -0.01), "pipe": (-0.02, 0, 0)}.get(name)
-    if middle is None:
+    middle = (0.01, 0.02, -0.01) if name == "sphere" else (-0.02, 0, 0)
+    if isinstance(obstacle, contact.Capsule | contact.Cylinder):
         middle = 0.5 * (obstacle.start + obstacle.end)
     gap, normal = gap_of(obstacle, *middle)
     assert np.isclose(np.linalg.norm(normal), 1.0) and np.isfinite(gap)

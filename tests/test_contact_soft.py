@@ -262,7 +262,7 @@ _FORK_DETECTORS = (
 
 
 def test_distances_between_bodies_against_all_triangles():
-    """Where no rule applies the gap is the distance to the nearest triangle, and its sign that of the winding number."""
+    """Where no rule applies: the distance to the nearest triangle, with the sign of the winding number."""
     robot = pair(0.0002, turn=0.05)
     detector = contact.Detector(robot)
     q = deformed(robot, amplitude=2e-4)

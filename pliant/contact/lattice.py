@@ -20,7 +20,7 @@ class Placed(NamedTuple):
 
 
 class Edges(NamedTuple):
-    """Edges of facets: `nodes` (n, 2 | 3) corners and mid node, `pieces` (n,) to cut into, `of_facet` (f, e)."""
+    """Edges of facets: `nodes` (n, 2 | 3) with mid nodes, `pieces` (n,) to cut into, `of_facet` (f, e)."""
 
     nodes: np.ndarray
     pieces: np.ndarray

@@ -53,7 +53,7 @@ def nearest_facing(
     ways_ptr, ways_node, ways_length, limit, reach,
     gap, normal, triangle, weights,
 ):  # fmt: skip
-    """Signed distance of samples `which` to the surface, its gradient, the triangle and weights; within reach only.
+    """Signed distance of samples `which` to the surface, gradient, triangle and weights; within reach.
 
     `own` (len(which),) marks samples of the same body; `allowed` (t,) the triangles that may be touched;
     facing (S, 3) is the normal at each sample, zero if it has none. Other samples keep what the outputs hold.

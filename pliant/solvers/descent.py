@@ -15,132 +15,125 @@ from pliant.solvers.newton import (
     DHI,
     DLO,
     ETA,
+    HESSIAN,
     HI,
     LEVEL,
     LO,
     MU,
+    ROW,
+    SIDE,
     SIGN,
     D,
     G,
     X,
-    gradient,
-    hessian,
+    model,
     newton_step,
 )
-from pliant.solvers.pieces import RESPONSE, SLOPE, VALUE, cross, inner, respond
+from pliant.solvers.pieces import FIXED, MEMBERS, PLACE, RESPONSE, SLOPE, VALUE, cross, inner, respond
 
-STILL = 1e-13  # a slope below this share of its terms is rounding
-WRONG = 1e-9  # and so is a multiplier of the wrong sign
-RESOLVED = 1e-3  # share of the initial residuals below which their rounding sets these scales
+STILL = 1e-13  # a slope below this share of its terms is rounding …
+WRONG = 1e-9  # … and so is a multiplier of the wrong sign …
+RESOLVED = 1e-3  # … where residuals count at least as this share of what they were at first
 CROSSINGS = 3  # of one border without progress; then it is held
 
 MINIMUM, UNFINISHED = 0, 1
 NOTHING, BOUND, LIMIT, BORDER = 0, 1, 2, 3  # what stops a step
 MET, BACK, BEYOND = 0, 1, 2  # why a border is dealt with
 LET_GO, STAY = -1, -2  # outcome of a look at the multipliers, beside a border to cross
-STRAIGHT, ANEW, ON_TRIAL = 0, 1, 2  # how to go on at a border
+STRAIGHT, ANEW, HELD, ON_TRIAL = 0, 1, 2, 3  # how to go on at a border
 
 
 @inner
-def descend(C, O, T, L, members, place, A, side, H, row, held, B, R, wanted, target, Q, duals, trail, limit):
+def descend(M, L, I, A, Q, K, F, wanted, target, duals, trail, limit):
     """Move to a local minimum of the cost; returns (status, iterations, size of the gradient's terms).
 
-    `duals` (2, nc) become ν and κ. `trail` records the contacts that join (i + 1) or quit (−i − 1); its first entry
-    is its length.
+    `duals` (2, nc) are scratch. `trail` records the contacts that join (i + 1) or quit (−i − 1); its first entry is
+    its length.
     """
-    nc = len(place)
-    tally = np.zeros(
-        nc + 1, np.int64
-    )  # crossings of each border without progress, and steps without progress
-    size, trial, fresh, bent = 0.0, -1, True, True
-    row[len(row) - 1] = 0
-    floor = 0.0
+    na, nc = A.shape[1], L.shape[1]
+    tally = np.zeros(nc + 1, np.int64)  # crossings of each border without progress, and steps without progress
+    size, floor, trial, fresh, bent = 0.0, 0.0, -1, True, True
+    K[ROW, K.shape[1] - 1] = 0
     for n in range(len(wanted)):
-        floor = max(floor, RESOLVED * abs(O[len(side), wanted[n]]), RESOLVED * abs(target[n]))
+        floor = max(floor, RESOLVED * abs(M[2 * na + FIXED, wanted[n]]), RESOLVED * abs(target[n]))
     for iteration in range(1, limit + 1):
-        if bent:
-            hessian(T, wanted, Q, H)
-        size = gradient(T, wanted, target, Q, A, floor)
+        size = model(M, A, Q, wanted, target, floor, bent)
         if iteration == 1:
-            _sit_down(A, side)
+            _sit_down(A, K)
         if fresh:
-            newton_step(T, A, side, H, row, held, B, R)
-        falling, reach, length = _line(A, H, fresh)
-        kind, border, why, bent = NOTHING, -1, MET, False
+            newton_step(M, A, K, F)
+        falling, length, curvature, inward = 0.0, 0.0, 0.0, 0.0
+        for i in range(na):
+            falling -= A[G, i] * A[D, i]
+            length = max(length, abs(A[D, i]))
+            inward += M[i, max(trial, 0)] * A[D, i]
+            for j in range(na):
+                curvature += A[D, i] * A[HESSIAN + i, j] * A[D, j]
+        reach = 1.0 if fresh else falling / max(curvature, 1e-300)
         moving = falling > STILL * size * length
-        if trial >= 0 and not (moving and _inward(T, A, trial)):
+        kind, border, why = NOTHING, -1, MET
+        if trial >= 0 and not (moving and inward > 0.0):
             kind, border, why = BORDER, trial, BACK
         elif moving:
-            kind, border, step = _walk(T, A, side, place, row, held, wanted, reach, tally)
+            kind, border, step = _walk(M, A, K, F, I, wanted, reach, tally)
             falling *= 1.0 - step / reach
         if kind == NOTHING and (fresh or not moving):  # here the multipliers are those of this point
-            border = _release(C, T, L, members, place, A, side, row, held, wanted, target, duals, size)
+            border = _release(M, L, I, A, K, F, wanted, target, duals, size)
             if border == STAY:
                 return MINIMUM, iteration, size
             kind, why = BORDER if border >= 0 else NOTHING, BEYOND
             tally[nc] += 1
-        trial, fresh = -1, True
+        trial, fresh, bent = -1, True, kind == BORDER
         if kind == BORDER:
-            may = why != MET or tally[border] <= CROSSINGS
-            how, bent = _turn(
-                C, O, T, L, members, place, row, held, wanted, target, border, why, falling, may, trail
-            )
-            fresh = how != STRAIGHT
-            if how == ON_TRIAL:
-                trial = border
-        if tally[nc] > 4 * len(side) + 20:
+            how = _turn(M, L, I, K, F, wanted, target, border, why, falling, tally[border] > CROSSINGS, trail)
+            fresh, trial = how != STRAIGHT, border if how == ON_TRIAL else -1
+        if tally[nc] > 4 * na + 20:
             return UNFINISHED, iteration, size
     return UNFINISHED, limit, size
 
 
 @inner
-def _sit_down(A, side):
+def _sit_down(A, K):
     """Hold the effort bounds that the gradient pushes against."""
-    for j in range(len(side)):
-        side[j] = 0
-        if A[LO, j] == A[HI, j] or (A[X, j] <= A[LO, j] and A[G, j] > 0.0):
-            side[j] = -1
-        elif A[X, j] >= A[HI, j] and A[G, j] < 0.0:
-            side[j] = 1
-
-
-@inner
-def _line(A, H, fresh):
-    """Along d: how fast the cost falls, the step to its minimum, the largest |d_j|."""
-    g, d = A[G], A[D]
-    falling, length, curvature = 0.0, 0.0, 0.0
-    for i in range(len(H)):
-        falling -= g[i] * d[i]
-        length = max(length, abs(d[i]))
-        if not fresh:
-            row = H[i]
-            for j in range(len(H)):
-                curvature += d[i] * row[j] * d[j]
-    reach = 1.0
-    if not fresh:
-        reach = falling / curvature if curvature > 0.0 else np.inf
-    return falling, reach, length
-
-
-@inner
-def _inward(T, A, i):
-    """Whether d leads into the piece where the value of contact i grows."""
-    total = 0.0
     for j in range(A.shape[1]):
-        total += T[j, i] * A[D, j]
-    return total > 0.0
+        K[SIDE, j] = 0
+        if A[LO, j] == A[HI, j] or (A[X, j] <= A[LO, j] and A[G, j] > 0.0):
+            K[SIDE, j] = -1
+        elif A[X, j] >= A[HI, j] and A[G, j] < 0.0:
+            K[SIDE, j] = 1
 
 
 @inner
-def _walk(T, A, side, place, row, held, wanted, reach, tally):
+def _walk(M, A, K, F, I, wanted, reach, tally):
     """Go along d until something stops it, and hold that if it is a limit; returns (kind, index, step)."""
-    na, nc, m = len(side), len(place), T.shape[1]
-    value, slope = T[na + VALUE], T[na + SLOPE]
-    kind, index, step = _first_block(T, A, place, row, wanted, reach)
+    na, nc, m = A.shape[1], I.shape[1] - 1, M.shape[1]
+    value, slope, x, d = M[na + VALUE], M[na + SLOPE], A[X], A[D]
     length, extent = 0.0, 1e-300
+    for r in range(m):
+        slope[r] = 0.0
     for j in range(na):
-        length, extent = max(length, abs(A[D, j])), max(extent, abs(A[X, j]))
-        A[X, j] += step * A[D, j]
+        row, change = M[j], d[j]
+        length, extent = max(length, abs(change)), max(extent, abs(x[j]))
+        for r in range(m):
+            slope[r] += change * row[r]
+    kind, index, step, still = NOTHING, -1, reach, 1e-12 * length
+    for i in range(nc):
+        if slope[i] < -still and value[i] < -step * slope[i] and not _among(K[ROW], i):
+            kind, index, step = BORDER, i, max(value[i], 0.0) / -slope[i]
+    for j in range(na):
+        r = m - na + j
+        room = (A[LO, j] if d[j] < 0.0 else A[HI, j]) - x[j]
+        if d[j] != 0.0 and room / d[j] < step:
+            kind, index, step = BOUND, j, max(room / d[j], 0.0)
+        room = (A[DLO, j] if slope[r] < 0.0 else A[DHI, j]) - value[r]
+        if abs(slope[r]) > still and room / slope[r] < step and not _among(K[ROW], r):
+            repaired = False  # a violated limit is wanted: it does not stop anything
+            for n in range(len(wanted)):
+                repaired |= wanted[n] == r
+            if not repaired:
+                kind, index, step = LIMIT, r, max(room / slope[r], 0.0)
+    for j in range(na):
+        x[j] += step * d[j]
     for r in range(m):
         value[r] += step * slope[r]
     tally[nc] += 1
@@ -148,11 +141,14 @@ def _walk(T, A, side, place, row, held, wanted, reach, tally):
         for i in range(nc + 1):
             tally[i] = 0
     if kind == BOUND:
-        side[index] = 1 if A[D, index] > 0.0 else -1
-        A[X, index] = A[HI, index] if A[D, index] > 0.0 else A[LO, index]
+        K[SIDE, index] = 1 if d[index] > 0.0 else -1
+        x[index] = A[HI, index] if d[index] > 0.0 else A[LO, index]
     elif kind == LIMIT:
-        low, j = slope[index] < 0.0, index - (m - na)
-        hold(row, held, index, A[DLO, j] if low else A[DHI, j], 1.0 if low else -1.0)
+        j = index - (m - na)
+        if slope[index] < 0.0:
+            _hold(K, F, index, A[DLO, j], 1.0)
+        else:
+            _hold(K, F, index, A[DHI, j], -1.0)
     elif kind == BORDER:
         value[index] = 0.0
         tally[index] += 1
@@ -160,157 +156,119 @@ def _walk(T, A, side, place, row, held, wanted, reach, tally):
 
 
 @inner
-def _first_block(T, A, place, row, wanted, reach):
-    """What stops the way along d first, its index and the step there; fills the slopes."""
-    na, nc, m = A.shape[1], len(place), T.shape[1]
-    value, slope = T[na + VALUE], T[na + SLOPE]
-    for r in range(m):
-        slope[r] = 0.0
-    length = 0.0
-    for j in range(na):
-        sensitivity, change = T[j], A[D, j]
-        length = max(length, abs(change))
-        if change != 0.0:
-            for r in range(m):
-                slope[r] += change * sensitivity[r]
-    kind, index, step, still = NOTHING, -1, reach, 1e-12 * length
-    for i in range(nc):
-        if slope[i] < -still and value[i] < -step * slope[i] and not _among(row, row[len(row) - 1], i):
-            kind, index, step = BORDER, i, max(value[i], 0.0) / -slope[i]
-    for j in range(na):
-        change = A[D, j]
-        room = (A[LO, j] if change < 0.0 else A[HI, j]) - A[X, j]
-        if change != 0.0 and room / change < step:
-            kind, index, step = BOUND, j, max(room / change, 0.0)
-        r = m - na + j
-        change = slope[r]
-        room = (A[DLO, j] if change < 0.0 else A[DHI, j]) - value[r]
-        if abs(change) > still and room / change < step and not _among(row, row[len(row) - 1], r):
-            # a violated limit is wanted, to be repaired: it does not stop anything
-            if not _among(wanted, len(wanted), r):
-                kind, index, step = LIMIT, r, max(room / change, 0.0)
-    return kind, index, step
-
-
-@inner
-def _among(indices, count, index):
-    for n in range(count):
-        if indices[n] == index:
+def _among(listed, index):
+    for n in range(listed[len(listed) - 1]):
+        if listed[n] == index:
             return True
     return False
 
 
 @inner
-def hold(row, held, index, level, sign):
+def _hold(K, F, index, level, sign):
     """Hold a row, if there is room."""
-    most = len(row) - 1
-    n = row[most]
+    most = K.shape[1] - 1
+    n = K[ROW, most]
     if n < most:
-        row[n], held[LEVEL, n], held[SIGN, n], held[MU, n] = index, level, sign, 0.0
-        row[most] = n + 1
+        K[ROW, n], F[LEVEL, n], F[SIGN, n], F[MU, n] = index, level, sign, 0.0
+        K[ROW, most] = n + 1
 
 
 @inner
-def _turn(C, O, T, L, members, place, row, held, wanted, target, i, why, falling, may, trail):
-    """At the border of contact i: change sides or hold it; returns how to go on and whether sides were changed."""
-    na, count = len(O) - 1, row[len(row) - 1]
-    pivot = respond(C, T, L, members, place, i) if may else 0.0
-    if pivot > 0.0 and why == MET and count == 0:
+def _turn(M, L, I, K, F, wanted, target, i, why, falling, weary, trail):
+    """At the border of contact i: change sides or hold it; returns how to go on."""
+    nc = L.shape[1]
+    na, alone, pivot = (len(M) - nc - FIXED) // 2, K[ROW, K.shape[1] - 1] == 0, 0.0
+    if why != MET or not weary:
+        pivot = respond(M, L, I, i)
+    if pivot > 0.0 and why == MET and alone:
         # beyond the border g changes by 2 c (u·residual) with c = −S_i / pivot: no need to cross to know the slope
         pull = 0.0
         for n in range(len(wanted)):
-            pull += T[na + RESPONSE, wanted[n]] * (T[na + VALUE, wanted[n]] - target[n])
-        if not -falling - 2.0 * T[na + SLOPE, i] / pivot * pull < -1e-10 * falling:
+            pull += M[na + RESPONSE, wanted[n]] * (M[na + VALUE, wanted[n]] - target[n])
+        if not -falling - 2.0 * M[na + SLOPE, i] / pivot * pull < -1e-10 * falling:
             pivot = 0.0
     if pivot > 0.0:
-        cross(C, O, T, L, members, place, i, pivot)
+        cross(M, L, I, i, pivot)
         n = trail[0] + 1
         if n < len(trail):
-            trail[n] = i + 1 if place[i] >= 0 else -i - 1
+            trail[n] = i + 1 if I[PLACE, i] >= 0 else -i - 1
             trail[0] = n
     if pivot == 0.0 or why == BACK:
-        hold(row, held, i, 0.0, 1.0)
-        return ANEW, pivot > 0.0
+        _hold(K, F, i, 0.0, 1.0)
+        return HELD
     if why == MET:
         # held rows bend at the border, so only the next step shows whether crossing it was right
-        return (STRAIGHT if count == 0 else ON_TRIAL), True
-    return ANEW, True
+        return STRAIGHT if alone else ON_TRIAL
+    return ANEW
 
 
 @inner
-def _release(C, T, L, members, place, A, side, row, held, wanted, target, duals, size):
+def _release(M, L, I, A, K, F, wanted, target, duals, size):
     """Let go of the bound or row whose multiplier is most wrong, or name the border beyond which the cost falls."""
-    nc, count = len(place), row[len(row) - 1]
-    worst, bound, position, borders = -WRONG * size, -1, -1, False
-    for j in range(len(side)):
-        if side[j] != 0 and A[LO, j] < A[HI, j] and -side[j] * A[ETA, j] < worst:
-            worst, bound = -side[j] * A[ETA, j], j
+    na, nc, last = A.shape[1], L.shape[1], K.shape[1] - 1
+    worst, bound, position, border, count = -WRONG * size, -1, -1, STAY, K[ROW, last]
+    for j in range(na):
+        force = -K[SIDE, j] * A[ETA, j]
+        if force < worst and A[LO, j] < A[HI, j]:
+            worst, bound, border = force, j, LET_GO
+    if bound < 0 and count > 0:
+        contact_multipliers(M, L, I, K, F, wanted, target, duals)
     for n in range(count):
-        borders |= row[n] < nc
-        force = held[SIGN, n] * held[MU, n] * _norm(T, row[n])
+        row, norm = K[ROW, n], 0.0
+        for j in range(na):
+            norm = max(norm, abs(M[j, row]))
+        force = F[SIGN, n] * F[MU, n] * norm
         if force < worst:
-            worst, bound, position = force, -1, n
-    border = LET_GO
+            worst, bound, position, border = force, -1, n, LET_GO
+        if bound < 0 and row < nc:
+            force = duals[0 if I[PLACE, row] >= 0 else 1, row] * norm
+            if force < worst:
+                worst, position, border = force, n, row
     if bound >= 0:
-        side[bound] = 0
-    elif position < 0:
-        border = STAY
-        if borders:
-            contact_multipliers(C, T, L, members, place, row, held, wanted, target, duals)
-            for n in range(count):
-                if row[n] < nc:
-                    force = (duals[0, row[n]] if place[row[n]] >= 0 else duals[1, row[n]]) * _norm(T, row[n])
-                    if force < worst:
-                        worst, position, border = force, n, row[n]
+        K[SIDE, bound] = 0
     if position >= 0:
         for n in range(position, count - 1):
-            row[n], held[LEVEL, n], held[SIGN, n] = row[n + 1], held[LEVEL, n + 1], held[SIGN, n + 1]
-        row[len(row) - 1] = count - 1
+            K[ROW, n], F[LEVEL, n], F[SIGN, n] = K[ROW, n + 1], F[LEVEL, n + 1], F[SIGN, n + 1]
+        K[ROW, last] = count - 1
     return border
 
 
 @inner
-def _norm(T, row):
-    largest = 0.0
-    for j in range(len(T) - 4):
-        largest = max(largest, abs(T[j, row]))
-    return largest
-
-
-@inner
-def contact_multipliers(C, T, L, members, place, row, held, wanted, target, duals):
+def contact_multipliers(M, L, I, K, F, wanted, target, duals):
     """ν of the gaps and κ of the contact efforts, from the multipliers of the held rows.
 
     ∂cost/∂λ_c = W_acᵀμ + W_cc ν + κ, with ν zero at open contacts and κ at pushing ones, but for held borders.
     """
-    na, nc = len(T) - 4, len(place)
-    price, z, nu, kappa = T[na + RESPONSE], L[nc], duals[0], duals[1]
-    for r in range(len(price)):
+    nc, m = L.shape[1], M.shape[1]
+    na = (len(M) - nc - FIXED) // 2
+    price, z, nu, kappa, C = M[na + RESPONSE], L[nc], duals[0], duals[1], M[len(M) - nc :]
+    members, place = I[MEMBERS], I[PLACE]
+    for r in range(m):
         price[r] = 0.0
     for n in range(len(wanted)):
-        price[wanted[n]] = 2.0 * (T[na + VALUE, wanted[n]] - target[n])
+        price[wanted[n]] = 2.0 * (M[na + VALUE, wanted[n]] - target[n])
     for i in range(nc):
         nu[i] = kappa[i] = 0.0
-    for n in range(row[len(row) - 1]):
-        i = row[n]
+    for n in range(K[ROW, K.shape[1] - 1]):
+        i = K[ROW, n]
         if i < nc and place[i] >= 0:
-            kappa[i] = held[MU, n]
+            kappa[i] = F[MU, n]
         else:
-            price[i] -= held[MU, n]
+            price[i] -= F[MU, n]
             if i < nc:
-                nu[i] = held[MU, n]
+                nu[i] = F[MU, n]
     for i in range(nc):
-        weights, total = C[i], 0.0
-        for r in range(len(price)):
-            total += weights[r] * price[r]
+        row, total = C[i], 0.0
+        for r in range(m):
+            total += row[r] * price[r]
         if place[i] >= 0:
             z[place[i]] = total - kappa[i]
         else:
             kappa[i] = total
     solve(L, members[nc], z)
     for a in range(members[nc]):
+        row = C[members[a]]
         nu[members[a]] = z[a]
-        weights = C[members[a]]
         for i in range(nc):
             if place[i] < 0:
-                kappa[i] -= weights[i] * z[a]
+                kappa[i] -= row[i] * z[a]

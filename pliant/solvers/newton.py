@@ -7,15 +7,14 @@ factor of the free part of H and an orthonormal basis of the held rows give d an
 
 The cost is Σ_r (value_r − target_r)² + xᵀQx − 2 pᵀx over the `wanted` rows. Arrays, beside those of `pieces`:
 
-    A       (8, na)       actuator vectors X, LO, HI, DLO, DHI, G, D, ETA: efforts, their bounds, displacement bounds,
-                          gradient, step, multipliers of the effort bounds
-    side    (na,)         effort bounds: −1 sits on the lower, 1 on the upper, 0 free
-    H       (na, na)
-    Q       (na + 1, na)  last row p
-    wanted  (n,), target (n,)
-    row     (n + 1,)      held rows; last entry their number
-    held    (4, n)        LEVEL they are held at, SIGN 1 if the value may grow, MU multiplier, STEP scratch
-    B       (na + n, na)  scratch: the factor of H, then the basis;  R (n, n) scratch
+    A  (9 + 2 na + n, na)  actuator vectors X, LO, HI, DLO, DHI, G, D, ETA, Y: efforts, their bounds, displacement
+                           bounds, gradient, step, multipliers of the effort bounds, scratch; then H (na rows),
+                           the factor of its free part (na rows), the basis (n rows)
+    Q  (na + 1, na)        last row p
+    K  (3, n + 1)          SIDE of the bound an effort sits on (−1 lower, 1 upper, 0 free); held ROWs and FREE
+                           efforts, their numbers at the end
+    F  (4 + n, n)          of the held rows: LEVEL, SIGN 1 if the value may grow, MU multiplier, STEP scratch;
+                           then the triangle R that belongs to the basis
 """
 
 from __future__ import annotations
@@ -24,158 +23,127 @@ import numpy as np
 
 from pliant.solvers.pieces import VALUE, inner
 
-X, LO, HI, DLO, DHI, G, D, ETA = range(8)
-LEVEL, SIGN, MU, STEP = range(4)
+X, LO, HI, DLO, DHI, G, D, ETA, Y, HESSIAN = range(10)
+SIDE, ROW, FREE = range(3)
+LEVEL, SIGN, MU, STEP, TRIANGLE = range(5)
 
-FLAT = (
-    1e-13  # added to the diagonal of H, relative to its largest entry: redundant actuators leave it singular
-)
+FLAT = 1e-13  # added to the diagonal of H, relative to its largest entry: redundant actuators leave it singular
 DEPENDENT = 1e-20  # squared share of a held row that its predecessors do not explain
 
 
 @inner
-def hessian(T, wanted, Q, H):
-    """H of the cost on the piece."""
-    for i in range(len(H)):
-        one = T[i]
-        for j in range(i + 1):
-            other, total = T[j], Q[i, j]
-            for r in wanted:
-                total += one[r] * other[r]
-            H[i, j] = H[j, i] = 2.0 * total
-
-
-@inner
-def gradient(T, wanted, target, Q, A, floor):
-    """g of the cost at the point; returns the size of the terms that make it up.
+def model(M, A, Q, wanted, target, floor, bent):
+    """Gradient and, on a new piece, Hessian of the cost; returns the size of the terms that make up the gradient.
 
     `floor` is the least size of a residual: below it, rounding of what the residual was computed from counts.
     """
     na, size = len(Q) - 1, 0.0
-    x, value, p = A[X], T[na + VALUE], Q[na]
+    x, value = A[X], M[na + VALUE]
     for i in range(na):
-        row, pulls = T[i], Q[i]
-        total, magnitude = -p[i], abs(p[i])
+        row, pulls = M[i], Q[i]
+        total, magnitude, pull = -Q[na, i], abs(Q[na, i]), 0.0
         for n in range(len(wanted)):
             residual = value[wanted[n]] - target[n]
             total += row[wanted[n]] * residual
             magnitude += abs(row[wanted[n]]) * max(abs(residual), floor)
-        pull = 0.0
         for j in range(na):
             pull += pulls[j] * x[j]
         A[G, i] = 2.0 * (total + pull)
         size = max(size, 2.0 * (magnitude + abs(pull)))
+        if bent:
+            for j in range(i + 1):
+                total = pulls[j]
+                for r in wanted:
+                    total += row[r] * M[j, r]
+                A[HESSIAN + i, j] = A[HESSIAN + j, i] = 2.0 * total
     return size
 
 
 @inner
-def cost_of(T, wanted, target, Q, A):
-    """The cost at the point."""
-    na, total = len(Q) - 1, 0.0
-    for n in range(len(wanted)):
-        total += (T[na + VALUE, wanted[n]] - target[n]) ** 2
-    for i in range(na):
-        pull = -2.0 * Q[na, i]
-        for j in range(na):
-            pull += Q[i, j] * A[X, j]
-        total += pull * A[X, i]
-    return total
-
-
-@inner
-def newton_step(T, A, side, H, row, held, B, R):
+def newton_step(M, A, K, F):
     """d, μ and η, see the module."""
-    na, free = len(H), 0
-    g, d, largest = A[G], A[D], 0.0
-    index = np.empty(na, np.int64)
-    y = np.empty(na)
+    na, count = A.shape[1], K[ROW, K.shape[1] - 1]
+    d, y, index, largest = A[D], A[Y], K[FREE], 0.0
+    B, free = A[HESSIAN + na :], 0
     for j in range(na):
-        d[j] = 0.0
-        largest = max(largest, H[j, j])
-        if side[j] == 0:
+        d[j], largest = 0.0, max(largest, A[HESSIAN + j, j])
+        if K[SIDE, j] == 0:
             index[free] = j
             free += 1
+    index[len(index) - 1] = free
     least = FLAT * largest + 1e-300
     for a in range(free):
-        one, total_y = B[a], -g[index[a]]
-        for b in range(a + 1):
-            other, total = B[b], H[index[a], index[b]]
+        one, whole, right = B[a], A[HESSIAN + index[a]], -A[G, index[a]]
+        for b in range(a):
+            other, total = B[b], whole[index[b]]
             for c in range(b):
                 total -= one[c] * other[c]
-            one[b] = total / other[b] if a > b else np.sqrt(max(total + least, least))
+            one[b] = total / other[b]
+        total = whole[index[a]] + least
         for c in range(a):
-            total_y -= one[c] * y[c]
-        y[a] = total_y / one[a]
-    n = row[len(row) - 1]
-    if n > 0:
-        _onto_rows(T, index, free, row, held, B, R, y)
+            total -= one[c] * one[c]
+            right -= one[c] * y[c]
+        one[a] = np.sqrt(max(total, least))
+        y[a] = right / one[a]
+    if count > 0:
+        _onto_rows(M, A, K, F)
     for a in range(free - 1, -1, -1):
-        total = y[a]
-        for c in range(a + 1, free):
-            total -= B[c, a] * d[index[c]]
-        d[index[a]] = total / B[a, a]
+        total = y[a] / B[a, a]
+        d[index[a]] = total
+        for c in range(a):
+            y[c] -= B[a, c] * total
     for j in range(na):
         total = 0.0
-        if side[j] != 0:
-            total = g[j]
+        if K[SIDE, j] != 0:
+            whole = A[HESSIAN + j]
+            total = A[G, j]
             for i in range(na):
-                total += H[j, i] * d[i]
-            for k in range(n):
-                total -= held[MU, k] * T[j, row[k]]
+                total += whole[i] * d[i]
+            for n in range(count):
+                total -= F[MU, n] * M[j, K[ROW, n]]
         A[ETA, j] = total
 
 
 @inner
-def _onto_rows(T, index, free, row, held, B, R, y):
+def _onto_rows(M, A, K, F):
     """y ← y + V(h − Vᵀy) with N = (L V R)ᵀ, h = R⁻ᵀe; μ = R⁻¹(h − Vᵀy). Dependent rows get μ = 0."""
-    count, na = row[len(row) - 1], len(index)
-    h, mu, value = held[STEP], held[MU], T[na + VALUE]
+    na, last = A.shape[1], K.shape[1] - 1
+    count, free = K[ROW, last], K[FREE, last]
+    y, h, mu, B, V, R = A[Y], F[STEP], F[MU], A[HESSIAN + na :], A[HESSIAN + 2 * na :], F[TRIANGLE:]
     for n in range(count):
-        v, before = B[na + n], 0.0
+        v, row, before, after = V[n], K[ROW, n], 0.0, 0.0
         for a in range(free):
-            one, total = B[a], T[index[a], row[n]]
+            one, total = B[a], M[K[FREE, a], row]
             for c in range(a):
                 total -= one[c] * v[c]
             v[a] = total / one[a]
             before += v[a] * v[a]
-        after = _orthogonalise(B, R, na, n, free)
-        h[n] = held[LEVEL, n] - value[row[n]]
+        h[n] = F[LEVEL, n] - M[na + VALUE, row]
+        for k in range(2 * n):  # orthogonalise twice
+            basis, along = V[k % n], 0.0
+            for a in range(free):
+                along += basis[a] * v[a]
+            for a in range(free):
+                v[a] -= along * basis[a]
+            R[k % n, n] = along if k < n else R[k % n, n] + along
+        for a in range(free):
+            after += v[a] * v[a]
         for k in range(n):
             h[n] -= R[k, n] * h[k]
-        independent = after > DEPENDENT * before
-        R[n, n] = np.sqrt(after) if independent else 0.0
-        scale = 1.0 / R[n, n] if independent else 0.0
+        R[n, n] = np.sqrt(after) if after > DEPENDENT * before else 0.0
+        scale = 1.0 / R[n, n] if R[n, n] > 0.0 else 0.0
         h[n] *= scale
         for a in range(free):
             v[a] *= scale
     for n in range(count):
-        v = B[na + n]
+        v, along = V[n], 0.0
         for a in range(free):
-            h[n] -= v[a] * y[a]
-    for n in range(count - 1, -1, -1):
-        v, total = B[na + n], h[n]
+            along += v[a] * y[a]
+        h[n] -= along
         for a in range(free):
             y[a] += h[n] * v[a]
+    for n in range(count - 1, -1, -1):
+        total = h[n]
         for k in range(n + 1, count):
             total -= R[n, k] * mu[k]
         mu[n] = total / R[n, n] if R[n, n] > 0.0 else 0.0
-
-
-@inner
-def _orthogonalise(B, R, na, n, free):
-    """Take the earlier basis vectors out of the n-th, twice; returns what is left, squared."""
-    v = B[na + n]
-    for k in range(n):
-        R[k, n] = 0.0
-    for _ in range(2):
-        for k in range(n):
-            basis, along = B[na + k], 0.0
-            for a in range(free):
-                along += basis[a] * v[a]
-            R[k, n] += along
-            for a in range(free):
-                v[a] -= along * basis[a]
-    left = 0.0
-    for a in range(free):
-        left += v[a] * v[a]
-    return left

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InputError
-from pliant.solvers.newton import DHI, DLO, HI, LO
-from pliant.solvers.pieces import SHIFT, inner
+from pliant.solvers.newton import DLO, LO
+from pliant.solvers.pieces import FIXED, SHIFT, inner
 
 PAPER = 1e-3  # ε in units of `work_scale`, Coevoet et al. 2017
 THROUGH_CONTACT = (
@@ -126,80 +126,76 @@ def work_scale(Wea: ArrayLike, Wec: ArrayLike, Waa: ArrayLike, Wac: ArrayLike, W
     Where efforts move the effector through contacts only (W_ea = 0) that would vanish, so the single contact that
     transmits most, W_ec W_ca / W_cc, replaces it.
     """
-    blocks = [np.ascontiguousarray(a, dtype=np.float64) for a in (Wea, Wec, Waa, Wac, Wcc)]
-    (ne, na), nc = blocks[0].shape, blocks[4].shape[0]
-    shapes = (ne, na), (ne, nc), (na, na), (na, nc), (nc, nc)
-    return _work_scale.py_func(*(b.reshape(s) for b, s in zip(blocks, shapes)))
+    Wea, Wec, Waa, Wac, Wcc = (np.asarray(a, np.float64) for a in (Wea, Wec, Waa, Wac, Wcc))
+    effect = np.abs(Wea.T @ Wea).sum(axis=1).max(initial=0.0)
+    compliance = np.abs(Waa).sum(axis=1).max(initial=0.0)
+    own = np.diag(Wcc)
+    if own.size and own.max() > 0.0:
+        reach = (Wec**2).sum(axis=0) * np.abs(Wac).sum(axis=0) * np.abs(Wac).max(axis=0)
+        effect = max(effect, THROUGH_CONTACT * (reach[own > 0.0] / own[own > 0.0] ** 2).max())
+    return float(effect / compliance) if compliance > 0.0 else 0.0
 
 
 @inner
-def _work_scale(Wea, Wec, Waa, Wac, Wcc):
-    (ne, na), nc = Wea.shape, len(Wcc)
+def _work_scale(data, ne, na, nc, at):
+    """`work_scale` in compiled form."""
     direct, compliance = 0.0, 0.0
     for i in range(na):
         total, effect = 0.0, 0.0
         for j in range(na):
-            total += abs(Waa[i, j])
             product = 0.0
             for e in range(ne):
-                product += Wea[e, i] * Wea[e, j]
+                product += data[at.Wea + e * na + i] * data[at.Wea + e * na + j]
+            total += abs(data[at.Waa + i * na + j])
             effect += abs(product)
         compliance, direct = max(compliance, total), max(direct, effect)
     for c in range(nc):
-        reach, total, largest = 0.0, 0.0, 0.0
+        reach, total, largest, own = 0.0, 0.0, 0.0, data[at.Wcc + c * nc + c]
         for e in range(ne):
-            reach += Wec[e, c] ** 2
+            reach += data[at.Wec + e * nc + c] ** 2
         for i in range(na):
-            total += abs(Wac[i, c])
-            largest = max(largest, abs(Wac[i, c]))
-        if Wcc[c, c] > 0.0:
-            direct = max(direct, THROUGH_CONTACT * reach * total * largest / Wcc[c, c] ** 2)
+            push = abs(data[at.Wac + i * nc + c])
+            total, largest = total + push, max(largest, push)
+        if own > 0.0:
+            direct = max(direct, THROUGH_CONTACT * reach * total * largest / own**2)
     return direct / compliance if compliance > 0.0 else 0.0
 
 
 @inner
-def block(data, start, rows, columns):
-    """A matrix in the vector."""
-    return data[start : start + rows * columns].reshape((rows, columns))
-
-
-@inner
-def load(data, ne, na, nc, eps, rho, C, O, A, Q, scale):
+def load(data, ne, na, nc, eps, rho, M, A, Q, scale):
     """Fill the scaled arrays of `pieces` and `newton`.
 
     `scale` (na + nc,): λ_j = scale_j x_j; a contact that nothing moves has scale 0 and takes no part.
     Contradicting bounds lo > hi are replaced by their middle. Returns (ε, whether there were such, sound input).
     """
-    at = offsets(ne, na, nc)
-    Wea, Wec = block(data, at.Wea, ne, na), block(data, at.Wec, ne, nc)
-    Waa, Wac, Wcc = block(data, at.Waa, na, na), block(data, at.Wac, na, nc), block(data, at.Wcc, nc, nc)
+    at, fixed, contacts, last = offsets(ne, na, nc), na + FIXED, 2 * na + FIXED + 1, nc + ne
+    start = M[2 * na + FIXED]
     if eps < 0.0:
-        eps = PAPER * _work_scale(Wea, Wec, Waa, Wac, Wcc)
-    _scales(Wea, Waa, Wcc, scale)
-    start = O[na]
+        eps = PAPER * _work_scale(data, ne, na, nc, at)
+    _scales(data, ne, na, nc, at, scale)
     for c in range(nc):
-        s, row, compliance = scale[na + c], C[c], Wcc[c]
+        s, row, first = scale[na + c], M[contacts + c], at.Wcc + c * nc
         for i in range(nc):
-            row[i] = s * scale[na + i] * compliance[i]
+            row[i] = s * scale[na + i] * data[first + i]
         row[c] = 1.0 + SHIFT
         start[c] = s * data[at.dc + c]
         for j in range(na):
-            O[j, c] = row[nc + ne + j] = s * scale[j] * Wac[j, c]
+            row[last + j] = M[fixed + j, c] = s * scale[j] * data[at.Wac + j * nc + c]
     for e in range(ne):
         s = np.sqrt(data[at.weights + e])
         start[nc + e] = s * data[at.de + e]
         for c in range(nc):
-            C[c, nc + e] = s * scale[na + c] * Wec[e, c]
+            M[contacts + c, nc + e] = s * scale[na + c] * data[at.Wec + e * nc + c]
         for j in range(na):
-            O[j, nc + e] = s * scale[j] * Wea[e, j]
+            M[fixed + j, nc + e] = s * scale[j] * data[at.Wea + e * na + j]
     for i in range(na):
-        start[nc + ne + i] = scale[i] * data[at.da + i]
+        start[last + i] = scale[i] * data[at.da + i]
         Q[na, i] = 0.0
         for j in range(na):
-            work = scale[i] * 0.5 * (Waa[i, j] + Waa[j, i])
+            work = scale[i] * 0.5 * (data[at.Waa + i * na + j] + data[at.Waa + j * na + i])
             Q[i, j] = (eps + rho) * work * scale[j]
             Q[na, i] += rho * work * data[at.previous + j]
-            O[j, nc + ne + i] = scale[i] * scale[j] * Waa[i, j]
+            M[fixed + j, last + i] = scale[i] * scale[j] * data[at.Waa + i * na + j]
     contradiction, sound = _load_bounds(data, at.bounds, scale, A)
     return eps, contradiction, sound
 
@@ -210,35 +206,34 @@ def _load_bounds(data, begin, scale, A):
     for n in range(begin):
         sound += 0.0 * data[n]  # NaN if anything is not finite
     for j in range(na):
-        for low, high, s in ((LO, HI, 1.0 / scale[j]), (DLO, DHI, scale[j])):
-            A[low, j], A[high, j] = (
-                s * data[begin + (low - LO) * na + j],
-                s * data[begin + (high - LO) * na + j],
-            )
-            if not (A[low, j] < np.inf and A[high, j] > -np.inf):
+        for low in (LO, DLO):
+            s = 1.0 / scale[j] if low == LO else scale[j]
+            least, most = s * data[begin + (low - LO) * na + j], s * data[begin + (low + 1 - LO) * na + j]
+            if not (least < np.inf and most > -np.inf):
                 sound = np.nan
-            if A[low, j] > A[high, j]:
+            if least > most:
                 contradiction = True
-                A[low, j] = A[high, j] = 0.5 * (A[low, j] + A[high, j])
+                least = most = 0.5 * (least + most)
+            A[low, j], A[low + 1, j] = least, most
     return contradiction, sound == 0.0
 
 
 @inner
-def _scales(Wea, Waa, Wcc, scale):
+def _scales(data, ne, na, nc, at, scale):
     """1/√Wᵢᵢ; actuators without compliance of their own are scaled by what they do to the effector."""
-    na, nc, largest = len(Waa), len(Wcc), 0.0
+    largest = 0.0
     for j in range(na):
-        largest = max(largest, Waa[j, j])
+        largest = max(largest, data[at.Waa + j * na + j])
     for j in range(na):
-        effect = 0.0
-        for e in range(len(Wea)):
-            effect = max(effect, abs(Wea[e, j]))
-        if Waa[j, j] > 1e-24 * largest:
-            scale[j] = 1.0 / np.sqrt(Waa[j, j])
-        else:
-            scale[j] = 1.0 / effect if effect > 0.0 else 1.0
+        own, effect = data[at.Waa + j * na + j], 0.0
+        for e in range(ne):
+            effect = max(effect, abs(data[at.Wea + e * na + j]))
+        if not own > 1e-24 * largest:
+            own = effect**2 if effect > 0.0 else 1.0
+        scale[j] = 1.0 / np.sqrt(own)
     largest = 0.0
     for c in range(nc):
-        largest = max(largest, Wcc[c, c])
+        largest = max(largest, data[at.Wcc + c * nc + c])
     for c in range(nc):
-        scale[na + c] = 1.0 / np.sqrt(Wcc[c, c]) if Wcc[c, c] > 1e-24 * largest else 0.0
+        own = data[at.Wcc + c * nc + c]
+        scale[na + c] = 1.0 / np.sqrt(own) if own > 1e-24 * largest else 0.0

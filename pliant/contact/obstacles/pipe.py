@@ -61,8 +61,9 @@ class Pipe(Obstacle):
 class ForkedPipe(Obstacle):
     """The inside of several tubes that meet; gap > 0 inside.
 
-    `branches` are polylines (n, 3) [m], `radius` [m] is one or one for each. Branches meet where one begins or ends within another. Every other end is open unless `open` is False;
-    it may also be a pair of flags for each branch.
+    `branches` are polylines (n, 3) [m], `radius` [m] is one or one for each. Branches meet where one begins
+    or ends within another. Every other end is open unless `open` is False; it may also be a pair of flags
+    for each branch.
     """
 
     branches: Any
