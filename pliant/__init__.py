@@ -8,7 +8,7 @@
 SI units everywhere: m, N, Pa, kg, s, rad.
 """
 
-from pliant import interactions, laws, materials, mesh, solvers
+from pliant import contact, interactions, laws, materials, mesh, solvers
 from pliant.bodies import Hinge, Prismatic, Rigid, Solid
 from pliant.compliance import Compliance, compliance
 from pliant.errors import ConvergenceError, InputError, MeshError, PliantError, PliantWarning, SingularError

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -103,7 +104,9 @@ class Inverse:
         self.pose = Pose(start.q, np.array(start.effort), None, np.zeros(0))
         self.work = Workspace()
         self.reference = self._delta(self.pose.q)  # δ that speed limits count from
-        self.target = np.where(np.isnan(self.roles.target), self.reference[self.roles.effectors], self.roles.target)
+        self.target = np.where(
+            np.isnan(self.roles.target), self.reference[self.roles.effectors], self.roles.target
+        )
 
     def step(self, targets: Mapping[str, Any] | None = None) -> Outcome:
         """One step towards the targets; those not named keep theirs. Never raises because a target is out of reach."""
@@ -114,11 +117,15 @@ class Inverse:
         for halving in range(self.settings.halvings + 1):
             move, decrement, count, goal = self._attempt(before, task)
             depth = self._penetration(move.pose) if move else np.inf
-            if move and depth <= max(self.settings.penetration * self.robot.length, 0.7 * self._penetration(before)):
+            if move and depth <= max(
+                self.settings.penetration * self.robot.length, 0.7 * self._penetration(before)
+            ):
                 break
             task *= 0.5
         if move is None:  # nothing admissible was found: stay, and say so
-            certificate = InverseCertificate("stuck", decrement, self._penetration(before), 0, halving, 0.0, (), False)
+            certificate = InverseCertificate(
+                "stuck", decrement, self._penetration(before), 0, halving, 0.0, (), False
+            )
             return self._outcome(before, certificate, begin)
         self.pose = move.pose
         certificate = self._certify(move, decrement, depth, count, halving, goal)
@@ -159,7 +166,9 @@ class Inverse:
         return Move(moved, solution, factor, shift)
 
     def _detect(self, pose: Pose) -> Contacts | None:
-        return None if self.detector is None else self.detector.detect(pose.q, self.detector.reach(pose.moved))
+        return (
+            None if self.detector is None else self.detector.detect(pose.q, self.detector.reach(pose.moved))
+        )
 
     def _factorise(self, linear: Linear, pose: Pose) -> tuple[Factor, Linear, float]:
         """The exact tangent; where it is not positive definite the clamped one, then a shifted one."""
@@ -203,7 +212,10 @@ class Inverse:
         back = np.zeros((nk, len(keep) + 1))
         if nk:
             back = np.linalg.solve(W[k, k], np.column_stack([W[k][:, keep], delta[k]]))
-            W, delta = W[np.ix_(keep, keep)] - W[keep][:, k] @ back[:, :-1], delta[keep] - W[keep][:, k] @ back[:, -1]
+            W, delta = (
+                W[np.ix_(keep, keep)] - W[keep][:, k] @ back[:, :-1],
+                delta[keep] - W[keep][:, k] @ back[:, -1],
+            )
         e, a, o = slice(0, ne), slice(ne, ne + na), slice(ne + na, len(W))
         touching = bool(contacts is not None and len(contacts) and pose.force.any())
         base = work_scale(W[e, a], W[e, o], W[a, a], W[a, o], W[o, o])
@@ -228,7 +240,9 @@ class Inverse:
 
     def _recover(self, factor: Factor, free: np.ndarray, H: SparseRows, lam: np.ndarray, force: np.ndarray):
         roles = self.roles
-        chosen = np.concatenate([np.zeros(len(roles.effectors)), lam[roles.actuators], lam[roles.equal], lam[roles.pushing]])
+        chosen = np.concatenate(
+            [np.zeros(len(roles.effectors)), lam[roles.actuators], lam[roles.equal], lam[roles.pushing]]
+        )
         return free + factor.solve(H.transpose_dot(np.concatenate([chosen, force])))
 
     def _decrement(self, move: Move) -> float:
@@ -247,9 +261,7 @@ class Inverse:
     # Targets, limits, words.
 
     def _aim(self, targets: Mapping[str, Any] | None) -> None:
-        if targets is not None and not isinstance(targets, Mapping):
-            raise InputError("targets", expected="a dictionary from row name to value", got=type(targets).__name__)
-        for name, value in (targets or {}).items():
+        for name, value in dict(targets or {}).items():
             span = self.robot.named(name)
             mine = (self.roles.effectors >= span.start) & (self.roles.effectors < span.stop)
             if not mine.any():
@@ -261,25 +273,30 @@ class Inverse:
         size = float(np.linalg.norm(error / self._units))
         return error if size <= task else error * (task / size)
 
-    @property
+    @cached_property
     def _units(self) -> np.ndarray:
         """δ of each effector row per metre of motion: 1 for positions, an area for volumes, 1/lever for angles."""
-        if not hasattr(self, "_unit_cache"):
-            rest = linearise(self.robot, self.robot.rest.q, np.zeros(self.robot.bundle.rows), self.internal, self.gravity, tangent=False)
-            assert rest is not None
-            norms = rest.H.norms()[self.roles.effectors]
-            metres = np.concatenate(
-                [np.full(row.interaction.size, row.interaction.unit == "m") for row in self.robot.rows.values()]
-            )[self.roles.effectors].astype(bool)
-            self._unit_cache = np.where(metres, 1.0, np.maximum(norms, 1e-300))
-        return self._unit_cache
+        robot, rows = self.robot, self.roles.effectors
+        rest = linearise(
+            robot, robot.rest.q, robot.rest.effort, robot.rest.internal, self.gravity, tangent=False
+        )
+        assert rest is not None
+        sizes = [row.interaction.size for row in robot.rows.values()]
+        metres = np.repeat([row.interaction.unit == "m" for row in robot.rows.values()], sizes)[rows]
+        return np.where(metres, 1.0, np.maximum(rest.H.norms()[rows], 1e-300))
 
     def _displacement_bounds(self, before: Pose) -> tuple[np.ndarray, np.ndarray]:
         """Limits of δ_a⁺: the law's, and how far a taut actuator may move in one period."""
         roles, reach = self.roles, self.roles.speed / self.settings.rate
         here, taut = self.reference[roles.actuators], ~roles.one_sided | (before.lam[roles.actuators] > 0)
-        low = np.where(taut & np.isfinite(reach) & ~roles.one_sided, np.maximum(roles.displacement[0], here - reach), roles.displacement[0])
-        high = np.where(taut & np.isfinite(reach), np.minimum(roles.displacement[1], here + reach), roles.displacement[1])
+        low = np.where(
+            taut & np.isfinite(reach) & ~roles.one_sided,
+            np.maximum(roles.displacement[0], here - reach),
+            roles.displacement[0],
+        )
+        high = np.where(
+            taut & np.isfinite(reach), np.minimum(roles.displacement[1], here + reach), roles.displacement[1]
+        )
         return np.minimum(low, high), high
 
     def _delta(self, q: np.ndarray) -> np.ndarray:
@@ -296,7 +313,9 @@ class Inverse:
         gap = self.detector.detect(pose.q).gap
         return float(max(0.0, -gap.min(initial=0.0)))
 
-    def _certify(self, move: Move, decrement: float, depth: float, count: int, halvings: int, goal: np.ndarray):
+    def _certify(
+        self, move: Move, decrement: float, depth: float, count: int, halvings: int, goal: np.ndarray
+    ):
         limits = self._active_limits(move.pose)
         error = self.target - self._delta(move.pose.q)[self.roles.effectors]
         far = float(np.linalg.norm(error / self._units))
@@ -309,7 +328,11 @@ class Inverse:
 
     def _active_limits(self, pose: Pose) -> tuple[str, ...]:
         """Which actuator stands at which limit, in words."""
-        roles, lam, delta = self.roles, pose.lam[self.roles.actuators], self._delta(pose.q)[self.roles.actuators]
+        roles, lam, delta = (
+            self.roles,
+            pose.lam[self.roles.actuators],
+            self._delta(pose.q)[self.roles.actuators],
+        )
         out = []
         for k, name in enumerate(roles.names):
             near = lambda x, bound: np.isfinite(bound) and abs(x - bound) <= 1e-6 * max(1.0, abs(bound))
@@ -329,7 +352,9 @@ class Inverse:
         command = delta.copy()
         slack = roles.one_sided & (pose.lam[roles.actuators] <= 0)
         command[roles.actuators[slack]] -= self.settings.slack * robot.length
-        chosen = lambda values, role: {n: v for n, v in robot.split(values).items() if robot.rows[n].law.role == role}
+        chosen = lambda values, role: {
+            n: v for n, v in robot.split(values).items() if robot.rows[n].law.role == role
+        }
         state = State(pose.q, np.zeros(robot.ndof), pose.lam, self.internal, self.gravity)
         return Outcome(
             robot,

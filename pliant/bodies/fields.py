@@ -8,7 +8,9 @@ import numpy as np
 
 from pliant.bodies.blocks import kernel
 from pliant.errors import unknown_name
+from pliant.materials import measures
 from pliant.materials.kernels import dilatation, evaluate, volumetric
+from pliant.materials.material import LOCAL, MEAN, SHEAR
 from pliant.mesh import Mesh, quadrature
 from pliant.mesh.elements import material_gradients
 
@@ -16,8 +18,11 @@ if TYPE_CHECKING:
     from pliant.bodies.assembly import Assembly
 
 STRESSES = ("cauchy", "pk1", "pk2", "von_mises")
-STRAINS = ("green", "small", "hencky")
+STRAINS = {"green": measures.green_lagrange, "small": measures.small_strain, "hencky": measures.hencky}
 PLACES = ("cells", "nodes")
+Parts = list[
+    tuple[np.ndarray, np.ndarray, np.ndarray]
+]  # cells, values (n, nq, 3, 3) at their points, weights (n, nq)
 
 
 def check_name(kind: str, name: str, known: tuple[str, ...]) -> None:
@@ -40,45 +45,63 @@ def piola(code, c, F, w, pressure, P):
             evaluate(code, c, F[e, p], s, P[e, p], A, False)
 
 
+def corotated_piola(c: np.ndarray, F: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """P = 2μ(F − R) + (λ_loc (tr S − 3) + λ_mean (ϑ̄ − 1)) R of corotational Hooke, in NumPy.
+
+    The compiled function for all laws would take seconds to compile before the first picture of a robot that needs only
+    this one.
+    """
+    U, stretch, V = np.linalg.svd(F)
+    flip = np.sign(np.linalg.det(F))
+    U[..., :, 2] *= flip[..., None]
+    stretch[..., 2] *= flip
+    excess = stretch.sum(axis=-1) - 3.0  # tr S − 3
+    mean = (w * excess).sum(axis=1, keepdims=True) / w.sum(axis=1, keepdims=True)
+    R, pressure = U @ V, c[LOCAL] * excess + c[MEAN] * mean
+    return 2.0 * c[SHEAR] * (F - R) + pressure[..., None, None] * R
+
+
 def stress_measure(P: np.ndarray, F: np.ndarray, measure: str) -> np.ndarray:
     """P itself, σ = P Fᵀ/J (also for von Mises), or S = F⁻¹P; arrays (..., 3, 3) [Pa]."""
     if measure == "pk1":
         return P
-    if measure == "pk2":
-        return np.linalg.solve(F, P)
-    return P @ np.swapaxes(F, -1, -2) / np.linalg.det(F)[..., None, None]
+    return measures.second_piola_kirchhoff(F, P) if measure == "pk2" else measures.cauchy(F, P)
 
 
-def strain_measure(F: np.ndarray, measure: str) -> np.ndarray:
-    """½(FᵀF − I), sym(F) − I, or ln √(FᵀF), of F (..., 3, 3)."""
-    if measure == "small":
-        return 0.5 * (F + np.swapaxes(F, -1, -2)) - np.eye(3)
-    C = np.swapaxes(F, -1, -2) @ F
-    if measure == "green":
-        return 0.5 * (C - np.eye(3))
-    squares, axes = np.linalg.eigh(C)
-    return (axes * (0.5 * np.log(squares))[..., None, :]) @ np.swapaxes(axes, -1, -2)
+def at_corners(mesh: Mesh, values: np.ndarray) -> np.ndarray:
+    """Values (n, nq, …) at the quadrature points of some cells as values at their corners (n, corners, …).
+
+    Of the linear field closest to them: means over cells would be a fifth too low on the surface of a bent bar.
+    """
+    corners = mesh.element.nodes[: mesh.element.corners]
+    if values.shape[1] < 4:
+        return np.repeat(values.mean(axis=1, keepdims=True), len(corners), axis=1)
+    rule = quadrature(mesh.kind)
+    points = rule.points if len(rule.points) == values.shape[1] else quadrature(mesh.kind, 5).points
+    linear = lambda x: np.hstack([np.ones((len(x), 1)), x])
+    return np.einsum("cq,nq...->nc...", linear(corners) @ np.linalg.pinv(linear(points)), values)
 
 
-def von_mises(stress: np.ndarray) -> np.ndarray:
-    """√(3/2 dev σ : dev σ) of σ (..., 3, 3) [Pa]."""
-    deviator = stress - np.trace(stress, axis1=-2, axis2=-1)[..., None, None] / 3.0 * np.eye(3)
-    return np.sqrt(1.5 * np.einsum("...ij,...ij->...", deviator, deviator))
+def node_values(mesh: Mesh, parts: Parts) -> np.ndarray:
+    """Values (k, 3, 3) at the nodes: carried to the corners of each cell, then averaged by volume; mid nodes between."""
+    total, weight = np.zeros((len(mesh.nodes), 3, 3)), np.zeros(len(mesh.nodes))
+    for chosen, values, _ in parts:
+        corners = mesh.cells[chosen][:, : mesh.element.corners]
+        volume = np.repeat(mesh.cell_volumes[chosen, None], corners.shape[1], axis=1)
+        np.add.at(total, corners, volume[..., None, None] * at_corners(mesh, values))
+        np.add.at(weight, corners, volume)
+    field = total / np.where(weight > 0, weight, 1.0)[:, None, None]
+    if len(mesh.midnodes):
+        field[mesh.midnodes] = field[mesh.edges_of_midnodes].mean(axis=1)
+    return field
 
 
-def cell_means(values: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Mean over the points of each cell (ne, 3, 3), of values (ne, nq, 3, 3) with weights w (ne, nq)."""
-    return np.einsum("eqij,eq->eij", values, w) / w.sum(axis=1)[:, None, None]
-
-
-def node_means(mesh: Mesh, values: np.ndarray) -> np.ndarray:
-    """Mean over the cells around each node (k, 3, 3), weighted by volume, of values (ne, 3, 3)."""
-    nn, k = mesh.cells.shape[1], len(mesh.nodes)
-    share = np.repeat(mesh.cell_volumes, nn)
-    total = np.bincount(mesh.cells.ravel(), share, k)
-    flat = np.repeat(values.reshape(len(values), 9), nn, axis=0) * share[:, None]
-    sums = np.stack([np.bincount(mesh.cells.ravel(), column, k) for column in flat.T], axis=1)
-    return (sums / total[:, None]).reshape(k, 3, 3)
+def cell_values(mesh: Mesh, parts: Parts) -> np.ndarray:
+    """Means (ne, 3, 3) over the points of each cell."""
+    field = np.zeros((len(mesh.cells), 3, 3))
+    for chosen, values, w in parts:
+        field[chosen] = np.einsum("eqij,eq->eij", values, w) / w.sum(axis=1)[:, None, None]
+    return field
 
 
 def deformation_gradient(mesh: Mesh, x: np.ndarray) -> np.ndarray:
@@ -91,24 +114,24 @@ def deformation_gradient(mesh: Mesh, x: np.ndarray) -> np.ndarray:
 def stress(assembly: Assembly, mesh: Mesh, q: np.ndarray, z: np.ndarray, measure: str, at: str) -> np.ndarray:
     """Stress [Pa] of every cell or node, see `Solid.stress`."""
     check_name("stress measure", measure, STRESSES)
-    values = np.zeros((len(mesh.cells), 3, 3))
+    parts = []
     for group, span in zip(assembly.groups, assembly.internal_spans):
         P, F, w = group.piola(q, z[span])
-        values[group.chosen] = cell_means(stress_measure(P, F, measure), w)
-    values = _placed(mesh, values, at)
-    return von_mises(values) if measure == "von_mises" else values
+        parts.append((group.chosen, stress_measure(P, F, measure), w))
+    values = _placed(mesh, parts, at)
+    return measures.von_mises(values) if measure == "von_mises" else values
 
 
 def strain(assembly: Assembly, mesh: Mesh, q: np.ndarray, measure: str, at: str) -> np.ndarray:
     """Strain of every cell or node, see `Solid.strain`."""
-    check_name("strain measure", measure, STRAINS)
-    values = np.zeros((len(mesh.cells), 3, 3))
+    check_name("strain measure", measure, tuple(STRAINS))
+    parts = []
     for group in assembly.groups:
         F, w = group.deformation(q)
-        values[group.chosen] = cell_means(strain_measure(F, measure), w)
-    return _placed(mesh, values, at)
+        parts.append((group.chosen, STRAINS[measure](F), w))
+    return _placed(mesh, parts, at)
 
 
-def _placed(mesh: Mesh, values: np.ndarray, at: str) -> np.ndarray:
+def _placed(mesh: Mesh, parts: Parts, at: str) -> np.ndarray:
     check_name("place", at, PLACES)
-    return node_means(mesh, values) if at == "nodes" else values
+    return node_values(mesh, parts) if at == "nodes" else cell_values(mesh, parts)

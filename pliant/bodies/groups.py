@@ -83,6 +83,8 @@ class _Cells:
 
     def piola(self, q: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         F, w = self.deformation(q)
+        if isinstance(self.material, Hooke) and not self.material.small_strain:
+            return fields.corotated_piola(self.c, F, w), F, w
         P = np.empty_like(F)
         pressure = z if self.internal else np.zeros(len(F))
         fields.piola(self.material.code, self.c, F, *read_only(w, pressure), P)

@@ -12,7 +12,6 @@ import numpy as np
 from pliant.errors import unknown_name
 from pliant.interactions import Cable, Position
 from pliant.io.camera import Camera
-from pliant.io.fields import von_mises
 from pliant.io.frame import MM, Frame
 from pliant.io.render import Image, Renderer
 
@@ -154,7 +153,9 @@ def _camera(result: Result, view: View) -> Camera:
 def _stress(result: Result) -> tuple[np.ndarray, float, str]:
     robot = result.robot
     spans = zip(robot.bodies, robot.q_spans, robot.z_spans, strict=True)
-    parts = [von_mises(body, result.q[s], result.state.internal[t]) for body, s, t in spans]
+    parts = [
+        body.stress(result.q[s], "von_mises", at="nodes", z=result.state.internal[t]) for body, s, t in spans
+    ]
     return np.concatenate(parts) / 1e3, 1e3, "von Mises stress [kPa]"
 
 

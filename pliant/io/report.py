@@ -14,7 +14,6 @@ from pliant.errors import InputError
 from pliant.interactions import Position
 from pliant.io import page
 from pliant.io.facts import body_facts, certificate_words, material_text, result_data
-from pliant.io.fields import von_mises
 from pliant.io.picture import DEFAULT_VIEW, View, picture
 from pliant.io.plots import effort_plot, path_plot
 from pliant.io.units import quantity
@@ -174,7 +173,10 @@ def _write_meshes(result: Result, folder: Path) -> list[str]:
     for n, body in enumerate(robot.bodies):
         q, z = result.q[robot.q_spans[n]], result.state.internal[robot.z_spans[n]]
         x = np.array(body.positions(q))
-        data = {"displacement": x - body.mesh.nodes, "von_mises": von_mises(body, q, z)}
+        data = {
+            "displacement": x - body.mesh.nodes,
+            "von_mises": body.stress(q, "von_mises", at="nodes", z=z),
+        }
         name = "deformed.vtu" if len(robot.bodies) == 1 else f"deformed-{n + 1}.vtu"
         write(body.mesh.with_nodes(x), folder / name, point_data=data)
         names.append(name)

@@ -51,7 +51,7 @@ def descend(M, L, I, A, Q, K, F, wanted, target, duals, trail, limit):
     its length.
     """
     na, nc = A.shape[1], L.shape[1]
-    tally = np.zeros(nc + 1, np.int64)  # crossings of each border without progress, and steps without progress
+    tally = trail  # crossings of each border without progress, and steps without progress
     size, floor, trial, fresh, bent = 0.0, 0.0, -1, True, True
     K[ROW, K.shape[1] - 1] = 0
     for n in range(len(wanted)):

@@ -29,7 +29,7 @@ FRAGILE = 1e-5  # pivots below this let rounding into S, which is then computed 
 TOUCH = 1e-13  # gaps above minus this, relative to the largest, count as closed
 
 # reassociation lets sums use vector instructions; NaN and infinity keep their meaning
-inner = njit(error_model="numpy", fastmath={"reassoc", "contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inner = njit(error_model="numpy", fastmath={"reassoc", "contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
 
 
 @inner
