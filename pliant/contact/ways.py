@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import dijkstra
 
 from pliant.contact.checks import frozen
 
@@ -38,6 +37,8 @@ class Ways:
         rows, cols, lengths = [], [], []
         for start in range(0, len(X), _CHUNK):
             sources = np.arange(start, min(start + _CHUNK, len(X)))
+            from scipy.sparse.csgraph import dijkstra  # slow to import
+
             found = dijkstra(graph, indices=sources, limit=limit)
             r, c = np.nonzero(np.isfinite(found))
             rows.append(sources[r])

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from pliant.solvers.cholesky_update import solve
-from pliant.solvers.descent import contact_multipliers
-from pliant.solvers.newton import ETA, MU, ROW, SIGN, X
+from pliant.solvers.newton import ETA, MU, ROW, X
 from pliant.solvers.pieces import FIXED, MEMBERS, OPEN, PLACE, RESPONSE, SHIFT, VALUE, inner
 from pliant.solvers.problem import offsets
 
-COST, STATIONARITY, COMPLEMENTARITY, FEASIBILITY, EPSILON, SCALARS = range(6)
+COST, EPSILON, SCALARS = range(3)
 
 
 class Report(NamedTuple):
@@ -41,47 +38,7 @@ def report(ne, na, nc):
 
 
 @inner
-def certify(data, ne, na, nc, eps, rho, M, L, I, A, Q, K, F, wanted, target, duals, scale, size, out):
-    """Fill the vector of results at the present point."""
-    at, to = offsets(ne, na, nc), report(ne, na, nc)
-    _refine(M, L, I, A)
-    contact_multipliers(M, L, I, K, F, wanted, target, duals)
-    out[STATIONARITY] = _stationarity(M, I, A, Q, K, F, duals, size)
-    for j in range(na):
-        out[to.effort + j] = scale[j] * A[X, j]
-        out[to.effort_multiplier + j] = A[ETA, j] / scale[j]
-        out[to.displacement_multiplier + j] = 0.0
-    for n in range(K[ROW, K.shape[1] - 1]):
-        j = K[ROW, n] - nc - ne
-        if j >= 0:
-            out[to.displacement_multiplier + j] = F[MU, n] * scale[j]
-    for c in range(nc):
-        s = scale[na + c]
-        out[to.contact + c] = s * max(M[na + VALUE, c], 0.0) if I[PLACE, c] >= 0 else 0.0
-        out[to.gap_multiplier + c] = duals[0, c] * s
-        out[to.contact_multiplier + c] = duals[1, c] / s if s > 0.0 else 0.0
-    _evaluate(data, ne, na, nc, eps, rho, out)
-    worst, largest = 0.0, 1e-300
-    for c in range(nc):
-        s, gap = scale[na + c], out[to.gap + c]
-        largest = max(largest, abs(M[na + OPEN, c]))
-        if s > 0.0:
-            worst = max(worst, abs(min(out[to.contact + c] / s, s * gap)))
-        elif gap < 0.0:
-            worst = np.inf  # closed, and nothing can open it
-    out[COMPLEMENTARITY] = worst / largest
-    worst = 0.0
-    for n in range(2 * na):  # efforts, then displacements
-        low, value = at.bounds + n + (na if n >= na else 0), out[to.effort + n]
-        over = max(data[low] - value, value - data[low + na])
-        if over > 0.0:
-            worst = max(worst, over / max(abs(data[low] if data[low] > value else data[low + na]), abs(value)))
-    out[FEASIBILITY] = worst
-    out[EPSILON] = eps
-
-
-@inner
-def _refine(M, L, I, A):
+def refine(M, L, I, A):
     """Values at x from the factor, corrected for the shift of W_cc: rounds of λ ← λ − (W + shift)⁻¹(Wλ + free)."""
     na, nc, m = A.shape[1], L.shape[1], M.shape[1]
     z, members, k, C = L[nc], I[MEMBERS], I[MEMBERS, nc], M[len(M) - nc :]
@@ -112,35 +69,7 @@ def _refine(M, L, I, A):
 
 
 @inner
-def _stationarity(M, I, A, Q, K, F, duals, size):
-    """Largest error of ∂L/∂λ_a = 0 and of the multipliers' signs, relative to the terms of the gradient.
-
-    The prices of the rows are still where `contact_multipliers` left them.
-    """
-    na, nc, m, worst = A.shape[1], I.shape[1] - 1, M.shape[1], 0.0
-    price = M[na + RESPONSE]
-    for j in range(na):
-        row, total = M[na + FIXED + j], -2.0 * Q[na, j] - A[ETA, j]
-        for r in range(m):
-            total += row[r] * price[r]
-        for c in range(nc):
-            if I[PLACE, c] >= 0:
-                total -= row[c] * duals[0, c]
-        for i in range(na):
-            total += 2.0 * Q[j, i] * A[X, i]
-        worst = max(worst, abs(total))
-    for n in range(K[ROW, K.shape[1] - 1]):
-        row_index, norm = K[ROW, n], 0.0
-        for j in range(na):
-            norm = max(norm, abs(M[j, row_index]))
-        worst = max(worst, -F[SIGN, n] * F[MU, n] * norm)
-        if row_index < nc:
-            worst = max(worst, -duals[0 if I[PLACE, row_index] >= 0 else 1, row_index] * norm)
-    return worst / size if size > 0.0 else worst
-
-
-@inner
-def _evaluate(data, ne, na, nc, eps, rho, out):
+def evaluate(data, ne, na, nc, eps, rho, out):
     """Displacement, effector error, gap and cost from the efforts, in user units."""
     at, to, cost = offsets(ne, na, nc), report(ne, na, nc), 0.0
     for e in range(ne):
@@ -169,3 +98,23 @@ def _evaluate(data, ne, na, nc, eps, rho, out):
             out[to.gap + c] += data[row + c] * effort
         out[to.displacement + i] = total
     out[COST] = cost
+    out[EPSILON] = eps
+
+
+@inner
+def unscale(ne, na, nc, M, L, I, A, K, F, scale, out):
+    """Efforts and multipliers in user units."""
+    to = report(ne, na, nc)
+    for j in range(na):
+        out[to.effort + j] = scale[j] * A[X, j]
+        out[to.effort_multiplier + j] = A[ETA, j] / scale[j]
+        out[to.displacement_multiplier + j] = 0.0
+    for n in range(K[ROW, K.shape[1] - 1]):
+        j = K[ROW, n] - nc - ne
+        if j >= 0:
+            out[to.displacement_multiplier + j] = F[MU, n] * scale[j]
+    for c in range(nc):
+        s = scale[na + c]
+        out[to.contact + c] = s * max(M[na + VALUE, c], 0.0) if I[PLACE, c] >= 0 else 0.0
+        out[to.gap_multiplier + c] = L[nc + 1, c] * s
+        out[to.contact_multiplier + c] = L[nc + 2, c] / s if s > 0.0 else 0.0

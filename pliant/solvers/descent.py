@@ -25,11 +25,13 @@ from pliant.solvers.newton import (
     SIGN,
     D,
     G,
+    WANTED,
     X,
-    model,
+    gradient,
+    hessian,
     newton_step,
 )
-from pliant.solvers.pieces import FIXED, MEMBERS, PLACE, RESPONSE, SLOPE, VALUE, cross, inner, respond
+from pliant.solvers.pieces import FIXED, MEMBERS, PLACE, RESPONSE, SLOPE, TALLY, TARGET, VALUE, cross, inner, respond
 
 STILL = 1e-13  # a slope below this share of its terms is rounding …
 WRONG = 1e-9  # … and so is a multiplier of the wrong sign …
@@ -40,24 +42,26 @@ MINIMUM, UNFINISHED = 0, 1
 NOTHING, BOUND, LIMIT, BORDER = 0, 1, 2, 3  # what stops a step
 MET, BACK, BEYOND = 0, 1, 2  # why a border is dealt with
 LET_GO, STAY = -1, -2  # outcome of a look at the multipliers, beside a border to cross
-STRAIGHT, ANEW, HELD, ON_TRIAL = 0, 1, 2, 3  # how to go on at a border
 
 
 @inner
-def descend(M, L, I, A, Q, K, F, wanted, target, duals, trail, limit):
+def descend(M, L, I, A, Q, K, F, trail, limit):
     """Move to a local minimum of the cost; returns (status, iterations, size of the gradient's terms).
 
-    `duals` (2, nc) are scratch. `trail` records the contacts that join (i + 1) or quit (−i − 1); its first entry is
-    its length.
+    `trail` records the contacts that join (i + 1) or quit (−i − 1); its first entry is its length.
     """
-    na, nc = A.shape[1], L.shape[1]
-    tally = trail  # crossings of each border without progress, and steps without progress
+    na, nc, last = A.shape[1], L.shape[1], K.shape[1] - 1
     size, floor, trial, fresh, bent = 0.0, 0.0, -1, True, True
-    K[ROW, K.shape[1] - 1] = 0
-    for n in range(len(wanted)):
-        floor = max(floor, RESOLVED * abs(M[2 * na + FIXED, wanted[n]]), RESOLVED * abs(target[n]))
+    K[ROW, last] = 0
+    for i in range(nc + 1):
+        I[TALLY, i] = 0
+    for n in range(K[WANTED, last]):
+        r = K[WANTED, n]
+        floor = max(floor, RESOLVED * abs(M[2 * na + FIXED, r]), RESOLVED * abs(M[na + TARGET, r]))
     for iteration in range(1, limit + 1):
-        size = model(M, A, Q, wanted, target, floor, bent)
+        size = gradient(M, A, Q, K, floor)
+        if bent:
+            hessian(M, A, Q, K)
         if iteration == 1:
             _sit_down(A, K)
         if fresh:
@@ -71,25 +75,52 @@ def descend(M, L, I, A, Q, K, F, wanted, target, duals, trail, limit):
                 curvature += A[D, i] * A[HESSIAN + i, j] * A[D, j]
         reach = 1.0 if fresh else falling / max(curvature, 1e-300)
         moving = falling > STILL * size * length
-        kind, border, why = NOTHING, -1, MET
+        kind, border, why = NOTHING, np.int64(-1), MET
         if trial >= 0 and not (moving and inward > 0.0):
             kind, border, why = BORDER, trial, BACK
         elif moving:
-            kind, border, step = _walk(M, A, K, F, I, wanted, reach, tally)
+            kind, border, step = _walk(M, A, K, F, I, reach)
             falling *= 1.0 - step / reach
         if kind == NOTHING and (fresh or not moving):  # here the multipliers are those of this point
-            border = _release(M, L, I, A, K, F, wanted, target, duals, size)
+            contact_multipliers(M, L, I, K, F)
+            border = _release(M, L, I, A, K, F, WRONG * size)
             if border == STAY:
                 return MINIMUM, iteration, size
             kind, why = BORDER if border >= 0 else NOTHING, BEYOND
-            tally[nc] += 1
-        trial, fresh, bent = -1, True, kind == BORDER
+            I[TALLY, nc] += 1
+        trial, fresh, bent = np.int64(-1), True, kind == BORDER
         if kind == BORDER:
-            how = _turn(M, L, I, K, F, wanted, target, border, why, falling, tally[border] > CROSSINGS, trail)
-            fresh, trial = how != STRAIGHT, border if how == ON_TRIAL else -1
-        if tally[nc] > 4 * na + 20:
+            pivot, alone = 0.0, K[ROW, last] == 0
+            if why != MET or I[TALLY, border] <= CROSSINGS:
+                pivot = respond(M, L, I, border)
+            if why == MET and alone and not _falls_beyond(M, K, na, border, pivot, falling):
+                pivot = 0.0
+            if pivot > 0.0:
+                cross(M, L, I, border, pivot)
+                if trail[0] + 1 < len(trail):
+                    trail[0] += 1
+                    trail[trail[0]] = border + 1 if I[PLACE, border] >= 0 else -border - 1
+            if pivot == 0.0 or why == BACK:
+                _hold(K, F, border, 0.0, 1.0)
+            elif why == MET:
+                # held rows bend at the border, so only the next step shows whether crossing it was right
+                fresh, trial = not alone, trial if alone else border
+        if I[TALLY, nc] > 4 * na + 20:
             return UNFINISHED, iteration, size
     return UNFINISHED, limit, size
+
+
+@inner
+def _falls_beyond(M, K, na, i, pivot, falling):
+    """Whether the cost still falls along d beyond the border of contact i.
+
+    There g changes by 2 c (u·residual) with c = −S_i / pivot: no need to cross to know.
+    """
+    pull = 0.0
+    for n in range(K[WANTED, K.shape[1] - 1]):
+        r = K[WANTED, n]
+        pull += M[na + RESPONSE, r] * (M[na + VALUE, r] - M[na + TARGET, r])
+    return pivot > 0.0 and falling + 2.0 * M[na + SLOPE, i] / pivot * pull > 1e-10 * falling
 
 
 @inner
@@ -104,10 +135,10 @@ def _sit_down(A, K):
 
 
 @inner
-def _walk(M, A, K, F, I, wanted, reach, tally):
+def _walk(M, A, K, F, I, reach):
     """Go along d until something stops it, and hold that if it is a limit; returns (kind, index, step)."""
     na, nc, m = A.shape[1], I.shape[1] - 1, M.shape[1]
-    value, slope, x, d = M[na + VALUE], M[na + SLOPE], A[X], A[D]
+    value, slope, x, d, tally = M[na + VALUE], M[na + SLOPE], A[X], A[D], I[TALLY]
     length, extent = 0.0, 1e-300
     for r in range(m):
         slope[r] = 0.0
@@ -116,7 +147,7 @@ def _walk(M, A, K, F, I, wanted, reach, tally):
         length, extent = max(length, abs(change)), max(extent, abs(x[j]))
         for r in range(m):
             slope[r] += change * row[r]
-    kind, index, step, still = NOTHING, -1, reach, 1e-12 * length
+    kind, index, step, still = NOTHING, np.int64(-1), reach, 1e-12 * length
     for i in range(nc):
         if slope[i] < -still and value[i] < -step * slope[i] and not _among(K[ROW], i):
             kind, index, step = BORDER, i, max(value[i], 0.0) / -slope[i]
@@ -126,12 +157,8 @@ def _walk(M, A, K, F, I, wanted, reach, tally):
         if d[j] != 0.0 and room / d[j] < step:
             kind, index, step = BOUND, j, max(room / d[j], 0.0)
         room = (A[DLO, j] if slope[r] < 0.0 else A[DHI, j]) - value[r]
-        if abs(slope[r]) > still and room / slope[r] < step and not _among(K[ROW], r):
-            repaired = False  # a violated limit is wanted: it does not stop anything
-            for n in range(len(wanted)):
-                repaired |= wanted[n] == r
-            if not repaired:
-                kind, index, step = LIMIT, r, max(room / slope[r], 0.0)
+        if abs(slope[r]) > still and room / slope[r] < step and not (_among(K[ROW], r) or _among(K[WANTED], r)):
+            kind, index, step = LIMIT, r, max(room / slope[r], 0.0)  # unless wanted: a violated limit stops nothing
     for j in range(na):
         x[j] += step * d[j]
     for r in range(m):
@@ -174,45 +201,14 @@ def _hold(K, F, index, level, sign):
 
 
 @inner
-def _turn(M, L, I, K, F, wanted, target, i, why, falling, weary, trail):
-    """At the border of contact i: change sides or hold it; returns how to go on."""
-    nc = L.shape[1]
-    na, alone, pivot = (len(M) - nc - FIXED) // 2, K[ROW, K.shape[1] - 1] == 0, 0.0
-    if why != MET or not weary:
-        pivot = respond(M, L, I, i)
-    if pivot > 0.0 and why == MET and alone:
-        # beyond the border g changes by 2 c (u·residual) with c = −S_i / pivot: no need to cross to know the slope
-        pull = 0.0
-        for n in range(len(wanted)):
-            pull += M[na + RESPONSE, wanted[n]] * (M[na + VALUE, wanted[n]] - target[n])
-        if not -falling - 2.0 * M[na + SLOPE, i] / pivot * pull < -1e-10 * falling:
-            pivot = 0.0
-    if pivot > 0.0:
-        cross(M, L, I, i, pivot)
-        n = trail[0] + 1
-        if n < len(trail):
-            trail[n] = i + 1 if I[PLACE, i] >= 0 else -i - 1
-            trail[0] = n
-    if pivot == 0.0 or why == BACK:
-        _hold(K, F, i, 0.0, 1.0)
-        return HELD
-    if why == MET:
-        # held rows bend at the border, so only the next step shows whether crossing it was right
-        return STRAIGHT if alone else ON_TRIAL
-    return ANEW
-
-
-@inner
-def _release(M, L, I, A, K, F, wanted, target, duals, size):
+def _release(M, L, I, A, K, F, wrong):
     """Let go of the bound or row whose multiplier is most wrong, or name the border beyond which the cost falls."""
     na, nc, last = A.shape[1], L.shape[1], K.shape[1] - 1
-    worst, bound, position, border, count = -WRONG * size, -1, -1, STAY, K[ROW, last]
+    worst, bound, position, border, count = -wrong, -1, -1, np.int64(STAY), K[ROW, last]
     for j in range(na):
         force = -K[SIDE, j] * A[ETA, j]
         if force < worst and A[LO, j] < A[HI, j]:
             worst, bound, border = force, j, LET_GO
-    if bound < 0 and count > 0:
-        contact_multipliers(M, L, I, K, F, wanted, target, duals)
     for n in range(count):
         row, norm = K[ROW, n], 0.0
         for j in range(na):
@@ -220,10 +216,10 @@ def _release(M, L, I, A, K, F, wanted, target, duals, size):
         force = F[SIGN, n] * F[MU, n] * norm
         if force < worst:
             worst, bound, position, border = force, -1, n, LET_GO
-        if bound < 0 and row < nc:
-            force = duals[0 if I[PLACE, row] >= 0 else 1, row] * norm
+        if row < nc:
+            force = L[nc + 1 if I[PLACE, row] >= 0 else nc + 2, row] * norm
             if force < worst:
-                worst, position, border = force, n, row
+                worst, bound, position, border = force, -1, n, row
     if bound >= 0:
         K[SIDE, bound] = 0
     if position >= 0:
@@ -234,22 +230,23 @@ def _release(M, L, I, A, K, F, wanted, target, duals, size):
 
 
 @inner
-def contact_multipliers(M, L, I, K, F, wanted, target, duals):
+def contact_multipliers(M, L, I, K, F):
     """ν of the gaps and κ of the contact efforts, from the multipliers of the held rows.
 
     ∂cost/∂λ_c = W_acᵀμ + W_cc ν + κ, with ν zero at open contacts and κ at pushing ones, but for held borders.
     """
-    nc, m = L.shape[1], M.shape[1]
+    nc, m, last = L.shape[1], M.shape[1], K.shape[1] - 1
     na = (len(M) - nc - FIXED) // 2
-    price, z, nu, kappa, C = M[na + RESPONSE], L[nc], duals[0], duals[1], M[len(M) - nc :]
+    price, z, nu, kappa, C = M[na + RESPONSE], L[nc], L[nc + 1], L[nc + 2], M[len(M) - nc :]
     members, place = I[MEMBERS], I[PLACE]
     for r in range(m):
         price[r] = 0.0
-    for n in range(len(wanted)):
-        price[wanted[n]] = 2.0 * (M[na + VALUE, wanted[n]] - target[n])
+    for n in range(K[WANTED, last]):
+        r = K[WANTED, n]
+        price[r] = 2.0 * (M[na + VALUE, r] - M[na + TARGET, r])
     for i in range(nc):
         nu[i] = kappa[i] = 0.0
-    for n in range(K[ROW, K.shape[1] - 1]):
+    for n in range(K[ROW, last]):
         i = K[ROW, n]
         if i < nc and place[i] >= 0:
             kappa[i] = F[MU, n]

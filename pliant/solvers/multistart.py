@@ -1,15 +1,17 @@
-"""Several descents, the best of which is certified: the compiled heart of `qpcc`."""
+"""Several descents and the best of them: the compiled heart of `qpcc`."""
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 import numpy as np
 from numba import njit
 
-from pliant.solvers.certify import certify
+from pliant.solvers.certify import evaluate, refine, unscale
 from pliant.solvers.cholesky_update import append
-from pliant.solvers.descent import UNFINISHED, descend
-from pliant.solvers.newton import DHI, DLO, HI, LO, ROW, SIDE, SIGN, X
-from pliant.solvers.pieces import FIXED, LEAST, MEMBERS, PLACE, VALUE, inner, sensitivities, settle
+from pliant.solvers.descent import UNFINISHED, contact_multipliers, descend
+from pliant.solvers.newton import BEST, DHI, DLO, HESSIAN, HI, LO, ROW, SIDE, SIGN, TRIANGLE, WANTED, X
+from pliant.solvers.pieces import FIXED, LEAST, MEMBERS, PLACE, TARGET, VALUE, inner, sensitivities, settle
 from pliant.solvers.problem import load, offsets
 from pliant.solvers.starts import propose, spans
 
@@ -20,40 +22,52 @@ SAME = 1e-9  # costs closer than this, relative, are equal: the earlier start is
 
 INFEASIBLE = 2
 STATUS, ITERATIONS, CHOSEN, OWN, BEGUN, INTEGERS = range(6)  # then side (2, na) of the bounds, then the trail
+TRAIL = 400  # crossings that are remembered
+
+
+@lru_cache(maxsize=32)
+def workspace(ne: int, na: int, nc: int) -> tuple[np.ndarray, ...]:
+    """The arrays of `pieces` and `newton`. They are reused: the compiled code runs to its end before any other call."""
+    m, rows = nc + ne + na, 2 * na + 2
+    return (
+        np.zeros((2 * na + FIXED + 1 + nc, m)),
+        np.zeros((nc + 3, nc)),
+        np.zeros((3, nc + 1), np.int64),
+        np.zeros((HESSIAN + 2 * na + rows, na)),
+        np.zeros((2 * na + 2, na)),
+        np.zeros((4, max(rows, ne) + 1), np.int64),
+        np.zeros((TRIANGLE + rows, rows)),
+        np.zeros(na + nc),
+        np.zeros(nc + TRAIL, np.int64),
+    )
 
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def solve_starts(data, ne, na, nc, eps, rho, starts, warm, costs, numbers, integers):
-    """Descend from every start and certify the best. False if the input is not finite.
+def solve_starts(data, ne, na, nc, eps, rho, starts, warm, M, L, I, A, P, K, F, scale, trail, costs, numbers, integers):
+    """Descend from every start and keep the best. False if the input is not finite.
 
     `costs` (starts,) become the costs reached, infinite where no feasible point was found. `numbers` is described by
     `Report`; `integers` by the constants above, the trail holding the contacts that push at the start, BEGUN in
     number, and those that changed sides later.
     """
-    m, most = nc + ne + na, 2 * na + 2
-    M, L, I = np.zeros((2 * na + FIXED + 1 + nc, m)), np.empty((nc + 1, nc)), np.zeros((2, nc + 1), np.int64)
-    A, K, F = np.zeros((9 + 2 * na + most, na)), np.zeros((3, most + 1), np.int64), np.zeros((4 + most, most))
-    Q, repair, span = np.zeros((na + 1, na)), np.zeros((na + 1, na)), np.zeros((3, na))
-    duals, scale = np.zeros((2, nc)), np.zeros(na + nc)
-    wanted, target = np.zeros(max(ne, na), np.int64), np.zeros(max(ne, na))
-    trail = np.zeros(len(integers) - INTEGERS - 2 * na, np.int64)
+    m, last, Q, repair = nc + ne + na, K.shape[1] - 1, P[: na + 1], P[na + 1 :]
     eps, contradiction, sound = load(data, ne, na, nc, eps, rho, M, A, Q, scale)
     if not sound:
         return False
-    spans(M, A, nc, span)
-    best, lowest, least, at = span[2], np.inf, np.inf, offsets(ne, na, nc)
-    _begin(data, at, M, L, I, A, scale, warm)
+    spans(M, A, nc)
+    _begin(data, offsets(ne, na, nc), M, L, I, A, scale)
+    lowest, least = np.inf, np.inf
     for number in range(starts + 1):
-        last = number == starts
-        if last and least <= ALLOWED:
+        settling = number == starts
+        if settling and least <= ALLOWED:
             break
         if number > 0 or not warm:
-            propose(number - (1 if warm else 0), A, span)
+            propose(number - (1 if warm else 0), A)
         for j in range(na):
-            A[X, j] = best[j] if last else min(max(A[X, j], A[LO, j]), A[HI, j])
+            A[X, j] = A[BEST, j] if settling else min(max(A[X, j], A[LO, j]), A[HI, j])
         settle(M, L, I, A[X])
         sensitivities(M, L, I)
-        if last:  # nothing feasible was found: allow the smallest violation met, and make the best of it
+        if settling:  # nothing feasible was found: allow the smallest violation met, and make the best of it
             for j in range(na):
                 A[DLO, j] = min(A[DLO, j], M[na + VALUE, m - na + j])
                 A[DHI, j] = max(A[DHI, j], M[na + VALUE, m - na + j])
@@ -61,48 +75,50 @@ def solve_starts(data, ne, na, nc, eps, rho, starts, warm, costs, numbers, integ
         trail[0] = begun
         for a in range(begun):
             trail[a + 1] = I[MEMBERS, a] + 1
-        status, own, size, violation = UNFINISHED, 0, 0.0, 0.0
+        status, own, violation = UNFINISHED, 0, 0.0
         for attempt in range(REPAIRS + 1):
-            n, violation = _violated(M, A, wanted, target, repair)
-            repairing = n > 0 and attempt < REPAIRS and not last
+            violation = _violated(M, A, K, repair)
+            repairing = K[WANTED, last] > 0 and attempt < REPAIRS and not settling
             if not repairing:
-                n = ne
+                K[WANTED, last] = ne
                 for e in range(ne):
-                    wanted[e], target[e] = nc + e, 0.0
+                    K[WANTED, e] = nc + e
             status, iterations, size = descend(
-                M, L, I, A, repair if repairing else Q, K, F, wanted[:n], target[:n], duals, trail, 100 + 10 * (na + nc)
+                M, L, I, A, repair if repairing else Q, K, F, trail, 100 + 10 * (na + nc)
             )
             own += iterations
             if not repairing:
                 break
         integers[ITERATIONS] += own
         cost = _cost(M, A, Q, nc)
-        if not last:
+        if not settling:
             costs[number] = cost if violation <= ALLOWED else np.inf
         nearer = violation < least and least > ALLOWED
         cheaper = violation <= max(least, ALLOWED) and cost < lowest - SAME * abs(lowest)
-        if number == 0 or last or nearer or cheaper:
+        if number == 0 or settling or nearer or cheaper:
             lowest = cost
-            if not last:
+            if not settling:
                 least = violation
                 integers[CHOSEN] = number
             for j in range(na):
-                best[j] = A[X, j]
-            certify(
-                data, ne, na, nc, eps, rho, M, L, I, A, Q, K, F, wanted[:ne], target[:ne], duals, scale, size, numbers
-            )
+                A[BEST, j] = A[X, j]
+            refine(M, L, I, A)
+            contact_multipliers(M, L, I, K, F)
+            unscale(ne, na, nc, M, L, I, A, K, F, scale, numbers)
             integers[STATUS], integers[OWN], integers[BEGUN] = status, own, begun
             _note(K, F, nc + ne, na, trail, integers)
+    evaluate(data, ne, na, nc, eps, rho, numbers)
     if contradiction or least > ALLOWED:
         integers[STATUS] = INFEASIBLE
     return True
 
 
 @inner
-def _begin(data, at, M, L, I, A, scale, warm):
+def _begin(data, at, M, L, I, A, scale):
     """Efforts and members of the warm start."""
     na, nc = A.shape[1], L.shape[1]
     C = M[len(M) - nc :]
+    I[MEMBERS, nc] = 0
     for j in range(na):
         A[X, j] = data[at.start + j] / scale[j]
     for i in range(nc):
@@ -114,8 +130,8 @@ def _begin(data, at, M, L, I, A, scale, warm):
 
 
 @inner
-def _violated(M, A, wanted, target, repair):
-    """Displacements out of bounds become wanted, their bounds targets; returns (number, largest violation)."""
+def _violated(M, A, K, repair):
+    """Displacements out of bounds become wanted, their bounds targets; returns the largest violation."""
     na, n, worst = A.shape[1], 0, 0.0
     for j in range(na):
         r = M.shape[1] - na + j
@@ -124,10 +140,11 @@ def _violated(M, A, wanted, target, repair):
         over = abs(value - bound) / max(abs(value), abs(bound), 1e-300)
         worst = max(worst, over)
         if over > 1e-3 * ALLOWED:
-            wanted[n], target[n] = r, bound
+            K[WANTED, n], M[na + TARGET, r] = r, bound
             n += 1
         repair[j, j], repair[na, j] = PROXIMAL, PROXIMAL * A[X, j]
-    return n, worst
+    K[WANTED, K.shape[1] - 1] = n
+    return worst
 
 
 @inner

@@ -5,26 +5,26 @@
 N the sensitivities of the held rows and e what they lack to their levels (zero but for rounding). The Cholesky
 factor of the free part of H and an orthonormal basis of the held rows give d and the multipliers: H d + g = Nᵀμ + η.
 
-The cost is Σ_r (value_r − target_r)² + xᵀQx − 2 pᵀx over the `wanted` rows. Arrays, beside those of `pieces`:
+The cost is Σ_r (value_r − target_r)² + xᵀQx − 2 pᵀx over the wanted rows. Arrays, beside those of `pieces`:
 
-    A  (9 + 2 na + n, na)  actuator vectors X, LO, HI, DLO, DHI, G, D, ETA, Y: efforts, their bounds, displacement
-                           bounds, gradient, step, multipliers of the effort bounds, scratch; then H (na rows),
-                           the factor of its free part (na rows), the basis (n rows)
-    Q  (na + 1, na)        last row p
-    K  (3, n + 1)          SIDE of the bound an effort sits on (−1 lower, 1 upper, 0 free); held ROWs and FREE
-                           efforts, their numbers at the end
-    F  (4 + n, n)          of the held rows: LEVEL, SIGN 1 if the value may grow, MU multiplier, STEP scratch;
-                           then the triangle R that belongs to the basis
+    A  (12 + 2 na + n, na)  actuator vectors X, LO, HI, DLO, DHI, G, D, ETA, Y, LEFT, RIGHT, BEST: efforts, their bounds,
+                            displacement bounds, gradient, step, multipliers of the effort bounds, scratch, range of
+                            starts, best efforts; then H (na rows), the factor of its free part (na rows), the basis
+    Q  (na + 1, na)         last row p
+    K  (4, n + 1)           SIDE of the bound an effort sits on (−1 lower, 1 upper, 0 free); held ROWs, FREE efforts
+                            and WANTED rows, their numbers at the end
+    F  (4 + n, n)           of the held rows: LEVEL, SIGN 1 if the value may grow, MU multiplier, STEP scratch;
+                            then the triangle R that belongs to the basis
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pliant.solvers.pieces import VALUE, inner
+from pliant.solvers.pieces import TARGET, VALUE, inner
 
-X, LO, HI, DLO, DHI, G, D, ETA, Y, HESSIAN = range(10)
-SIDE, ROW, FREE = range(3)
+X, LO, HI, DLO, DHI, G, D, ETA, Y, LEFT, RIGHT, BEST, HESSIAN = range(13)
+SIDE, ROW, FREE, WANTED = range(4)
 LEVEL, SIGN, MU, STEP, TRIANGLE = range(5)
 
 FLAT = 1e-13  # added to the diagonal of H, relative to its largest entry: redundant actuators leave it singular
@@ -32,31 +32,38 @@ DEPENDENT = 1e-20  # squared share of a held row that its predecessors do not ex
 
 
 @inner
-def model(M, A, Q, wanted, target, floor, bent):
-    """Gradient and, on a new piece, Hessian of the cost; returns the size of the terms that make up the gradient.
+def gradient(M, A, Q, K, floor):
+    """g of the cost; returns the size of the terms that make it up.
 
     `floor` is the least size of a residual: below it, rounding of what the residual was computed from counts.
     """
-    na, size = len(Q) - 1, 0.0
-    x, value = A[X], M[na + VALUE]
+    na, size, wanted = A.shape[1], 0.0, K[WANTED]
+    x, value, target = A[X], M[na + VALUE], M[na + TARGET]
     for i in range(na):
         row, pulls = M[i], Q[i]
         total, magnitude, pull = -Q[na, i], abs(Q[na, i]), 0.0
-        for n in range(len(wanted)):
-            residual = value[wanted[n]] - target[n]
-            total += row[wanted[n]] * residual
-            magnitude += abs(row[wanted[n]]) * max(abs(residual), floor)
+        for n in range(wanted[len(wanted) - 1]):
+            r = wanted[n]
+            residual = value[r] - target[r]
+            total += row[r] * residual
+            magnitude += abs(row[r]) * max(abs(residual), floor)
         for j in range(na):
             pull += pulls[j] * x[j]
         A[G, i] = 2.0 * (total + pull)
         size = max(size, 2.0 * (magnitude + abs(pull)))
-        if bent:
-            for j in range(i + 1):
-                total = pulls[j]
-                for r in wanted:
-                    total += row[r] * M[j, r]
-                A[HESSIAN + i, j] = A[HESSIAN + j, i] = 2.0 * total
     return size
+
+
+@inner
+def hessian(M, A, Q, K):
+    """H of the cost on the piece."""
+    wanted = K[WANTED]
+    for i in range(A.shape[1]):
+        for j in range(i + 1):
+            total = Q[i, j]
+            for n in range(wanted[len(wanted) - 1]):
+                total += M[i, wanted[n]] * M[j, wanted[n]]
+            A[HESSIAN + i, j] = A[HESSIAN + j, i] = 2.0 * total
 
 
 @inner

@@ -9,19 +9,21 @@ is updated, never recomputed.
 
 The compiled functions share few, large arrays, which keeps compiling them short:
 
-    M  (2 na + 5 + nc, m)  S (na rows), VALUE, RESPONSE, OPEN, SLOPE (at na + …), S₀ (na rows), f, C (nc rows)
-    L  (nc + 1, nc)        Cholesky factor of W_FF in the leading rows; last row scratch
-    I  (2, nc + 1)         MEMBERS in the order of L, their number at the end; PLACE among them, −1 for other contacts
+    M  (2 na + 6 + nc, m)  S (na rows), then at na + … VALUE, RESPONSE, OPEN, SLOPE, TARGET, then S₀ (na rows), f, C
+    L  (nc + 3, nc)        Cholesky factor of W_FF in the leading rows, a row of scratch, multipliers ν and κ
+    I  (3, nc + 1)         MEMBERS in the order of L, their number at the end; PLACE among them, −1 for other contacts;
+                           TALLY of border crossings
 """
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 from pliant.solvers.cholesky_update import append, remove, solve
 
-VALUE, RESPONSE, OPEN, SLOPE, FIXED = range(5)  # rows of M, from na on; S₀ begins at na + FIXED
-MEMBERS, PLACE = 0, 1
+VALUE, RESPONSE, OPEN, SLOPE, TARGET, FIXED = range(6)  # rows of M, from na on; S₀ begins at na + FIXED
+MEMBERS, PLACE, TALLY = range(3)
 
 SHIFT = 1e-13  # added to the unit diagonal of the scaled W_cc: dependent contacts then share their effort
 LEAST = 1e-14  # smallest pivot
@@ -29,7 +31,7 @@ FRAGILE = 1e-5  # pivots below this let rounding into S, which is then computed 
 TOUCH = 1e-13  # gaps above minus this, relative to the largest, count as closed
 
 # reassociation lets sums use vector instructions; NaN and infinity keep their meaning
-inner = njit(error_model="numpy", fastmath={"reassoc", "contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
+inner = njit(error_model="numpy", fastmath={"reassoc", "contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 @inner
@@ -71,7 +73,7 @@ def settle(M, L, I, x):
             row, effort = C[members[a]], z[a]
             for r in range(m):
                 value[r] += effort * row[r]
-        worst, least = -1, -TOUCH * size
+        worst, least = np.int64(-1), -TOUCH * size
         for i in range(nc):
             if value[i] < least and place[i] < 0:
                 worst, least = i, value[i]

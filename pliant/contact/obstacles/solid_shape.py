@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from pliant.contact.checks import frozen
 from pliant.contact.obstacles.solid_distance import solid_distance
@@ -96,6 +95,8 @@ class SolidShape:
         beyond = X[T[self.adjacency.across]] - X[T[:, [0]]][:, :, None]  # corners of the neighbours
         height = np.einsum("tecd,td->tec", beyond, self.face_normals)
         pairs = (np.repeat(np.arange(len(T)), 3), self.adjacency.across.ravel())
+        from scipy.sparse.csgraph import connected_components  # slow to import
+
         pieces, _ = connected_components(
             sp.coo_array((np.ones(3 * len(T)), pairs), shape=(len(T), len(T))), directed=False
         )
