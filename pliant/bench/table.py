@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 
+LEFT = ("case", "element", "robot", "what", "found")  # columns of words
+
+
 @dataclass
 class Table:
     """Rows of named cells; a cell `check` is None, True or False."""
@@ -30,6 +33,7 @@ class Table:
     def show(self) -> None:
         """Print to the terminal."""
         from rich.console import Console
+        from rich.markup import escape
         from rich.table import Table as RichTable
 
         console = Console()
@@ -37,9 +41,7 @@ class Table:
             console = Console(width=160)  # a file or a pipe has no width to respect
         table = RichTable(title=self.title, title_justify="left")
         for column in self.columns:
-            table.add_column(
-                column, justify="left" if column in ("case", "element", "robot", "what", "found") else "right"
-            )
+            table.add_column(escape(column), justify="left" if column in LEFT else "right")
         for row in self.rows:
             table.add_row(*(_cell(row.get(c)) for c in self.columns))
         console.print(table)

@@ -29,6 +29,8 @@ class Ways:
     @classmethod
     def on(cls, X: np.ndarray, T: np.ndarray, limit: float) -> Ways:
         """On nodes X (k, 3) [m] joined by the edges of triangles T (t, 3)."""
+        from scipy.sparse.csgraph import dijkstra  # slow to import
+
         a, b = T.ravel(), np.roll(T, -1, axis=1).ravel()
         i, j = np.concatenate([a, b]), np.concatenate([b, a])
         key = np.unique(i * len(X) + j)
@@ -37,8 +39,6 @@ class Ways:
         rows, cols, lengths = [], [], []
         for start in range(0, len(X), _CHUNK):
             sources = np.arange(start, min(start + _CHUNK, len(X)))
-            from scipy.sparse.csgraph import dijkstra  # slow to import
-
             found = dijkstra(graph, indices=sources, limit=limit)
             r, c = np.nonzero(np.isfinite(found))
             rows.append(sources[r])
