@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.transform import Rotation
@@ -212,6 +212,7 @@ def test_polar_rotation_is_the_nearest_rotation(F, Q):
 
 
 @given(F=matrices(2.0))
+@example(F=np.array([[0.0, 2e-308, 5e-324], [1e-160, 0.0, 1e-150], [1e-160, 0.0, 1e-170]]))  # squares underflow
 @settings(deadline=None, max_examples=100, derandomize=True)
 def test_signed_svd(F):
     """F = U diag(σ) Vᵀ with rotations and the sign on the last value."""

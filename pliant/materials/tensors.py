@@ -21,6 +21,7 @@ VOLUME_FLOOR = 1e-12
 
 _SWEEPS = 30
 _TINY = 1e-300
+_NOTHING = 1e-60  # entries below it count as zero: products of four of them would underflow
 
 
 @inner
@@ -172,7 +173,7 @@ def signed_svd(F, U, V):
     for i in range(3):
         V[i, i] = 1.0
         for j in range(3):
-            U[i, j] = F[i, j]
+            U[i, j] = F[i, j] if abs(F[i, j]) > _NOTHING else 0.0
     for _ in range(_SWEEPS):
         if _orthogonal_sweep(U, V) < 1e-15:
             break

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pliant.solvers.cholesky_update import solve
 from pliant.solvers.newton import ETA, MU, ROW, X
-from pliant.solvers.pieces import FIXED, MEMBERS, OPEN, PLACE, RESPONSE, SHIFT, VALUE, inner
+from pliant.solvers.pieces import PLACE, VALUE, inner
 from pliant.solvers.problem import offsets
 
 COST, EPSILON, SCALARS = range(3)
@@ -38,37 +37,6 @@ def report(ne, na, nc):
 
 
 @inner
-def refine(M, L, I, A):
-    """Values at x from the factor, corrected for the shift of W_cc: rounds of λ ← λ − (W + shift)⁻¹(Wλ + free)."""
-    na, nc, m = A.shape[1], L.shape[1], M.shape[1]
-    z, members, k, C = L[nc], I[MEMBERS], I[MEMBERS, nc], M[len(M) - nc :]
-    value, free, effort = M[na + VALUE], M[na + OPEN], M[na + RESPONSE]
-    for r in range(m):
-        free[r], effort[r] = M[2 * na + FIXED, r], 0.0
-    for j in range(na):
-        row, push = M[na + FIXED + j], A[X, j]
-        for r in range(m):
-            free[r] += push * row[r]
-    for _ in range(3):
-        for a in range(k):
-            row, total = C[members[a]], free[members[a]] - SHIFT * effort[a]
-            for b in range(k):
-                total += row[members[b]] * effort[b]
-            z[a] = -total
-        solve(L, k, z)
-        for a in range(k):
-            effort[a] += z[a]
-    for r in range(m):
-        value[r] = free[r]
-    for a in range(k):
-        row, push = C[members[a]], effort[a]
-        for r in range(m):
-            value[r] += push * row[r]
-    for a in range(k):
-        value[members[a]] = effort[a]
-
-
-@inner
 def evaluate(data, ne, na, nc, eps, rho, out):
     """Displacement, effector error, gap and cost from the efforts, in user units."""
     at, to, cost = offsets(ne, na, nc), report(ne, na, nc), 0.0
@@ -88,7 +56,8 @@ def evaluate(data, ne, na, nc, eps, rho, out):
             for i in range(nc):
                 out[to.gap + i] += force * data[row + i]
     for i in range(na):
-        total, effort, previous, row = data[at.da + i], out[to.effort + i], data[at.previous + i], at.Wac + i * nc
+        total, effort = data[at.da + i], out[to.effort + i]
+        previous, row = data[at.previous + i], at.Wac + i * nc
         for j in range(na):
             compliance, other = data[at.Waa + i * na + j], out[to.effort + j]
             total += compliance * other

@@ -51,7 +51,8 @@ def descend(M, L, I, A, Q, K, F, trail, limit):
     `trail` records the contacts that join (i + 1) or quit (−i − 1); its first entry is its length.
     """
     na, nc, last = A.shape[1], L.shape[1], K.shape[1] - 1
-    size, floor, trial, fresh, bent = 0.0, 0.0, -1, True, True
+    size, floor, trial = 0.0, 0.0, -1
+    fresh, bent = True, True
     K[ROW, last] = 0
     for i in range(nc + 1):
         I[TALLY, i] = 0
@@ -66,7 +67,8 @@ def descend(M, L, I, A, Q, K, F, trail, limit):
             _sit_down(A, K)
         if fresh:
             newton_step(M, A, K, F)
-        falling, length, curvature, inward = 0.0, 0.0, 0.0, 0.0
+        falling, length = 0.0, 0.0
+        curvature, inward = 0.0, 0.0
         for i in range(na):
             falling -= A[G, i] * A[D, i]
             length = max(length, abs(A[D, i]))
@@ -82,7 +84,8 @@ def descend(M, L, I, A, Q, K, F, trail, limit):
             kind, border, step = _walk(M, A, K, F, I, reach)
             falling *= 1.0 - step / reach
         if kind == NOTHING and (fresh or not moving):  # here the multipliers are those of this point
-            contact_multipliers(M, L, I, K, F)
+            if K[ROW, last] > 0:
+                contact_multipliers(M, L, I, K, F)
             border = _release(M, L, I, A, K, F, WRONG * size)
             if border == STAY:
                 return MINIMUM, iteration, size
@@ -138,7 +141,8 @@ def _sit_down(A, K):
 def _walk(M, A, K, F, I, reach):
     """Go along d until something stops it, and hold that if it is a limit; returns (kind, index, step)."""
     na, nc, m = A.shape[1], I.shape[1] - 1, M.shape[1]
-    value, slope, x, d, tally = M[na + VALUE], M[na + SLOPE], A[X], A[D], I[TALLY]
+    value, slope, x = M[na + VALUE], M[na + SLOPE], A[X]
+    d, tally = A[D], I[TALLY]
     length, extent = 0.0, 1e-300
     for r in range(m):
         slope[r] = 0.0
@@ -147,7 +151,8 @@ def _walk(M, A, K, F, I, reach):
         length, extent = max(length, abs(change)), max(extent, abs(x[j]))
         for r in range(m):
             slope[r] += change * row[r]
-    kind, index, step, still = NOTHING, np.int64(-1), reach, 1e-12 * length
+    kind, index = NOTHING, np.int64(-1)
+    step, still = reach, 1e-12 * length
     for i in range(nc):
         if slope[i] < -still and value[i] < -step * slope[i] and not _among(K[ROW], i):
             kind, index, step = BORDER, i, max(value[i], 0.0) / -slope[i]
@@ -196,7 +201,8 @@ def _hold(K, F, index, level, sign):
     most = K.shape[1] - 1
     n = K[ROW, most]
     if n < most:
-        K[ROW, n], F[LEVEL, n], F[SIGN, n], F[MU, n] = index, level, sign, 0.0
+        K[ROW, n], F[LEVEL, n] = index, level
+        F[SIGN, n], F[MU, n] = sign, 0.0
         K[ROW, most] = n + 1
 
 
@@ -204,7 +210,8 @@ def _hold(K, F, index, level, sign):
 def _release(M, L, I, A, K, F, wrong):
     """Let go of the bound or row whose multiplier is most wrong, or name the border beyond which the cost falls."""
     na, nc, last = A.shape[1], L.shape[1], K.shape[1] - 1
-    worst, bound, position, border, count = -wrong, -1, -1, np.int64(STAY), K[ROW, last]
+    worst, bound, position = -wrong, -1, -1
+    border, count = np.int64(STAY), K[ROW, last]
     for j in range(na):
         force = -K[SIDE, j] * A[ETA, j]
         if force < worst and A[LO, j] < A[HI, j]:
@@ -215,11 +222,13 @@ def _release(M, L, I, A, K, F, wrong):
             norm = max(norm, abs(M[j, row]))
         force = F[SIGN, n] * F[MU, n] * norm
         if force < worst:
-            worst, bound, position, border = force, -1, n, LET_GO
+            worst, bound = force, -1
+            position, border = n, LET_GO
         if row < nc:
             force = L[nc + 1 if I[PLACE, row] >= 0 else nc + 2, row] * norm
             if force < worst:
-                worst, bound, position, border = force, -1, n, row
+                worst, bound = force, -1
+                position, border = n, row
     if bound >= 0:
         K[SIDE, bound] = 0
     if position >= 0:
@@ -237,7 +246,8 @@ def contact_multipliers(M, L, I, K, F):
     """
     nc, m, last = L.shape[1], M.shape[1], K.shape[1] - 1
     na = (len(M) - nc - FIXED) // 2
-    price, z, nu, kappa, C = M[na + RESPONSE], L[nc], L[nc + 1], L[nc + 2], M[len(M) - nc :]
+    price, z, nu = M[na + RESPONSE], L[nc], L[nc + 1]
+    kappa, C = L[nc + 2], M[len(M) - nc :]
     members, place = I[MEMBERS], I[PLACE]
     for r in range(m):
         price[r] = 0.0

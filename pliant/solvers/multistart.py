@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numba import njit
 
-from pliant.solvers.certify import evaluate, refine, unscale
+from pliant.solvers.certify import evaluate, unscale
 from pliant.solvers.cholesky_update import append
 from pliant.solvers.descent import UNFINISHED, contact_multipliers, descend
 from pliant.solvers.newton import BEST, DHI, DLO, HESSIAN, HI, LO, ROW, SIDE, SIGN, TRIANGLE, WANTED, X
@@ -50,7 +50,8 @@ def solve_starts(data, ne, na, nc, eps, rho, starts, warm, M, L, I, A, P, K, F, 
     `Report`; `integers` by the constants above, the trail holding the contacts that push at the start, BEGUN in
     number, and those that changed sides later.
     """
-    m, last, Q, repair = nc + ne + na, K.shape[1] - 1, P[: na + 1], P[na + 1 :]
+    m, last = nc + ne + na, K.shape[1] - 1
+    Q, repair = P[: na + 1], P[na + 1 :]
     eps, contradiction, sound = load(data, ne, na, nc, eps, rho, M, A, Q, scale)
     if not sound:
         return False
@@ -102,7 +103,6 @@ def solve_starts(data, ne, na, nc, eps, rho, starts, warm, M, L, I, A, P, K, F, 
                 integers[CHOSEN] = number
             for j in range(na):
                 A[BEST, j] = A[X, j]
-            refine(M, L, I, A)
             contact_multipliers(M, L, I, K, F)
             unscale(ne, na, nc, M, L, I, A, K, F, scale, numbers)
             integers[STATUS], integers[OWN], integers[BEGUN] = status, own, begun

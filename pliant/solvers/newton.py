@@ -70,7 +70,8 @@ def hessian(M, A, Q, K):
 def newton_step(M, A, K, F):
     """d, μ and η, see the module."""
     na, count = A.shape[1], K[ROW, K.shape[1] - 1]
-    d, y, index, largest = A[D], A[Y], K[FREE], 0.0
+    d, y = A[D], A[Y]
+    index, largest = K[FREE], 0.0
     B, free = A[HESSIAN + na :], 0
     for j in range(na):
         d[j], largest = 0.0, max(largest, A[HESSIAN + j, j])
@@ -116,9 +117,11 @@ def _onto_rows(M, A, K, F):
     """y ← y + V(h − Vᵀy) with N = (L V R)ᵀ, h = R⁻ᵀe; μ = R⁻¹(h − Vᵀy). Dependent rows get μ = 0."""
     na, last = A.shape[1], K.shape[1] - 1
     count, free = K[ROW, last], K[FREE, last]
-    y, h, mu, B, V, R = A[Y], F[STEP], F[MU], A[HESSIAN + na :], A[HESSIAN + 2 * na :], F[TRIANGLE:]
+    y, h, mu = A[Y], F[STEP], F[MU]
+    B, V, R = A[HESSIAN + na :], A[HESSIAN + 2 * na :], F[TRIANGLE:]
     for n in range(count):
-        v, row, before, after = V[n], K[ROW, n], 0.0, 0.0
+        v, row = V[n], K[ROW, n]
+        before, after = 0.0, 0.0
         for a in range(free):
             one, total = B[a], M[K[FREE, a], row]
             for c in range(a):

@@ -42,7 +42,8 @@ def settle(M, L, I, x):
     Fills the values and the members; S is left as it was.
     """
     na, nc, m = len(x), L.shape[1], M.shape[1]
-    value, free, z, members, place, C = M[na + VALUE], M[na + OPEN], L[nc], I[MEMBERS], I[PLACE], M[len(M) - nc :]
+    value, free, z = M[na + VALUE], M[na + OPEN], L[nc]
+    members, place, C = I[MEMBERS], I[PLACE], M[len(M) - nc :]
     for r in range(m):
         free[r] = M[2 * na + FIXED, r]
     for j in range(na):
@@ -128,7 +129,8 @@ def respond(M, L, I, i):
     """
     nc, m = L.shape[1], M.shape[1]
     na = (len(M) - nc - FIXED) // 2
-    C, u, z, members, position = M[len(M) - nc :], M[na + RESPONSE], L[nc], I[MEMBERS], I[PLACE, i]
+    C, u, z = M[len(M) - nc :], M[na + RESPONSE], L[nc]
+    members, position = I[MEMBERS], I[PLACE, i]
     own, k, share = C[i], members[nc], 0.0
     if position < 0:
         if not append(L, k, C, members, i, LEAST):

@@ -150,7 +150,8 @@ def _work_scale(data, ne, na, nc, at):
             effect += abs(product)
         compliance, direct = max(compliance, total), max(direct, effect)
     for c in range(nc):
-        reach, total, largest, own = 0.0, 0.0, 0.0, data[at.Wcc + c * nc + c]
+        reach, total = 0.0, 0.0
+        largest, own = 0.0, data[at.Wcc + c * nc + c]
         for e in range(ne):
             reach += data[at.Wec + e * nc + c] ** 2
         for i in range(na):
@@ -168,7 +169,8 @@ def load(data, ne, na, nc, eps, rho, M, A, Q, scale):
     `scale` (na + nc,): λ_j = scale_j x_j; a contact that nothing moves has scale 0 and takes no part.
     Contradicting bounds lo > hi are replaced by their middle. Returns (ε, whether there were such, sound input).
     """
-    at, fixed, contacts, last = offsets(ne, na, nc), na + FIXED, 2 * na + FIXED + 1, nc + ne
+    at, fixed = offsets(ne, na, nc), na + FIXED
+    contacts, last = 2 * na + FIXED + 1, nc + ne
     start = M[2 * na + FIXED]
     if eps < 0.0:
         eps = PAPER * _work_scale(data, ne, na, nc, at)

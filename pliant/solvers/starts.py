@@ -21,7 +21,8 @@ def spans(M, A, nc):
         else:
             task += start[r] ** 2
     for j in range(na):
-        row, effect, push, natural = M[na + FIXED + j], 0.0, 0.0, 0.0
+        row, effect = M[na + FIXED + j], 0.0
+        push, natural = 0.0, 0.0
         for r in range(m - na):
             if r < nc:
                 push = max(push, abs(row[r]))
