@@ -6,6 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+settings.register_profile("pliant", deadline=None, derandomize=True)  # no clock, the same cases every time
+settings.load_profile("pliant")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
