@@ -10,7 +10,8 @@ SI units everywhere: m, N, Pa, kg, s, rad.
 
 from pliant import contact, interactions, laws, materials, mesh, solvers
 from pliant.bodies import Hinge, Prismatic, Rigid, Solid
-from pliant.compliance import Compliance, compliance
+from pliant.compliance import compliance
+from pliant.contact import Cylinder, Plane, Sphere
 from pliant.errors import ConvergenceError, InputError, MeshError, PliantError, PliantWarning, SingularError
 from pliant.interactions import (
     Barycentre,
@@ -28,9 +29,10 @@ from pliant.interactions import (
     Stretch,
     SurfaceForce,
 )
+from pliant.inverse import Inverse
 from pliant.laws import Bounded, Elastic, Known, Measured, Observed, Target, Unilateral, Unknown
 from pliant.materials import Hooke, NeoHookean
-from pliant.result import Certificate, Result
+from pliant.result import Result
 from pliant.robot import Robot, Row
 from pliant.state import State
 from pliant.static import Tolerance, static

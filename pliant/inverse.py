@@ -28,7 +28,8 @@ from pliant.laws import Known, Law, as_vector
 from pliant.outcome import InverseCertificate, Outcome
 from pliant.robot import Robot
 from pliant.roles import compile_roles
-from pliant.solvers import qpcc, work_scale
+from pliant.solvers.problem import work_scale
+from pliant.solvers.qpcc import qpcc
 from pliant.state import State
 from pliant.static import static
 from pliant.step import Linear, Workspace, factorise, factorise_shifted, linearise
@@ -44,7 +45,8 @@ class Settings:
     inertia_in_contact: float = 1e-2
     linearisations: int = 3  # at most, per step
     decrement: float = 1e-4  # above it, and if allowed, linearise again
-    penetration: float = 5e-4  # above it the step is taken again with half the task step
+    worst_decrement: float = 1e-3  # above it the step is taken again with half the task step
+    penetration: float = 5e-4  # the same
     halvings: int = 4
     starts: int = 4  # of the solver
     slack: float = 5e-3  # by how much a slack cable is let out
@@ -103,6 +105,7 @@ class Inverse:
         self.internal, self.gravity = start.internal, robot.gravity
         self.pose = Pose(start.q, np.array(start.effort), None, np.zeros(0))
         self.work = Workspace()
+        self.pace = 1.0  # share of the task step that worked last
         self.reference = self._delta(self.pose.q)  # δ that speed limits count from
         self.target = np.where(
             np.isnan(self.roles.target), self.reference[self.roles.effectors], self.roles.target
@@ -113,15 +116,17 @@ class Inverse:
         begin = perf_counter()
         self.work.timings.update(dict.fromkeys(self.work.timings, 0.0))
         self._aim(targets)
-        before, task = self.pose, self.settings.task_step * self.robot.length
-        for halving in range(self.settings.halvings + 1):
+        before, halving = self.pose, 0
+        for halving in range(self.settings.halvings + 1):  # noqa: B007  (counted for the certificate)
+            task = self.pace * self.settings.task_step * self.robot.length
             move, decrement, count, goal = self._attempt(before, task)
             depth = self._penetration(move.pose) if move else np.inf
-            if move and depth <= max(
-                self.settings.penetration * self.robot.length, 0.7 * self._penetration(before)
-            ):
+            if move and self._acceptable(before, depth, decrement):
                 break
-            task *= 0.5
+            self.pace *= 0.5
+        else:
+            halving += 1
+        self.pace = min(1.0, self.pace * (1.5 if halving == 0 else 1.0))
         if move is None:  # nothing admissible was found: stay, and say so
             certificate = InverseCertificate(
                 "stuck", decrement, self._penetration(before), 0, halving, 0.0, (), False
@@ -132,6 +137,11 @@ class Inverse:
         outcome = self._outcome(move.pose, certificate, begin)
         self.reference = self._delta(move.pose.q)
         return outcome
+
+    def _acceptable(self, before: Pose, depth: float, decrement: float) -> bool:
+        """Not deeper than allowed (or coming out fast enough), and near enough to equilibrium for the next step to mend."""
+        allowed = max(self.settings.penetration * self.robot.length, 0.7 * self._penetration(before))
+        return depth <= allowed and decrement <= self.settings.worst_decrement * self.robot.length
 
     # The step, from top to bottom.
 

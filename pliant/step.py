@@ -52,7 +52,7 @@ class Workspace:
         try:
             return action(*args, **kwargs)
         finally:
-            self.timings[stage] += perf_counter() - start
+            self.timings[stage] = self.timings.get(stage, 0.0) + perf_counter() - start
 
 
 @dataclass(frozen=True)

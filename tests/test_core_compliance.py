@@ -7,6 +7,7 @@ import pytest
 from test_core_models import DOWN, bar, cables, linear_bar
 
 import pliant as pl
+from pliant.compliance import Compliance
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +16,7 @@ def robot() -> pl.Robot:
 
 
 @pytest.fixture(scope="module", params=["rest", "bent"])
-def at(request, robot) -> tuple[pl.Result, pl.Compliance]:
+def at(request, robot) -> tuple[pl.Result, Compliance]:
     """A state, and the compliance there: hanging, or bent by a taut cable."""
     laws = {} if request.param == "rest" else {"top": pl.Known(effort=3.0)}
     result = pl.static(robot, laws)

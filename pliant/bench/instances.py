@@ -1,8 +1,9 @@
-"""Random inverse problems with contact, in the sizes of Coevoet et al. 2017 (Table 12): W = H K⁻¹ Hᵀ of a clamped rod.
+"""Random inverse problems with contact, in the sizes of Coevoet et al. 2017 (Table 12): W = H K⁻¹ Hᵀ.
 
-The rod bends in two planes and stretches; its compliance is the Green's function of a cantilever, mixed by a random
+A "rod" bends in two planes and stretches; its compliance is the Green's function of a cantilever, mixed by a random
 congruence so that no two instances share their modes. Cables run along it at some offset and end at some height, a
-slider moves its base, contacts are obstacles around it, the effector is its tip.
+slider moves its base, contacts are obstacles around it, the effector is its tip. Something "random" has a compliance
+with a decaying spectrum in random directions and random rows: fewer symmetries, many more contact modes.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from pliant.errors import unknown_name
 from pliant.solvers.lcp import lcp
 
 SIZES = ((2, 16), (4, 21), (5, 47), (9, 76))  # (actuators, contacts): beam, tower, rod in a pipe, trunk
+KINDS = ("rod", "random")
+WORK = 0.02  # of one actuator alone at full effort [J]
 LENGTH, RADIUS = 0.2, 0.01  # [m]
 STATIONS = 40
 BENDING, STRETCHING = 2e-3, 30.0  # EI [N·m²], EA [N]
@@ -56,19 +60,21 @@ class Instance:
 
 
 def instance(
-    actuators: int, contacts: int, *, seed: int, limited: bool = False, hard: bool = False
+    actuators: int, contacts: int, *, seed: int, kind: str = "rod", limited: bool = False, hard: bool = False
 ) -> Instance:
     """One random instance. `limited` bounds displacements too; `hard` has narrow gaps and far targets."""
+    if kind not in KINDS:
+        raise unknown_name("kind", kind, KINDS)
     rng = np.random.default_rng((seed, actuators, contacts))
-    G = _compliance(rng)
-    He, Ha, Hc = _tip(), _actuators(actuators, rng), _obstacles(contacts, rng)
+    He, Ha, Hc, G = (_rod if kind == "rod" else _anything)(actuators, contacts, rng)
     H = np.concatenate([He, Ha, Hc])
     W = H @ G @ H.T
+    W = 0.5 * (W + W.T)
     ne, na = len(He), actuators
     e, a, c = slice(0, ne), slice(ne, ne + na), slice(ne + na, None)
-    most = _strength(W[a, a])
+    most = np.sqrt(2.0 * WORK / np.diag(W[a, a]))  # each actuator alone does the same work
     reach = np.abs(W[c, a]) @ most
-    gaps = rng.uniform(-0.02, 0.3 if hard else 0.8, contacts) * reach.mean()
+    gaps = rng.uniform(-0.01, 0.1 if hard else 0.3, contacts) * reach
     target = _reached(W[e, a], W[e, c], W[c, a], W[c, c], gaps, most, rng)
     far = rng.uniform(0.5, 2.0) if hard else rng.uniform(0.0, 1.0)
     de = -target - far * rng.normal(size=ne) * np.array([1.0, 1.0, 0.1]) * 0.2 * np.linalg.norm(target)
@@ -85,11 +91,24 @@ def instance(
     )
 
 
-def instances(
-    size: tuple[int, int], count: int, *, limited: bool = False, hard: bool = False, first: int = 0
-) -> Sequence[Instance]:
-    """`count` instances of one size."""
-    return [instance(*size, seed=first + k, limited=limited, hard=hard) for k in range(count)]
+def instances(size: tuple[int, int], count: int, *, first: int = 0, **options: Any) -> Sequence[Instance]:
+    """`count` instances of one size; options as for `instance`."""
+    return [instance(*size, seed=first + k, **options) for k in range(count)]
+
+
+def _rod(actuators: int, contacts: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Rows of effector, actuators, contacts, and K⁻¹."""
+    G = _compliance(rng)
+    return _point(LENGTH), _actuators(actuators, rng), _obstacles(contacts, rng), G
+
+
+def _anything(actuators: int, contacts: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """The same for a body without any structure."""
+    n = 3 + actuators + contacts
+    modes, _ = np.linalg.qr(rng.normal(size=(n, n)))
+    G = (modes * (0.1 / (1.0 + np.arange(n)) ** 1.5)) @ modes.T
+    rows = rng.normal(size=(n, n)) / np.sqrt(n)
+    return rows[:3], rows[3 : 3 + actuators], rows[3 + actuators :], G
 
 
 def _heights() -> np.ndarray:
@@ -122,10 +141,6 @@ def _point(height: float) -> np.ndarray:
     return rows
 
 
-def _tip() -> np.ndarray:
-    return _point(LENGTH)
-
-
 def _actuators(count: int, rng: np.random.Generator) -> np.ndarray:
     """Cables in rings of up to four that end at different heights; an odd last actuator pushes the base."""
     rows = []
@@ -151,12 +166,6 @@ def _obstacles(count: int, rng: np.random.Generator) -> np.ndarray:
     tilt = 0.1 * rng.normal(size=count)
     normals = np.stack([np.cos(angles), np.sin(angles), tilt], axis=1)
     return np.stack([normal @ _point(height) for normal, height in zip(normals, heights)])
-
-
-def _strength(Waa: np.ndarray) -> np.ndarray:
-    """(na,) largest efforts: each actuator alone does the same work."""
-    work = 0.5 * 4e-2
-    return np.sqrt(2.0 * work / np.diag(Waa))
 
 
 def _reached(

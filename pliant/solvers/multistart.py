@@ -17,7 +17,7 @@ from pliant.solvers.starts import propose, spans
 
 REPAIRS = 8  # rounds of phase 1 …
 PROXIMAL = 1e-9  # … which stay near their start by this weight, in scaled units
-ALLOWED = 1e-9  # violation of displacement bounds, in units of their size
+ALLOWED = 1e-9  # violation of displacement bounds, relative to the largest displacement
 SAME = 1e-9  # costs closer than this, relative, are equal: the earlier start is kept
 
 INFEASIBLE = 2
@@ -131,16 +131,21 @@ def _begin(data, at, M, L, I, A, scale):
 
 @inner
 def _violated(M, A, K, repair):
-    """Displacements out of bounds become wanted, their bounds targets; returns the largest violation."""
-    na, n, worst = A.shape[1], 0, 0.0
+    """Displacements out of bounds become wanted, their bounds targets; returns the largest violation, relative."""
+    na, n, worst, extent = A.shape[1], 0, 0.0, 1e-300
+    first = M.shape[1] - na
     for j in range(na):
-        r = M.shape[1] - na + j
-        value = M[na + VALUE, r]
+        extent = max(extent, abs(A[X, j]), abs(M[na + VALUE, first + j]))
+        for bound in (A[DLO, j], A[DHI, j]):
+            if abs(bound) < np.inf:
+                extent = max(extent, abs(bound))
+    for j in range(na):
+        value = M[na + VALUE, first + j]
         bound = min(max(value, A[DLO, j]), A[DHI, j])
-        over = abs(value - bound) / max(abs(value), abs(bound), 1e-300)
+        over = abs(value - bound) / extent
         worst = max(worst, over)
         if over > 1e-3 * ALLOWED:
-            K[WANTED, n], M[na + TARGET, r] = r, bound
+            K[WANTED, n], M[na + TARGET, first + j] = first + j, bound
             n += 1
         repair[j, j], repair[na, j] = PROXIMAL, PROXIMAL * A[X, j]
     K[WANTED, K.shape[1] - 1] = n

@@ -18,9 +18,8 @@ The compiled functions share few, large arrays, which keeps compiling them short
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from pliant.solvers.cholesky_update import append, remove, solve
+from pliant.solvers.cholesky_update import append, inner, remove, solve
 
 VALUE, RESPONSE, OPEN, SLOPE, TARGET, FIXED = range(6)  # rows of M, from na on; S₀ begins at na + FIXED
 MEMBERS, PLACE, TALLY = range(3)
@@ -29,9 +28,6 @@ SHIFT = 1e-13  # added to the unit diagonal of the scaled W_cc: dependent contac
 LEAST = 1e-14  # smallest pivot
 FRAGILE = 1e-5  # pivots below this let rounding into S, which is then computed afresh
 TOUCH = 1e-13  # gaps above minus this, relative to the largest, count as closed
-
-# reassociation lets sums use vector instructions; NaN and infinity keep their meaning
-inner = njit(error_model="numpy", fastmath={"reassoc", "contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 @inner

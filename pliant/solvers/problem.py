@@ -9,7 +9,8 @@ arrays irrelevant, and one argument is quick to pass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from pliant.errors import InputError
 from pliant.solvers.newton import DLO, LO
 from pliant.solvers.pieces import FIXED, SHIFT, inner
 
+FREE = (-np.inf, np.inf)
 PAPER = 1e-3  # ε in units of `work_scale`, Coevoet et al. 2017
 THROUGH_CONTACT = (
     1e-2  # share of the effect through contacts that counts where efforts do not reach the effector
@@ -57,9 +59,8 @@ def offsets(ne, na, nc):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """A checked problem: its vector (see `Offsets`), sizes and regularisation (ε < 0: choose it)."""
+class Problem(NamedTuple):
+    """A checked problem: its vector (see `Offsets`), sizes and regularisation (ε < 0: to be chosen)."""
 
     data: np.ndarray
     ne: int
@@ -69,34 +70,66 @@ class Problem:
     rho: float
     warm: bool
 
+    def parts(self) -> tuple[np.ndarray, ...]:
+        """Views of the arrays in the vector, in the order of `Offsets`."""
+        ne, na, nc, data = self.ne, self.na, self.nc, self.data
+        at = offsets.py_func(ne, na, nc)
+        return (
+            data[: at.Wec].reshape(ne, na), data[at.Wec : at.Waa].reshape(ne, nc),
+            data[at.Waa : at.Wac].reshape(na, na), data[at.Wac : at.Wcc].reshape(na, nc),
+            data[at.Wcc : at.de].reshape(nc, nc), data[at.de : at.da], data[at.da : at.dc], data[at.dc : at.weights],
+            data[at.weights : at.previous], data[at.previous : at.start], data[at.start : at.guess],
+            data[at.guess : at.bounds], data[at.bounds :].reshape(4, na),
+        )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _defaults(ne: int, na: int, nc: int) -> np.ndarray:
+    """Weights, previous efforts, start and contact guess where none are given."""
+    return np.concatenate((np.ones(ne), np.zeros(2 * na + nc)))
+
 
 def problem(
-    matrices: tuple[ArrayLike, ...],
-    effort: tuple[ArrayLike, ArrayLike],
-    displacement: tuple[ArrayLike, ArrayLike],
-    eps: float | None,
-    rho: float,
-    previous: ArrayLike | None,
-    weights: ArrayLike | None,
-    warm: Any,
+    Wea: ArrayLike,
+    Wec: ArrayLike,
+    Waa: ArrayLike,
+    Wac: ArrayLike,
+    Wcc: ArrayLike,
+    de: ArrayLike,
+    da: ArrayLike,
+    dc: ArrayLike,
+    effort: tuple[ArrayLike, ArrayLike] = FREE,
+    displacement: tuple[ArrayLike, ArrayLike] = FREE,
+    eps: float | None = None,
+    rho: float = 0.0,
+    previous: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    warm: Any = None,
 ) -> Problem:
-    """Check shapes and values; `warm` is an earlier solution or actuator efforts."""
-    Wea, Wec, Waa, Wac, Wcc, de, da, dc = arrays = [np.asarray(a) for a in matrices]
+    """Check shapes and put everything into one vector; `warm` is an earlier solution or actuator efforts."""
+    arrays = Wea, Wec, Waa, Wac, Wcc, de, da, dc = (
+        np.asarray(Wea), np.asarray(Wec), np.asarray(Waa), np.asarray(Wac), np.asarray(Wcc),
+        np.asarray(de), np.asarray(da), np.asarray(dc),
+    )  # fmt: skip
     ne, na, nc = de.size, da.size, dc.size
-    shapes = (ne, na), (ne, nc), (na, na), (na, nc), (nc, nc), (ne,), (na,), (nc,)
-    for name, array, shape in zip(("Wea", "Wec", "Waa", "Wac", "Wcc", "de", "da", "dc"), arrays, shapes):
-        if array.shape != shape and not (array.size == 0 and shape[0] * shape[-1] == 0):
-            raise InputError(name, expected=f"shape {shape}", got=array.shape)
-    guess: Any = getattr(warm, "contact", None)
-    if guess is None or guess.shape != (nc,):
-        guess = np.zeros(nc)
+    if not (
+        Wea.shape == (ne, na) and Wec.shape == (ne, nc) and Waa.shape == (na, na) and Wac.shape == (na, nc)
+        and Wcc.shape == (nc, nc) and de.ndim == 1 and da.ndim == 1 and dc.ndim == 1
+    ):  # fmt: skip
+        _check_shapes(arrays, ne, na, nc)
+    extras: tuple[np.ndarray, ...] = (_defaults(ne, na, nc),)
+    if weights is not None or previous is not None or warm is not None:
+        ones, none, guess = extras[0][:ne], extras[0][ne : ne + na], getattr(warm, "contact", None)
+        extras = (
+            ones if weights is None else vector(weights, ne, "weights"),
+            none if previous is None else vector(previous, na, "previous"),
+            none if warm is None else vector(getattr(warm, "effort", warm), na, "warm"),
+            extras[0][ne + 2 * na :] if guess is None or guess.shape != (nc,) else guess,
+        )
     data = np.concatenate(
         (
             *arrays,
-            np.ones(ne) if weights is None else vector(weights, ne, "weights"),
-            np.zeros(na) if previous is None else vector(previous, na, "previous"),
-            np.zeros(na) if warm is None else vector(getattr(warm, "effort", warm), na, "warm"),
-            guess,
+            *extras,
             vector(effort[0], na, "effort"),
             vector(effort[1], na, "effort"),
             vector(displacement[0], na, "displacement"),
@@ -118,6 +151,18 @@ def vector(value: ArrayLike, n: int, name: str) -> np.ndarray:
     if array.ndim == 0:
         return np.full(n, array)
     raise InputError(name, expected=f"a number or {n} of them", got=array.shape)
+
+
+def _check_shapes(arrays: Sequence[np.ndarray], ne: int, na: int, nc: int) -> None:
+    """Say which shape is wrong; empty arrays may have any."""
+    shapes = (ne, na), (ne, nc), (na, na), (na, nc), (nc, nc), (ne,), (na,), (nc,)
+    for name, array, shape in zip(("Wea", "Wec", "Waa", "Wac", "Wcc", "de", "da", "dc"), arrays, shapes):
+        if array.shape != shape and not (array.size == 0 and 0 in shape):
+            raise InputError(
+                name,
+                expected=f"shape {shape}, for {ne} effector rows, {na} actuators and {nc} contacts",
+                got=array.shape,
+            )
 
 
 def work_scale(Wea: ArrayLike, Wec: ArrayLike, Waa: ArrayLike, Wac: ArrayLike, Wcc: ArrayLike) -> float:

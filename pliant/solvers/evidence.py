@@ -1,0 +1,78 @@
+"""Residuals of an inverse solution, from the user's arrays and nothing else: an independent check."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.solvers.certify import EPSILON, Report, report
+from pliant.solvers.problem import Problem
+
+ACTIVE = 1e-9  # a bound, effort or gap nearer to zero than this, relative, counts as active
+RESOLVED = 1e-3  # errors of the task count at least as this share of what they were without efforts
+
+
+def residuals(p: Problem, numbers: np.ndarray) -> tuple[float, float, float]:
+    """(stationarity, complementarity, feasibility), see `QpccCertificate`."""
+    na, nc, ne = p.na, p.nc, p.ne
+    Wea, Wec, Waa, Wac, Wcc, de, da, dc, weights, previous, _, _, (lo, hi, dlo, dhi) = p.parts()
+    at: Report = report.py_func(ne, na, nc)
+    effort, moved = numbers[at.effort :][:na], numbers[at.displacement :][:na]
+    eta, mu = numbers[at.effort_multiplier :][:na], numbers[at.displacement_multiplier :][:na]
+    error, contact, gap = numbers[at.effector :][:ne], numbers[at.contact :][:nc], numbers[at.gap :][:nc]
+    nu, kappa = numbers[at.gap_multiplier :][:nc], numbers[at.contact_multiplier :][:nc]
+    unit_a, unit_c = _units(Waa), _units(Wcc)
+
+    opened = _largest((effort @ Wac + dc) / unit_c)
+    pushes, opens = contact * unit_c, gap / unit_c
+    complementarity = _largest(np.minimum(pushes, opens)) / (opened or 1.0)
+    effort_extent = max(_largest(effort * unit_a), _largest_finite(lo * unit_a, hi * unit_a)) or 1.0
+    moved_extent = max(_largest(moved / unit_a), _largest_finite(dlo / unit_a, dhi / unit_a), effort_extent)
+    feasibility = max(
+        _violation(effort, lo, hi, unit_a) / effort_extent, _violation(moved, dlo, dhi, 1.0 / unit_a) / moved_extent
+    )
+
+    task = 2.0 * weights * error
+    work = (Waa + Waa.T) @ (numbers[EPSILON] * effort + p.rho * (effort - previous))
+    on_actuators = (task @ Wea + work - eta - mu @ Waa - Wac @ nu) / unit_a
+    on_contacts = (task @ Wec - mu @ Wac - Wcc @ nu - kappa) / unit_c
+    terms = 2.0 * weights * np.maximum(np.abs(error), RESOLVED * _largest(de))
+    size = max(
+        _largest((terms @ np.abs(Wea) + np.abs(work)) / unit_a),
+        _largest((terms @ np.abs(Wec) / unit_c)[contact > 0.0]),
+    )
+    both = (pushes <= ACTIVE * opened) & (opens <= ACTIVE * opened)
+    stationarity = max(
+        _largest(on_actuators),
+        _largest(on_contacts),
+        _wrong_sign(eta / unit_a, effort, lo, hi, effort_extent / unit_a),
+        _wrong_sign(mu * unit_a, moved, dlo, dhi, moved_extent * unit_a),
+        float((-nu * unit_c)[both].max(initial=0.0)),
+        float((-kappa / unit_c)[both].max(initial=0.0)),
+    )
+    return stationarity / (size or 1.0), complementarity, feasibility
+
+
+def _units(W: np.ndarray) -> np.ndarray:
+    """√Wᵢᵢ, one where there is none."""
+    own = W.diagonal()
+    return np.sqrt(np.where(own > 0.0, own, 1.0))
+
+
+def _largest(values: np.ndarray) -> float:
+    return float(np.abs(values).max(initial=0.0))
+
+
+def _largest_finite(*values: np.ndarray) -> float:
+    return max(float(np.abs(v[np.isfinite(v)]).max(initial=0.0)) for v in values)
+
+
+def _violation(value: np.ndarray, lo: np.ndarray, hi: np.ndarray, unit: np.ndarray) -> float:
+    return float((np.maximum(lo - value, value - hi) * unit).max(initial=0.0))
+
+
+def _wrong_sign(
+    multiplier: np.ndarray, value: np.ndarray, lo: np.ndarray, hi: np.ndarray, extent: np.ndarray
+) -> float:
+    """Multipliers push up at (or beyond) a lower bound, down at an upper one, and nowhere else."""
+    low, high = value <= lo + ACTIVE * extent, value >= hi - ACTIVE * extent
+    return float(np.maximum(np.where(low, 0.0, multiplier), np.where(high, 0.0, -multiplier)).max(initial=0.0))
