@@ -23,34 +23,15 @@ import numpy as np
 from pliant.algebra import Factor, NotPositiveDefinite
 from pliant.contact import Contacts, Detector, Obstacle
 from pliant.errors import InputError
-from pliant.interactions.chain import SparseRows
+from pliant.inverse.condensed import condense, recover, solve
+from pliant.inverse.outcome import InverseCertificate, Outcome
+from pliant.inverse.roles import compile_roles
+from pliant.inverse.settings import Settings
 from pliant.laws import Known, Law, as_vector
-from pliant.outcome import InverseCertificate, Outcome
 from pliant.robot import Robot
-from pliant.roles import compile_roles
-from pliant.solvers.problem import work_scale
-from pliant.solvers.qpcc import qpcc
 from pliant.state import State
 from pliant.static import static
 from pliant.step import Linear, Workspace, factorise, factorise_shifted, linearise
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How the controller behaves; lengths are shares of the robot's length."""
-
-    task_step: float = 0.02  # the goal of one step lies at most this far ahead
-    energy: float = 1e-4  # ε: what keeps redundant actuators low
-    inertia: float = 1e-3  # ρ: what keeps efforts where they were
-    inertia_in_contact: float = 1e-2
-    linearisations: int = 3  # at most, per step
-    decrement: float = 1e-4  # above it, and if allowed, linearise again
-    worst_decrement: float = 1e-3  # above it the step is taken again with half the task step
-    penetration: float = 5e-4  # the same
-    halvings: int = 4
-    starts: int = 4  # of the solver
-    slack: float = 5e-3  # by how much a slack cable is let out
-    rate: float = 100.0  # [Hz], for speed limits
 
 
 @dataclass(frozen=True)
@@ -167,13 +148,19 @@ class Inverse:
             return None
         contacts = work.timed("detect", self._detect, pose)
         factor, linear, shift = work.timed("factorise", self._factorise, linear, pose)
-        H, free, W, delta = work.timed("condense", self._condense, factor, linear, contacts, pose.q)
-        solution, lam, force = work.timed("solve", self._solve, W, delta, contacts, pose, before, goal)
-        dq = work.timed("recover", self._recover, factor, free, H, lam, force)
+        roles, acting = self.roles, self.roles.actuators
+        condensed = work.timed("condense", condense, factor, linear, roles, contacts, pose.q)
+        bounds, touching = self._displacement_bounds(before), bool(pose.force.any())
+        previous, begin = before.lam[acting], pose.lam[acting]
+        efforts = work.timed(
+            "solve", solve, condensed, roles, goal, bounds, previous, begin, touching, self.settings
+        )
+        dq = work.timed("recover", recover, factor, condensed, roles, efforts)
         if not np.isfinite(dq).all():
             return None
-        moved = Pose(robot.retract(pose.q, dq), lam, contacts, force, float(np.abs(dq).max(initial=0.0)))
-        return Move(moved, solution, factor, shift)
+        longest = float(np.abs(robot.reach * dq).max(initial=0.0))
+        moved = Pose(robot.retract(pose.q, dq), efforts.lam, contacts, efforts.force, longest)
+        return Move(moved, efforts.solution, factor, shift)
 
     def _detect(self, pose: Pose) -> Contacts | None:
         return (
@@ -193,67 +180,6 @@ class Inverse:
         except NotPositiveDefinite:
             factor, shift = factorise_shifted(self.robot, clamped.K, self.work)
             return factor, clamped, shift
-
-    def _condense(self, factor: Factor, linear: Linear, contacts: Contacts | None, q: np.ndarray):
-        """H of effectors, actuators, equalities, one-sided rows and contacts; free motion; W and δ_free over them."""
-        roles = self.roles
-        needed = np.concatenate([roles.effectors, roles.actuators, roles.equal, roles.pushing])
-        H, delta = linear.H.take(needed), linear.delta[needed]
-        if contacts is not None and len(contacts):
-            H, delta = _stacked(H, contacts.rows(q)), np.concatenate([delta, contacts.gap])
-        given = np.where(roles.conditions.given, roles.conditions.effort, 0.0)
-        free = factor.solve(linear.r + linear.H.transpose_dot(given))
-        return H, free, factor.compliance(H), delta + H.dot(free)
-
-    def _solve(self, W, delta, contacts, pose, before, goal):
-        """The quadratic program with complementarity, after eliminating the equalities."""
-        roles, c = self.roles, self.roles.conditions
-        ne, na, nk, nu = (len(x) for x in (roles.effectors, roles.actuators, roles.equal, roles.pushing))
-        delta = delta.copy()
-        delta[:ne] -= goal
-        k = slice(ne + na, ne + na + nk)
-        u = np.arange(ne + na + nk, ne + na + nk + nu)
-        delta[k] -= c.imposed[roles.equal]
-        delta[u] -= c.imposed[roles.pushing]
-        W = W.copy()
-        W[np.arange(k.start, k.stop), np.arange(k.start, k.stop)] += c.compliance[roles.equal]
-        W[u, u] += c.compliance[roles.pushing]
-        keep = np.r_[0 : ne + na, k.stop : len(W)]
-        back = np.zeros((nk, len(keep) + 1))
-        if nk:
-            back = np.linalg.solve(W[k, k], np.column_stack([W[k][:, keep], delta[k]]))
-            W, delta = (
-                W[np.ix_(keep, keep)] - W[keep][:, k] @ back[:, :-1],
-                delta[keep] - W[keep][:, k] @ back[:, -1],
-            )
-        e, a, o = slice(0, ne), slice(ne, ne + na), slice(ne + na, len(W))
-        touching = bool(contacts is not None and len(contacts) and pose.force.any())
-        base = work_scale(W[e, a], W[e, o], W[a, a], W[a, o], W[o, o])
-        solution = qpcc(
-            W[e, a], W[e, o], W[a, a], W[a, o], W[o, o], delta[e], delta[a], delta[o],
-            effort=roles.effort,
-            displacement=self._displacement_bounds(before),
-            eps=self.settings.energy * base,
-            rho=(self.settings.inertia_in_contact if touching else self.settings.inertia) * base,
-            previous=before.lam[roles.actuators],
-            weights=roles.weight,
-            starts=self.settings.starts,
-            warm=pose.lam[roles.actuators],
-        )  # fmt: skip
-        lam = np.where(c.given, c.effort, 0.0)
-        lam[roles.actuators] = solution.effort
-        lam[roles.pushing] = solution.contact[:nu]
-        if nk:
-            others = np.concatenate([np.zeros(ne), solution.effort, solution.contact])
-            lam[roles.equal] = -(back[:, :-1] @ others + back[:, -1])
-        return solution, lam, np.array(solution.contact[nu:])
-
-    def _recover(self, factor: Factor, free: np.ndarray, H: SparseRows, lam: np.ndarray, force: np.ndarray):
-        roles = self.roles
-        chosen = np.concatenate(
-            [np.zeros(len(roles.effectors)), lam[roles.actuators], lam[roles.equal], lam[roles.pushing]]
-        )
-        return free + factor.solve(H.transpose_dot(np.concatenate([chosen, force])))
 
     def _decrement(self, move: Move) -> float:
         """max|K⁻¹(r + Hᵀλ + H_cᵀλ_c)| at the state reached, with the factor at hand [m]."""
@@ -378,9 +304,3 @@ class Inverse:
             certificate,
             {**self.work.timings, "total": perf_counter() - begin},
         )
-
-
-def _stacked(A: SparseRows, B: SparseRows) -> SparseRows:
-    indptr = np.concatenate([A.indptr, A.indptr[-1] + B.indptr[1:]])
-    indices, data = np.concatenate([A.indices, B.indices]), np.concatenate([A.data, B.data])
-    return SparseRows(indptr, indices, data, (A.shape[0] + B.shape[0], A.shape[1]))

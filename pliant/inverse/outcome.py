@@ -48,7 +48,9 @@ class Outcome:
     effort: Mapping[str, np.ndarray]
     displacement: Mapping[str, np.ndarray]
     error: Mapping[str, np.ndarray]  # target − δ of each effector
-    command: Mapping[str, np.ndarray]  # what a drive is told: δ of a taut actuator, let out a little where slack
+    command: Mapping[
+        str, np.ndarray
+    ]  # what a drive is told: δ of a taut actuator, let out a little where slack
     contacts: Contacts | None
     contact_force: np.ndarray
     certificate: InverseCertificate
