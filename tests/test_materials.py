@@ -212,7 +212,9 @@ def test_polar_rotation_is_the_nearest_rotation(F, Q):
 
 
 @given(F=matrices(2.0))
-@example(F=np.array([[0.0, 2e-308, 5e-324], [1e-160, 0.0, 1e-150], [1e-160, 0.0, 1e-170]]))  # squares underflow
+@example(
+    F=np.array([[0.0, 2e-308, 5e-324], [1e-160, 0.0, 1e-150], [1e-160, 0.0, 1e-170]])
+)  # squares underflow
 @settings(deadline=None, max_examples=100, derandomize=True)
 def test_signed_svd(F):
     """F = U diag(σ) Vᵀ with rotations and the sign on the last value."""

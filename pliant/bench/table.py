@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-
 LEFT = ("case", "element", "robot", "what", "found")  # columns of words
 
 

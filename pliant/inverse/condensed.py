@@ -15,8 +15,7 @@ from pliant.contact import Contacts
 from pliant.interactions.chain import SparseRows
 from pliant.inverse.roles import Roles
 from pliant.inverse.settings import Settings
-from pliant.solvers.problem import work_scale
-from pliant.solvers.qpcc import qpcc
+from pliant.solvers import qpcc, work_scale
 from pliant.step import Linear
 
 

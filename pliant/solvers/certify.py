@@ -61,7 +61,9 @@ def evaluate(data, ne, na, nc, eps, rho, out):
         for j in range(na):
             compliance, other = data[at.Waa + i * na + j], out[to.effort + j]
             total += compliance * other
-            cost += compliance * (eps * effort * other + rho * (effort - previous) * (other - data[at.previous + j]))
+            cost += compliance * (
+                eps * effort * other + rho * (effort - previous) * (other - data[at.previous + j])
+            )
         for c in range(nc):
             total += data[row + c] * out[to.contact + c]
             out[to.gap + c] += data[row + c] * effort

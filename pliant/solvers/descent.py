@@ -23,15 +23,27 @@ from pliant.solvers.newton import (
     ROW,
     SIDE,
     SIGN,
+    WANTED,
     D,
     G,
-    WANTED,
     X,
     gradient,
     hessian,
     newton_step,
 )
-from pliant.solvers.pieces import FIXED, MEMBERS, PLACE, RESPONSE, SLOPE, TALLY, TARGET, VALUE, cross, inner, respond
+from pliant.solvers.pieces import (
+    FIXED,
+    MEMBERS,
+    PLACE,
+    RESPONSE,
+    SLOPE,
+    TALLY,
+    TARGET,
+    VALUE,
+    cross,
+    inner,
+    respond,
+)
 
 STILL = 1e-13  # a slope below this share of its terms is rounding …
 WRONG = 1e-9  # … and so is a multiplier of the wrong sign …
@@ -162,8 +174,16 @@ def _walk(M, A, K, F, I, reach):
         if d[j] != 0.0 and room / d[j] < step:
             kind, index, step = BOUND, j, max(room / d[j], 0.0)
         room = (A[DLO, j] if slope[r] < 0.0 else A[DHI, j]) - value[r]
-        if abs(slope[r]) > still and room / slope[r] < step and not (_among(K[ROW], r) or _among(K[WANTED], r)):
-            kind, index, step = LIMIT, r, max(room / slope[r], 0.0)  # unless wanted: a violated limit stops nothing
+        if (
+            abs(slope[r]) > still
+            and room / slope[r] < step
+            and not (_among(K[ROW], r) or _among(K[WANTED], r))
+        ):
+            kind, index, step = (
+                LIMIT,
+                r,
+                max(room / slope[r], 0.0),
+            )  # unless wanted: a violated limit stops nothing
     for j in range(na):
         x[j] += step * d[j]
     for r in range(m):
@@ -189,7 +209,7 @@ def _walk(M, A, K, F, I, reach):
 
 @inner
 def _among(listed, index):
-    for n in range(listed[len(listed) - 1]):
+    for n in range(listed[len(listed) - 1]):  # noqa: SIM110  (compiled)
         if listed[n] == index:
             return True
     return False

@@ -14,7 +14,7 @@ RESOLVED = 1e-3  # errors of the task count at least as this share of what they 
 def residuals(p: Problem, numbers: np.ndarray) -> tuple[float, float, float]:
     """(stationarity, complementarity, feasibility), see `QpccCertificate`."""
     na, nc, ne = p.na, p.nc, p.ne
-    Wea, Wec, Waa, Wac, Wcc, de, da, dc, weights, previous, _, _, (lo, hi, dlo, dhi) = p.parts()
+    Wea, Wec, Waa, Wac, Wcc, de, _, dc, weights, previous, _, _, (lo, hi, dlo, dhi) = p.parts()
     at: Report = report.py_func(ne, na, nc)
     effort, moved = numbers[at.effort :][:na], numbers[at.displacement :][:na]
     eta, mu = numbers[at.effort_multiplier :][:na], numbers[at.displacement_multiplier :][:na]
@@ -28,7 +28,8 @@ def residuals(p: Problem, numbers: np.ndarray) -> tuple[float, float, float]:
     effort_extent = max(_largest(effort * unit_a), _largest_finite(lo * unit_a, hi * unit_a)) or 1.0
     moved_extent = max(_largest(moved / unit_a), _largest_finite(dlo / unit_a, dhi / unit_a), effort_extent)
     feasibility = max(
-        _violation(effort, lo, hi, unit_a) / effort_extent, _violation(moved, dlo, dhi, 1.0 / unit_a) / moved_extent
+        _violation(effort, lo, hi, unit_a) / effort_extent,
+        _violation(moved, dlo, dhi, 1.0 / unit_a) / moved_extent,
     )
 
     task = 2.0 * weights * error
@@ -75,4 +76,6 @@ def _wrong_sign(
 ) -> float:
     """Multipliers push up at (or beyond) a lower bound, down at an upper one, and nowhere else."""
     low, high = value <= lo + ACTIVE * extent, value >= hi - ACTIVE * extent
-    return float(np.maximum(np.where(low, 0.0, multiplier), np.where(high, 0.0, -multiplier)).max(initial=0.0))
+    return float(
+        np.maximum(np.where(low, 0.0, multiplier), np.where(high, 0.0, -multiplier)).max(initial=0.0)
+    )

@@ -43,7 +43,9 @@ def workspace(ne: int, na: int, nc: int) -> tuple[np.ndarray, ...]:
 
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def solve_starts(data, ne, na, nc, eps, rho, starts, warm, M, L, I, A, P, K, F, scale, trail, costs, numbers, integers):
+def solve_starts(
+    data, ne, na, nc, eps, rho, starts, warm, M, L, I, A, P, K, F, scale, trail, costs, numbers, integers
+):
     """Descend from every start and keep the best. False if the input is not finite.
 
     `costs` (starts,) become the costs reached, infinite where no feasible point was found. `numbers` is described by
@@ -84,7 +86,7 @@ def solve_starts(data, ne, na, nc, eps, rho, starts, warm, M, L, I, A, P, K, F, 
                 K[WANTED, last] = ne
                 for e in range(ne):
                     K[WANTED, e] = nc + e
-            status, iterations, size = descend(
+            status, iterations, _ = descend(
                 M, L, I, A, repair if repairing else Q, K, F, trail, 100 + 10 * (na + nc)
             )
             own += iterations

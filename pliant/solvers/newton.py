@@ -27,7 +27,9 @@ X, LO, HI, DLO, DHI, G, D, ETA, Y, LEFT, RIGHT, BEST, HESSIAN = range(13)
 SIDE, ROW, FREE, WANTED = range(4)
 LEVEL, SIGN, MU, STEP, TRIANGLE = range(5)
 
-FLAT = 1e-13  # added to the diagonal of H, relative to its largest entry: redundant actuators leave it singular
+FLAT = (
+    1e-13  # added to the diagonal of H, relative to its largest entry: redundant actuators leave it singular
+)
 DEPENDENT = 1e-20  # squared share of a held row that its predecessors do not explain
 
 

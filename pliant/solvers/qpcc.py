@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import InputError, unknown_name
+from pliant.errors import InputError
 from pliant.solvers.certify import COST, EPSILON, Report, report
 from pliant.solvers.evidence import residuals
 from pliant.solvers.multistart import (
@@ -18,7 +18,6 @@ from pliant.solvers.multistart import (
     CHOSEN,
     INTEGERS,
     ITERATIONS,
-    OWN,
     STATUS,
     TRAIL,
     solve_starts,
@@ -27,8 +26,6 @@ from pliant.solvers.multistart import (
 from pliant.solvers.problem import FREE, Problem, problem
 from pliant.solvers.solution import STATUSES, Certificate, Reals, Solution
 
-METHODS = ("descent", "decomposition")
-FORMULATIONS = ("reduced", "full")
 SOLVED, INFEASIBLE, STALLED = STATUSES
 LONGEST = 1e-7  # residual up to which a descent that ran out of steps still counts as solved
 
@@ -184,9 +181,7 @@ def qpcc(
     previous: ArrayLike | None = None,
     weights: ArrayLike | None = None,
     starts: int = 8,
-    method: str = "descent",
     warm: Any = None,
-    formulation: str = "reduced",
 ) -> QpccSolution:
     """Actuator efforts that bring the effector nearest to its target, with contacts that push and never pull.
 
@@ -198,22 +193,9 @@ def qpcc(
     `warm`, an earlier solution or efforts (na,), is the first start; `previous` belongs to the ρ term. The problem has
     many local minima: `starts` descents from different points are made and the best is returned. Infeasible bounds
     give the smallest violation found and the status "infeasible".
-
-    method="decomposition" is the paper's: solve the quadratic program of one contact mode, switch the contact with
-    the largest multiplier, repeat; formulation="full" keeps λ_c in these programs instead of eliminating it.
     """
     p = problem(Wea, Wec, Waa, Wac, Wcc, de, da, dc, effort, displacement, eps, rho, previous, weights, warm)
-    if method == "descent" and formulation == "reduced":
-        return descent(p, starts)
-    if method not in METHODS:
-        raise unknown_name("method", method, METHODS)
-    if formulation not in FORMULATIONS:
-        raise unknown_name("formulation", formulation, FORMULATIONS)
-    if method == "descent":
-        raise InputError("formulation", expected="'reduced' for method='descent'", got=repr(formulation))
-    from pliant.solvers.decomposition import decompose
-
-    return decompose(p, starts, formulation)
+    return descent(p, starts)
 
 
 def descent(p: Problem, starts: int) -> QpccSolution:
@@ -227,15 +209,21 @@ def descent(p: Problem, starts: int) -> QpccSolution:
     if not solve_starts(
         p.data, ne, na, nc, p.eps, p.rho, starts, p.warm, *workspace(ne, na, nc), costs, numbers, integers
     ):
-        raise InputError("matrices and bounds", expected="finite numbers and bounds that are not NaN", got="others")
+        raise InputError(
+            "matrices and bounds", expected="finite numbers and bounds that are not NaN", got="others"
+        )
     return assemble(p, at, costs, numbers, integers)
 
 
-def assemble(p: Problem, at: Report, costs: np.ndarray, numbers: np.ndarray, integers: np.ndarray) -> QpccSolution:
+def assemble(
+    p: Problem, at: Report, costs: np.ndarray, numbers: np.ndarray, integers: np.ndarray
+) -> QpccSolution:
     """The solution from the vectors of results."""
     numbers.flags.writeable = False
     evidence = _Evidence(p, costs, numbers, integers)
-    certificate = QpccCertificate((SOLVED, STALLED, INFEASIBLE)[integers[STATUS]], int(integers[ITERATIONS]), evidence)
+    certificate = QpccCertificate(
+        (SOLVED, STALLED, INFEASIBLE)[integers[STATUS]], int(integers[ITERATIONS]), evidence
+    )
     if certificate.status == STALLED and certificate.residual <= LONGEST:
         certificate = QpccCertificate(SOLVED, certificate.iterations, evidence)
     return QpccSolution(
