@@ -206,9 +206,9 @@ def descent(p: Problem, starts: int) -> QpccSolution:
     at: Report = report.py_func(ne, na, nc)
     costs, numbers = np.empty(starts), np.empty(at.length)
     integers = np.zeros(INTEGERS + 2 * na + nc + TRAIL, np.int64)
-    if not solve_starts(
-        p.data, ne, na, nc, p.eps, p.rho, starts, p.warm, *workspace(ne, na, nc), costs, numbers, integers
-    ):
+    compiled: Any = solve_starts
+    buffers = workspace(ne, na, nc)
+    if not compiled(p.data, ne, na, nc, p.eps, p.rho, starts, p.warm, *buffers, costs, numbers, integers):
         raise InputError(
             "matrices and bounds", expected="finite numbers and bounds that are not NaN", got="others"
         )
