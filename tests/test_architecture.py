@@ -16,7 +16,7 @@ import pliant as pl
 ROOT = Path(pl.__file__).parent
 REPOSITORY = Path(__file__).parent.parent
 MODULES = sorted(ROOT.rglob("*.py"))
-FOUNDATIONS = {"errors", "threads"}
+FOUNDATIONS = {"errors", "sparse", "threads"}
 # What each part may import of pliant, beside itself. Parts that are not listed stand above all of these.
 LAYERS = {
     "errors": set(),

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+import pliant.sparse as sp
 from pliant.algebra.jit import plain
 from pliant.algebra.pattern import Pattern
 from pliant.errors import InputError, PliantError

@@ -6,9 +6,9 @@ An order is an array (size,) of old block indices: order[new] = old.
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+import pliant.sparse as sp
 from pliant.algebra.pattern import Indices, Pattern
 
 LEAF = 12  # parts this small are not worth a separator: their front is one small dense block

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+import pliant.sparse as sp
 from pliant.errors import InputError
 
 Indices = NDArray[np.int64]

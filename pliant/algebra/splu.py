@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+import pliant.sparse as sp
 from pliant.algebra.factor import Factor, Reals, Rows, Symbolic, check_data, failure
 from pliant.algebra.ordering import minimum_degree
 from pliant.algebra.pattern import Pattern

@@ -6,8 +6,8 @@ import reprlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import coo_array
 
+import pliant.sparse as sp
 from pliant.errors import InputError, as_floats
 from pliant.mesh import Mesh
 
@@ -135,7 +135,7 @@ def _pieces(mesh: Mesh, region: np.ndarray) -> np.ndarray:
         nodes = np.flatnonzero(region == r)
         links.append((nodes[:-1], nodes[1:]))
     i, j = (np.concatenate(side) for side in zip(*links))
-    graph = coo_array((np.ones(len(i)), (i, j)), shape=(len(region), len(region)))
+    graph = sp.coo_array((np.ones(len(i)), (i, j)), shape=(len(region), len(region)))
     from scipy.sparse.csgraph import connected_components  # slow to import
 
     return connected_components(graph, directed=False)[1]

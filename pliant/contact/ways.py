@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
+import pliant.sparse as sp
 from pliant.contact.checks import frozen
 
 _CHUNK = 256  # rows of distances held at a time

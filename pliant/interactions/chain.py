@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numba import njit
+
+import pliant.sparse as sp
 
 
 class SparseRows(NamedTuple):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+import pliant.sparse as sp
 from pliant.errors import InputError
 from pliant.interactions import checks
 from pliant.interactions.interaction import INF, Interaction

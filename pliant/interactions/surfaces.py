@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.sparse as sp
 
+import pliant.sparse as sp
 from pliant.errors import InputError
 from pliant.points import Points
 

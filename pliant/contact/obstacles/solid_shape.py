@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
+import pliant.sparse as sp
 from pliant.contact.checks import frozen
 from pliant.contact.obstacles.solid_distance import solid_distance
 from pliant.contact.topology import Adjacency
