@@ -1,114 +1,318 @@
-"""The inverse problem with contact on matrices: optimal, complementary, within bounds, never an exception."""
-
-from __future__ import annotations
+"""The inverse problem with contact: optimality, limits, degenerate input, multipliers."""
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-import pliant as pl
+from pliant.bench.instances import instance
+from pliant.errors import InputError
+from pliant.solvers import lcp, qp, qpcc, work_scale
+
+KINDS = ("plain", "twins", "dependent", "redundant", "opposed", "touching", "pushed", "units", "limited")
 
 
-def instance(seed: int, ne: int = 3, na: int = 4, nc: int = 10, *, bias: float = 0.3):
-    """Blocks of a random compliance over effectors, actuators and contacts, some of them touching."""
+def blocks(He, Ha, Hc, de, dc):
+    """Arguments of `qpcc` for a body of unit stiffness."""
+    return He @ Ha.T, He @ Hc.T, Ha @ Ha.T, Ha @ Hc.T, Hc @ Hc.T, de, np.zeros(len(Ha)), dc
+
+
+def case(kind, seed, na, nc, ne=2):
+    """A random problem of some degenerate kind; all are feasible at zero effort."""
     rng = np.random.default_rng(seed)
-    H = rng.normal(size=(ne + na + nc, 40))
-    W = H @ np.diag(rng.uniform(0.2, 1.0, 40)) @ H.T / 40
-    e, a, c = slice(0, ne), slice(ne, ne + na), slice(ne + na, None)
-    return (W[e, a], W[e, c], W[a, a], W[a, c], W[c, c]), (
-        rng.normal(size=ne),
-        rng.normal(size=na),
-        rng.normal(size=nc) + bias,
+    n = na + nc + ne
+    He, Ha, Hc = np.split(rng.normal(size=(n, n + 1)), [ne, ne + na])
+    dc, hi, span = rng.uniform(0, 0.5, nc), rng.uniform(0.2, 2.0, na), np.full(na, np.inf)
+    if kind == "twins":
+        twin = rng.integers(0, max(1, nc // 2), nc)
+        Hc, dc = Hc[twin], dc[twin]
+    elif kind == "dependent":
+        Hc = rng.normal(size=(nc, 2)) @ Hc[:2] if nc > 1 else Hc
+    elif kind == "redundant":
+        Ha = Ha[:1] * rng.uniform(0.5, 2.0, (na, 1))
+    elif kind == "opposed" and na > 1:
+        Ha[1] = -Ha[0]
+    elif kind == "touching":
+        dc = np.where(rng.uniform(size=nc) < 0.7, 0.0, dc)
+    elif kind == "pushed":  # the effector is on another body, which only contacts reach
+        zero = np.zeros_like
+        He, Ha = np.hstack((zero(He), He)), np.hstack((Ha, zero(Ha)))
+        Hc = np.hstack((Hc, rng.normal(size=Hc.shape)))
+    elif kind == "units":
+        scale = 10.0 ** rng.uniform(-4, 4, na)
+        Ha, hi = Ha * scale[:, None], hi / scale
+    elif kind == "limited":
+        span = rng.uniform(0.05, 1.0, na) * (Ha**2).sum(axis=1)
+    return blocks(He, Ha, Hc, rng.normal(size=ne), dc), {
+        "effort": (np.zeros(na), hi),
+        "displacement": (-span, span),
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6), na=st.integers(1, 5), nc=st.integers(1, 14), starts=st.sampled_from((1, 3))
+)
+def test_stationary_and_complementary(kind, seed, na, nc, starts):
+    arguments, limits = case(kind, seed, na, nc)
+    s = qpcc(*arguments, **limits, starts=starts)
+    c = s.certificate
+    assert c.solved
+    assert c.stationarity < 1e-7
+    assert c.complementarity < 1e-9
+    assert c.feasibility < 1e-9
+    assert np.all(s.contact >= 0.0)
+    assert np.all(s.effort >= limits["effort"][0]) and np.all(s.effort <= limits["effort"][1])
+
+
+def test_cost_displacement_and_gap_are_those_of_the_problem():
+    p = instance(4, 21, seed=2)
+    Wea, Wec, Waa, Wac, Wcc, de, da, dc = p.matrices
+    weights, previous = np.array([1.0, 4.0, 0.5]), 0.3 * p.effort[1]
+    s = qpcc(*p.matrices, **p.limits, eps=1e-5, rho=1e-4, previous=previous, weights=weights)
+    error = Wea @ s.effort + Wec @ s.contact + de
+    change = s.effort - previous
+    assert np.allclose(s.effector, error)
+    assert s.cost == pytest.approx(
+        weights @ error**2 + 1e-5 * s.effort @ Waa @ s.effort + 1e-4 * change @ Waa @ change, rel=1e-12
     )
-
-
-def cost(matrices, offsets, lam, force, eps):
-    Wea, Wec, Waa, _, _ = matrices
-    error = Wea @ lam + Wec @ force + offsets[0]
-    return error @ error + eps * lam @ Waa @ lam
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_solutions_satisfy_the_laws(seed):
-    matrices, offsets = instance(seed)
-    _, _, _, Wac, Wcc = matrices
-    s = pl.solvers.qpcc(*matrices, *offsets, effort=(0.0, 5.0))
-    gap = Wac.T @ s.effort + Wcc @ s.contact + offsets[2]
-    assert s.certificate.status == "solved" and s.certificate.residual < 1e-7
-    assert (s.contact >= 0).all() and gap.min() > -1e-9 and np.abs(s.contact * gap).max() < 1e-9
-    assert s.effort.min() >= -1e-12 and s.effort.max() <= 5 + 1e-12
-    assert s.cost == pytest.approx(cost(matrices, offsets, s.effort, s.contact, s.certificate.eps))
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_no_point_of_a_grid_is_better(seed):
-    """Two actuators: the efforts of every grid point, with the contact forces they cause, cost at least as much."""
-    matrices, offsets = instance(seed, ne=2, na=2, nc=5)
-    _, _, _, Wac, Wcc = matrices
-    eps = 1e-3 * pl.solvers.work_scale(*matrices)
-    s = pl.solvers.qpcc(*matrices, *offsets, effort=(0.0, 4.0), eps=eps, starts=16)
-    best = np.inf
-    for x in np.linspace(0, 4, 25):
-        for y in np.linspace(0, 4, 25):
-            lam = np.array([x, y])
-            force = pl.solvers.lcp(Wcc, Wac.T @ lam + offsets[2]).effort
-            best = min(best, cost(matrices, offsets, lam, force, eps))
-    assert s.cost <= best + 1e-12
-
-
-def test_without_contacts_it_is_least_squares():
-    matrices, offsets = instance(1, nc=0)
-    Wea, _, Waa, _, _ = matrices
-    s = pl.solvers.qpcc(*matrices, *offsets, eps=1e-3)
-    exact = np.linalg.solve(Wea.T @ Wea + 1e-3 * Waa, -Wea.T @ offsets[0])
-    np.testing.assert_allclose(s.effort, exact, rtol=1e-8)
-
-
-def test_displacement_bounds_hold_with_contact():
-    matrices, offsets = instance(5)
-    _, _, Waa, Wac, Wcc = matrices
-    idle = Wac @ pl.solvers.lcp(Wcc, offsets[2]).effort + offsets[1]  # δ_a without efforts: a feasible point
-    limit = idle.max() + 0.05
-    loose = pl.solvers.qpcc(*matrices, *offsets, effort=(0.0, 5.0))
-    assert (Waa @ loose.effort + Wac @ loose.contact + offsets[1]).max() > limit  # the bound matters
-    s = pl.solvers.qpcc(*matrices, *offsets, effort=(0.0, 5.0), displacement=(-10.0, limit))
-    assert s.certificate.status == "solved"
-    assert (Waa @ s.effort + Wac @ s.contact + offsets[1]).max() <= limit + 1e-9
-    assert s.cost >= loose.cost
-
-
-def test_infeasible_bounds_are_said_not_raised():
-    matrices, offsets = instance(2)
-    s = pl.solvers.qpcc(*matrices, *offsets, effort=(0.0, 1.0), displacement=(50.0, 60.0))
-    assert s.certificate.status == "infeasible" and np.isfinite(s.effort).all()
+    assert np.allclose(s.displacement, Waa @ s.effort + Wac @ s.contact + da)
+    assert np.allclose(s.gap, Wcc @ s.contact + Wac.T @ s.effort + dc, atol=1e-12)
+    assert s.certificate.path[-1] == tuple(np.flatnonzero(s.contact))
+    assert not s.effort.flags.writeable and not s.contact.flags.writeable
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_degenerate_problems_end(seed):
-    """Every contact twice, every actuator twice: W_cc and W_aa have no inverse."""
-    (Wea, Wec, Waa, Wac, Wcc), (de, da, dc) = instance(seed, na=3, nc=6)
-    a, c = np.tile(np.arange(3), 2), np.tile(np.arange(6), 2)
-    s = pl.solvers.qpcc(
-        Wea[:, a],
-        Wec[:, c],
-        Waa[np.ix_(a, a)],
-        Wac[np.ix_(a, c)],
-        Wcc[np.ix_(c, c)],
-        de,
-        da[a],
-        dc[c],
-        effort=(0.0, 5.0),
+def test_without_contact_it_is_a_quadratic_program(seed):
+    p = instance(4, 21, seed=seed, limited=True)
+    none, eps = np.zeros((0, 0)), 1e-5
+    s = qpcc(p.Wea, np.zeros((3, 0)), p.Waa, np.zeros((4, 0)), none, p.de, p.da, [], **p.limits, eps=eps)
+    Q, c = 2 * (p.Wea.T @ p.Wea + eps * p.Waa), 2 * p.Wea.T @ p.de
+    reference = qp(Q, c, *p.effort, p.Waa, *p.displacement)
+    # four cables on three motions are redundant: the efforts are not unique, what they do is
+    assert np.allclose(s.displacement, reference.rows, atol=1e-7 * np.abs(reference.rows).max())
+    assert s.cost == pytest.approx(reference.cost + p.de @ p.de, rel=1e-9)
+    assert s.certificate.residual < 1e-8
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_fixed_efforts_leave_a_complementarity_problem(seed):
+    p = instance(5, 47, seed=seed)
+    effort = np.random.default_rng(seed).uniform(0, p.effort[1])
+    s = qpcc(*p.matrices, effort=(effort, effort), starts=1)
+    reference = lcp(p.Wcc, p.Wac.T @ effort + p.dc)
+    assert np.allclose(s.contact, reference.effort, atol=1e-7 * reference.effort.max())
+
+
+def limited(seed):
+    """Arguments with tight displacement bounds; some efforts, some displacements and some contacts are held."""
+    p = instance(4, 21, seed=seed, kind="random", hard=True, limited=True)
+    return p, {
+        "effort": p.effort,
+        "displacement": tuple(0.3 * d for d in p.displacement),
+        "eps": 1e-4,
+        "starts": 1,
+    }
+
+
+@pytest.mark.parametrize("seed", [2, 4, 5, 8, 9, 11])
+def test_multipliers_are_derivatives_of_the_optimal_cost(seed):
+    p, options = limited(seed)
+    s = qpcc(*p.matrices, **options)
+
+    def slope(name, side, j):
+        """(cost with one bound or gap moved up − cost with it moved down) / distance."""
+        costs = []
+        step = 1e-5 * (np.abs(p.dc).max() if name == "gap" else options[name][1][j])
+        for move in (step, -step):
+            dc, changed = p.dc.copy(), dict(options)
+            if name == "gap":
+                dc[j] += move
+            else:
+                bounds = [b.copy() for b in options[name]]
+                bounds[(side + 1) // 2][j] += move
+                changed[name] = tuple(bounds)
+            costs.append(qpcc(*p.matrices[:7], dc, **changed, warm=s).cost)
+        return (costs[0] - costs[1]) / (2 * step)
+
+    checked = 0
+    for name, sides in s.certificate.limits.items():
+        for j in np.flatnonzero(sides):
+            assert slope(name, sides[j], j) == pytest.approx(s.multipliers[name][j], rel=1e-3)
+            checked += 1
+    largest = np.abs(s.multipliers["gap"]).max()
+    for c in np.flatnonzero(s.contact):
+        assert slope("gap", 0, c) == pytest.approx(-s.multipliers["gap"][c], rel=1e-3, abs=1e-4 * largest)
+        checked += 1
+    assert checked >= 3
+
+
+def test_displacement_limits_are_among_those_checked():
+    held = [qpcc(*p.matrices, **options).certificate.limits for p, options in map(limited, (5, 9))]
+    assert all(np.any(h["displacement"]) for h in held)
+
+
+def test_unreachable_displacement_gives_the_least_violation():
+    """One spring with compliance 2, effort up to 1: it moves by 2 at most, asked are 3 to 4."""
+    none = np.zeros((1, 0))
+    s = qpcc(
+        [[2.0]], none, [[2.0]], none, np.zeros((0, 0)), [0.5], [0.0], [], effort=(0, 1), displacement=(3, 4)
     )
-    single = pl.solvers.qpcc(Wea, Wec, Waa, Wac, Wcc, de, da, dc, effort=(0.0, 10.0))
-    gap = Wac[np.ix_(a, c)].T @ s.effort + Wcc[np.ix_(c, c)] @ s.contact + dc[c]
-    assert gap.min() > -1e-7 and np.abs(s.contact * gap).max() < 1e-7
-    assert s.cost <= single.cost + 1e-6
+    assert s.certificate.status == "infeasible"
+    assert s.effort == pytest.approx([1.0], abs=1e-8)
+    assert s.certificate.feasibility == pytest.approx(0.25)  # 1 of 4
 
 
-def test_bad_arrays_are_refused():
-    matrices, offsets = instance(0)
-    with pytest.raises(pl.PliantError):
-        pl.solvers.qpcc(*matrices, offsets[0][:2], *offsets[1:])
-    with pytest.raises(pl.PliantError):
-        pl.solvers.qpcc(*matrices, offsets[0] * np.nan, *offsets[1:])
-    with pytest.raises(pl.PliantError):
-        pl.solvers.qpcc(*matrices, *offsets, starts=0)
+def test_contradicting_bounds_and_contacts_are_reported():
+    arguments, _ = case("plain", 1, 3, 5)
+    s = qpcc(*arguments, effort=([0.0, 2.0, 0.0], 1.0))
+    assert s.certificate.status == "infeasible"
+    assert s.effort[1] == pytest.approx(1.5)
+    wall = np.array([[1.0, -1.0], [-1.0, 1.0]])  # a point between two walls that overlap by 1
+    s = qpcc([[1.0]], [[1.0, -1.0]], [[1.0]], [[1.0, -1.0]], wall, [0.1], [0.0], [-0.5, -0.5], effort=(0, 1))
+    assert s.certificate.status == "infeasible"
+    assert np.isfinite(s.contact).all() and np.isfinite(s.cost)
+    assert np.allclose(s.gap, -0.5, atol=1e-3)  # the violation is shared
+
+
+def test_start_outside_the_displacement_bounds_is_repaired():
+    """Zero effort is not allowed: the displacement must be at least half of what full effort gives."""
+    for seed in range(10):
+        p = instance(4, 21, seed=seed)
+        least = 0.2 * np.diag(p.Waa) * p.effort[1]
+        s = qpcc(*p.matrices, effort=p.effort, displacement=(least * [1, 0, 0, 0], np.inf), starts=1)
+        assert s.certificate.solved
+        assert s.displacement[0] >= least[0] * (1 - 1e-8)
+        assert s.certificate.residual < 1e-7
+
+
+def test_a_contact_counted_twice_changes_nothing():
+    for seed in range(10):
+        p = instance(4, 21, seed=seed, hard=True)
+        twice = np.r_[0:21, 0:21]
+        once = qpcc(*p.matrices, **p.limits, eps=1e-5)
+        s = qpcc(
+            p.Wea, p.Wec[:, twice], p.Waa, p.Wac[:, twice], p.Wcc[np.ix_(twice, twice)], p.de, p.da, p.dc[twice],
+            **p.limits, eps=1e-5,
+        )  # fmt: skip
+        assert s.certificate.solved
+        assert s.cost == pytest.approx(once.cost, rel=1e-7)
+        assert np.allclose(
+            s.contact[:21] + s.contact[21:], once.contact, atol=1e-5 * once.contact.max(initial=1e-9)
+        )
+
+
+def test_an_actuator_given_twice_reaches_the_same():
+    for seed in range(10):
+        p = instance(4, 21, seed=seed, hard=True)
+        twice = [0, 1, 2, 3, 0]
+        both = p.effort[1][twice] * [0.5, 1, 1, 1, 0.5]
+        s = qpcc(
+            p.Wea[:, twice], p.Wec, p.Waa[np.ix_(twice, twice)], p.Wac[twice], p.Wcc, p.de, p.da[twice], p.dc,
+            effort=(0.0, both), eps=1e-5,
+        )  # fmt: skip
+        once = qpcc(*p.matrices, effort=p.effort, eps=1e-5)
+        assert s.certificate.solved
+        assert s.cost == pytest.approx(once.cost, rel=1e-6)
+
+
+def test_units_do_not_matter():
+    p = instance(4, 21, seed=7, limited=True)
+    s = qpcc(*p.matrices, **p.limits, eps=1e-5)
+    u = np.array([1e5, 1.0, 1e-3, 1e2])  # pressures among tensions
+    (lo, hi), (dlo, dhi) = p.effort, p.displacement
+    scaled = qpcc(
+        p.Wea / u, p.Wec, p.Waa / np.outer(u, u), p.Wac / u[:, None], p.Wcc, p.de, p.da / u, p.dc,
+        effort=(lo * u, hi * u), displacement=(dlo / u, dhi / u), eps=1e-5,
+    )  # fmt: skip
+    assert scaled.cost == pytest.approx(s.cost, rel=1e-9)
+    assert np.allclose(scaled.effort / u, s.effort, atol=1e-7 * hi.max())
+
+
+def test_warm_start_stays_at_the_solution():
+    for seed in range(10):
+        p = instance(5, 47, seed=seed, hard=True)
+        s = qpcc(*p.matrices, **p.limits)
+        for warm in (s, s.effort):
+            again = qpcc(*p.matrices, **p.limits, warm=warm, starts=1)
+            assert again.cost == pytest.approx(s.cost, rel=1e-9)
+            assert np.allclose(again.effort, s.effort, atol=1e-6 * p.effort[1].max())
+
+
+def test_more_starts_are_never_worse():
+    for seed in range(10):
+        p = instance(4, 21, seed=seed, hard=True, kind="random")
+        costs = [qpcc(*p.matrices, **p.limits, starts=n).cost for n in (1, 2, 8)]
+        assert costs[0] >= costs[1] * (1 - 1e-9) and costs[1] >= costs[2] * (1 - 1e-9)
+    s = qpcc(*p.matrices, **p.limits)
+    assert s.certificate.gap <= 1e-8
+    assert s.certificate.start_costs[s.certificate.start] == pytest.approx(s.cost)
+
+
+def test_a_strong_memory_keeps_the_previous_efforts():
+    p = instance(4, 21, seed=3)
+    previous = 0.5 * p.effort[1]
+    s = qpcc(*p.matrices, **p.limits, rho=1e6, previous=previous)
+    assert np.allclose(p.Waa @ s.effort, p.Waa @ previous, rtol=1e-4)
+
+
+def test_default_regularisation_is_the_papers_unless_it_vanishes():
+    p = instance(4, 21, seed=3)
+    paper = 1e-3 * np.abs(p.Wea.T @ p.Wea).sum(axis=1).max() / np.abs(p.Waa).sum(axis=1).max()
+    assert qpcc(*p.matrices, **p.limits).certificate.eps == pytest.approx(paper)
+    assert 1e-3 * work_scale(*p.matrices[:5]) == pytest.approx(paper)
+    assert qpcc(0 * p.Wea, *p.matrices[1:], **p.limits).certificate.eps > 1e-6 * paper
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_decomposition(seed):
+    """The paper's method ends in a stationary point that the descent confirms, in either formulation."""
+    p = instance(4, 21, seed=seed, hard=True, limited=seed % 2 == 1)
+    reduced = qpcc(*p.matrices, **p.limits, starts=1, method="decomposition")
+    full = qpcc(*p.matrices, **p.limits, starts=1, method="decomposition", formulation="full")
+    for s in (reduced, full):
+        assert s.certificate.solved
+        assert s.certificate.residual < 1e-6
+        descended = qpcc(*p.matrices, **p.limits, starts=1, warm=s)
+        assert descended.cost == pytest.approx(s.cost, rel=1e-6)
+    task = p.de @ p.de
+    assert full.cost == pytest.approx(reduced.cost, abs=1e-6 * task)
+    assert qpcc(*p.matrices, **p.limits).cost <= reduced.cost + 1e-6 * task
+
+
+def test_any_kind_of_array():
+    p = instance(2, 16, seed=1)
+    s = qpcc(*p.matrices, **p.limits)
+    odd = [np.asfortranarray(a) for a in p.matrices[:5]] + [list(a) for a in p.matrices[5:]]
+    odd[0].flags.writeable = False
+    assert qpcc(*odd, effort=(0, list(p.effort[1]))).cost == s.cost
+
+
+@pytest.mark.parametrize(("ne", "na", "nc"), [(30, 2, 20), (1, 1, 0), (0, 2, 3), (6, 12, 5), (2, 20, 40)])
+def test_any_size(ne, na, nc):
+    rng = np.random.default_rng(0)
+    He, Ha, Hc = np.split(rng.normal(size=(ne + na + nc, ne + na + nc + 3)), [ne, ne + na])
+    arguments = blocks(He, Ha, Hc, rng.normal(size=ne), rng.uniform(0, 0.5, nc))
+    for method in ("descent", "decomposition"):
+        s = qpcc(*arguments, effort=(0, 1), displacement=(-5, 5), method=method, starts=2)
+        assert s.certificate.solved and s.certificate.residual < 1e-8
+        assert s.effort.shape == (na,) and s.contact.shape == (nc,) and s.effector.shape == (ne,)
+
+
+def test_input_errors():
+    p = instance(2, 16, seed=1)
+    with pytest.raises(InputError, match="Wec"):
+        qpcc(p.Wea, p.Wec.T, *p.matrices[2:])
+    with pytest.raises(InputError, match="effort"):
+        qpcc(*p.matrices, effort=(0, [1, 2, 3]))
+    with pytest.raises(InputError, match="finite"):
+        qpcc(*p.matrices[:7], p.dc * np.nan)
+    with pytest.raises(InputError, match="NaN"):
+        qpcc(*p.matrices, effort=(0, np.nan))
+    with pytest.raises(InputError, match="starts"):
+        qpcc(*p.matrices, starts=0)
+    with pytest.raises(InputError, match="descent"):
+        qpcc(*p.matrices, method="descend")
+    with pytest.raises(InputError, match="reduced"):
+        qpcc(*p.matrices, formulation="full")

@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.solvers.cholesky_update import solve
+from pliant.solvers.multipliers import STAY, contact_multipliers, release
 from pliant.solvers.newton import (
     DHI,
     DLO,
-    ETA,
     HESSIAN,
     HI,
+    LEFT,
     LEVEL,
     LO,
     MU,
+    RIGHT,
     ROW,
     SIDE,
     SIGN,
@@ -33,7 +34,6 @@ from pliant.solvers.newton import (
 )
 from pliant.solvers.pieces import (
     FIXED,
-    MEMBERS,
     PLACE,
     RESPONSE,
     SLOPE,
@@ -53,12 +53,11 @@ CROSSINGS = 3  # of one border without progress; then it is held
 MINIMUM, UNFINISHED = 0, 1
 NOTHING, BOUND, LIMIT, BORDER = 0, 1, 2, 3  # what stops a step
 MET, BACK, BEYOND = 0, 1, 2  # why a border is dealt with
-LET_GO, STAY = -1, -2  # outcome of a look at the multipliers, beside a border to cross
 
 
 @inner
 def descend(M, L, I, A, Q, K, F, trail, limit):
-    """Move to a local minimum of the cost; returns (status, iterations, size of the gradient's terms).
+    """Move to a local minimum of the cost; returns (status, iterations).
 
     `trail` records the contacts that join (i + 1) or quit (−i − 1); its first entry is its length.
     """
@@ -98,9 +97,9 @@ def descend(M, L, I, A, Q, K, F, trail, limit):
         if kind == NOTHING and (fresh or not moving):  # here the multipliers are those of this point
             if K[ROW, last] > 0:
                 contact_multipliers(M, L, I, K, F)
-            border = _release(M, L, I, A, K, F, WRONG * size)
+            border = release(M, L, I, A, K, F, WRONG * size, I[TALLY, nc] > 2 * na + 4)
             if border == STAY:
-                return MINIMUM, iteration, size
+                return MINIMUM, iteration
             kind, why = BORDER if border >= 0 else NOTHING, BEYOND
             I[TALLY, nc] += 1
         trial, fresh, bent = np.int64(-1), True, kind == BORDER
@@ -120,9 +119,9 @@ def descend(M, L, I, A, Q, K, F, trail, limit):
             elif why == MET:
                 # held rows bend at the border, so only the next step shows whether crossing it was right
                 fresh, trial = not alone, trial if alone else border
-        if I[TALLY, nc] > 4 * na + 20:
-            return UNFINISHED, iteration, size
-    return UNFINISHED, limit, size
+        if I[TALLY, nc] > 10 * na + 40:
+            return UNFINISHED, iteration
+    return UNFINISHED, limit
 
 
 @inner
@@ -160,23 +159,23 @@ def _walk(M, A, K, F, I, reach):
         slope[r] = 0.0
     for j in range(na):
         row, change = M[j], d[j]
-        length, extent = max(length, abs(change)), max(extent, abs(x[j]))
+        length, extent = max(length, abs(change)), max(extent, abs(x[j]), A[RIGHT, j] - A[LEFT, j])
         for r in range(m):
             slope[r] += change * row[r]
     kind, index = NOTHING, np.int64(-1)
     step, still = reach, 1e-12 * length
     for i in range(nc):
-        if slope[i] < -still and value[i] < -step * slope[i] and not _among(K[ROW], i):
+        if slope[i] < -still and max(value[i], 0.0) < -step * slope[i] and not _among(K[ROW], i):
             kind, index, step = BORDER, i, max(value[i], 0.0) / -slope[i]
     for j in range(na):
         r = m - na + j
         room = (A[LO, j] if d[j] < 0.0 else A[HI, j]) - x[j]
-        if d[j] != 0.0 and room / d[j] < step:
+        if d[j] != 0.0 and max(room / d[j], 0.0) < step:
             kind, index, step = BOUND, j, max(room / d[j], 0.0)
         room = (A[DLO, j] if slope[r] < 0.0 else A[DHI, j]) - value[r]
         if (
             abs(slope[r]) > still
-            and room / slope[r] < step
+            and max(room / slope[r], 0.0) < step
             and not (_among(K[ROW], r) or _among(K[WANTED], r))
         ):
             kind, index, step = (
@@ -209,93 +208,18 @@ def _walk(M, A, K, F, I, reach):
 
 @inner
 def _among(listed, index):
-    for n in range(listed[len(listed) - 1]):  # noqa: SIM110  (compiled)
-        if listed[n] == index:
-            return True
-    return False
+    found = False
+    for n in range(listed[len(listed) - 1]):
+        found |= listed[n] == index
+    return found
 
 
 @inner
 def _hold(K, F, index, level, sign):
     """Hold a row, if there is room."""
-    most = K.shape[1] - 1
-    n = K[ROW, most]
-    if n < most:
+    last = K.shape[1] - 1
+    n = K[ROW, last]
+    if n < F.shape[1]:
         K[ROW, n], F[LEVEL, n] = index, level
         F[SIGN, n], F[MU, n] = sign, 0.0
-        K[ROW, most] = n + 1
-
-
-@inner
-def _release(M, L, I, A, K, F, wrong):
-    """Let go of the bound or row whose multiplier is most wrong, or name the border beyond which the cost falls."""
-    na, nc, last = A.shape[1], L.shape[1], K.shape[1] - 1
-    worst, bound, position = -wrong, -1, -1
-    border, count = np.int64(STAY), K[ROW, last]
-    for j in range(na):
-        force = -K[SIDE, j] * A[ETA, j]
-        if force < worst and A[LO, j] < A[HI, j]:
-            worst, bound, border = force, j, LET_GO
-    for n in range(count):
-        row, norm = K[ROW, n], 0.0
-        for j in range(na):
-            norm = max(norm, abs(M[j, row]))
-        force = F[SIGN, n] * F[MU, n] * norm
-        if force < worst:
-            worst, bound = force, -1
-            position, border = n, LET_GO
-        if row < nc:
-            force = L[nc + 1 if I[PLACE, row] >= 0 else nc + 2, row] * norm
-            if force < worst:
-                worst, bound = force, -1
-                position, border = n, row
-    if bound >= 0:
-        K[SIDE, bound] = 0
-    if position >= 0:
-        for n in range(position, count - 1):
-            K[ROW, n], F[LEVEL, n], F[SIGN, n] = K[ROW, n + 1], F[LEVEL, n + 1], F[SIGN, n + 1]
-        K[ROW, last] = count - 1
-    return border
-
-
-@inner
-def contact_multipliers(M, L, I, K, F):
-    """ν of the gaps and κ of the contact efforts, from the multipliers of the held rows.
-
-    ∂cost/∂λ_c = W_acᵀμ + W_cc ν + κ, with ν zero at open contacts and κ at pushing ones, but for held borders.
-    """
-    nc, m, last = L.shape[1], M.shape[1], K.shape[1] - 1
-    na = (len(M) - nc - FIXED) // 2
-    price, z, nu = M[na + RESPONSE], L[nc], L[nc + 1]
-    kappa, C = L[nc + 2], M[len(M) - nc :]
-    members, place = I[MEMBERS], I[PLACE]
-    for r in range(m):
-        price[r] = 0.0
-    for n in range(K[WANTED, last]):
-        r = K[WANTED, n]
-        price[r] = 2.0 * (M[na + VALUE, r] - M[na + TARGET, r])
-    for i in range(nc):
-        nu[i] = kappa[i] = 0.0
-    for n in range(K[ROW, last]):
-        i = K[ROW, n]
-        if i < nc and place[i] >= 0:
-            kappa[i] = F[MU, n]
-        else:
-            price[i] -= F[MU, n]
-            if i < nc:
-                nu[i] = F[MU, n]
-    for i in range(nc):
-        row, total = C[i], 0.0
-        for r in range(m):
-            total += row[r] * price[r]
-        if place[i] >= 0:
-            z[place[i]] = total - kappa[i]
-        else:
-            kappa[i] = total
-    solve(L, members[nc], z)
-    for a in range(members[nc]):
-        row = C[members[a]]
-        nu[members[a]] = z[a]
-        for i in range(nc):
-            if place[i] < 0:
-                kappa[i] -= row[i] * z[a]
+        K[ROW, last] = n + 1

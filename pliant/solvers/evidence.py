@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.solvers.certify import EPSILON, Report, report
 from pliant.solvers.problem import Problem
+from pliant.solvers.results import EPSILON, LEAST_EFFORT, layout
 
 ACTIVE = 1e-9  # a bound, effort or gap nearer to zero than this, relative, counts as active
 RESOLVED = 1e-3  # errors of the task count at least as this share of what they were without efforts
@@ -15,14 +15,15 @@ def residuals(p: Problem, numbers: np.ndarray) -> tuple[float, float, float]:
     """(stationarity, complementarity, feasibility), see `QpccCertificate`."""
     na, nc, ne = p.na, p.nc, p.ne
     Wea, Wec, Waa, Wac, Wcc, de, _, dc, weights, previous, _, _, (lo, hi, dlo, dhi) = p.parts()
-    at: Report = report.py_func(ne, na, nc)
+    at = layout(ne, na, nc)
     effort, moved = numbers[at.effort :][:na], numbers[at.displacement :][:na]
     eta, mu = numbers[at.effort_multiplier :][:na], numbers[at.displacement_multiplier :][:na]
     error, contact, gap = numbers[at.effector :][:ne], numbers[at.contact :][:nc], numbers[at.gap :][:nc]
     nu, kappa = numbers[at.gap_multiplier :][:nc], numbers[at.contact_multiplier :][:nc]
     unit_a, unit_c = _units(Waa), _units(Wcc)
 
-    opened = _largest((effort @ Wac + dc) / unit_c)
+    used = np.maximum(np.abs(effort), LEAST_EFFORT * np.where(np.isfinite(hi - lo), hi - lo, 0.0))
+    opened = max(_largest(used[:, None] * Wac / unit_c), _largest(dc / unit_c))
     pushes, opens = contact * unit_c, gap / unit_c
     complementarity = _largest(np.minimum(pushes, opens)) / (opened or 1.0)
     effort_extent = max(_largest(effort * unit_a), _largest_finite(lo * unit_a, hi * unit_a)) or 1.0
@@ -37,18 +38,17 @@ def residuals(p: Problem, numbers: np.ndarray) -> tuple[float, float, float]:
     on_actuators = (task @ Wea + work - eta - mu @ Waa - Wac @ nu) / unit_a
     on_contacts = (task @ Wec - mu @ Wac - Wcc @ nu - kappa) / unit_c
     terms = 2.0 * weights * np.maximum(np.abs(error), RESOLVED * _largest(de))
-    size = max(
-        _largest((terms @ np.abs(Wea) + np.abs(work)) / unit_a),
-        _largest((terms @ np.abs(Wec) / unit_c)[contact > 0.0]),
+    works = np.abs(Waa + Waa.T) @ (
+        numbers[EPSILON] * used + p.rho * np.maximum(np.abs(effort - previous), used)
     )
+    size = max(_largest((terms @ np.abs(Wea) + works) / unit_a), _largest(terms @ np.abs(Wec) / unit_c))
     both = (pushes <= ACTIVE * opened) & (opens <= ACTIVE * opened)
     stationarity = max(
         _largest(on_actuators),
         _largest(on_contacts),
         _wrong_sign(eta / unit_a, effort, lo, hi, effort_extent / unit_a),
         _wrong_sign(mu * unit_a, moved, dlo, dhi, moved_extent * unit_a),
-        float((-nu * unit_c)[both].max(initial=0.0)),
-        float((-kappa / unit_c)[both].max(initial=0.0)),
+        _wrong_pair((nu * unit_c)[both], (kappa / unit_c)[both]),
     )
     return stationarity / (size or 1.0), complementarity, feasibility
 
@@ -69,6 +69,12 @@ def _largest_finite(*values: np.ndarray) -> float:
 
 def _violation(value: np.ndarray, lo: np.ndarray, hi: np.ndarray, unit: np.ndarray) -> float:
     return float((np.maximum(lo - value, value - hi) * unit).max(initial=0.0))
+
+
+def _wrong_pair(nu: np.ndarray, kappa: np.ndarray) -> float:
+    """M-stationarity of contacts that neither push nor open: both multipliers positive, or one of them zero."""
+    wrong = np.where((nu < 0.0) | (kappa < 0.0), np.minimum(np.abs(nu), np.abs(kappa)), 0.0)
+    return float(wrong.max(initial=0.0))
 
 
 def _wrong_sign(

@@ -3,33 +3,71 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from pliant.solvers.certify import evaluate, unscale
 from pliant.solvers.cholesky_update import append
-from pliant.solvers.descent import UNFINISHED, contact_multipliers, descend
-from pliant.solvers.newton import BEST, DHI, DLO, HESSIAN, HI, LO, ROW, SIDE, SIGN, TRIANGLE, WANTED, X
+from pliant.solvers.descent import MINIMUM, UNFINISHED, descend
+from pliant.solvers.multipliers import contact_multipliers
+from pliant.solvers.newton import (
+    BEST,
+    DHI,
+    DLO,
+    HESSIAN,
+    HI,
+    LO,
+    ROW,
+    SIDE,
+    SIGN,
+    TRIANGLE,
+    WANTED,
+    X,
+)
 from pliant.solvers.pieces import FIXED, LEAST, MEMBERS, PLACE, TARGET, VALUE, inner, sensitivities, settle
-from pliant.solvers.problem import load, offsets
-from pliant.solvers.starts import propose, spans
+from pliant.solvers.problem import offsets
+from pliant.solvers.results import evaluate, unscale
+from pliant.solvers.scaling import load
+from pliant.solvers.starts import propose, shake, spans
 
 REPAIRS = 8  # rounds of phase 1 …
 PROXIMAL = 1e-9  # … which stay near their start by this weight, in scaled units
 ALLOWED = 1e-9  # violation of displacement bounds, relative to the largest displacement
+SHAKES, SHAKE = (
+    2,
+    1e-6,
+)  # times, and share of the range, that efforts are moved where contacts just touch or steps stall
 SAME = 1e-9  # costs closer than this, relative, are equal: the earlier start is kept
 
-INFEASIBLE = 2
+IMPOSSIBLE = 2  # status beside those of `descent`
 STATUS, ITERATIONS, CHOSEN, OWN, BEGUN, INTEGERS = range(6)  # then side (2, na) of the bounds, then the trail
 TRAIL = 400  # crossings that are remembered
+KEPT = 200  # contacts up to which buffers are kept for the next call
 
 
-@lru_cache(maxsize=32)
-def workspace(ne: int, na: int, nc: int) -> tuple[np.ndarray, ...]:
-    """The arrays of `pieces` and `newton`. They are reused: the compiled code runs to its end before any other call."""
+class Workspace(NamedTuple):
+    """The arrays of `pieces` and `newton`, the scales and the trail."""
+
+    M: np.ndarray
+    L: np.ndarray
+    I: np.ndarray
+    A: np.ndarray
+    P: np.ndarray  # Q of the task, then of repairs
+    K: np.ndarray
+    F: np.ndarray
+    scale: np.ndarray
+    trail: np.ndarray
+
+
+def workspace(ne: int, na: int, nc: int) -> Workspace:
+    """Buffers, reused: the compiled code runs to its end, holding the interpreter lock, before any other call."""
+    return _kept(ne, na, nc) if nc <= KEPT else _new(ne, na, nc)
+
+
+def _new(ne: int, na: int, nc: int) -> Workspace:
     m, rows = nc + ne + na, 2 * na + 2
-    return (
+    return Workspace(
         np.zeros((2 * na + FIXED + 1 + nc, m)),
         np.zeros((nc + 3, nc)),
         np.zeros((3, nc + 1), np.int64),
@@ -42,55 +80,80 @@ def workspace(ne: int, na: int, nc: int) -> tuple[np.ndarray, ...]:
     )
 
 
+_kept = lru_cache(maxsize=64)(_new)
+
+
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def solve_starts(
-    data, ne, na, nc, eps, rho, starts, warm, M, L, I, A, P, K, F, scale, trail, costs, numbers, integers
+    data,
+    ne,
+    na,
+    nc,
+    eps,
+    rho,
+    shift,
+    descents,
+    warm,
+    M,
+    L,
+    I,
+    A,
+    P,
+    K,
+    F,
+    scale,
+    trail,
+    costs,
+    numbers,
+    integers,
 ):
-    """Descend from every start and keep the best. False if the input is not finite.
+    """Descend from several points and keep the best. False if the input is not finite.
 
-    `costs` (starts,) become the costs reached, infinite where no feasible point was found. `numbers` is described by
+    `costs` (descents,) become the costs reached, infinite where no feasible point was found. `numbers` is described by
     `Report`; `integers` by the constants above, the trail holding the contacts that push at the start, BEGUN in
     number, and those that changed sides later.
     """
     m, last = nc + ne + na, K.shape[1] - 1
     Q, repair = P[: na + 1], P[na + 1 :]
-    eps, contradiction, sound = load(data, ne, na, nc, eps, rho, M, A, Q, scale)
+    eps, contradiction, sound = load(data, ne, na, nc, eps, rho, shift, M, A, Q, scale)
     if not sound:
         return False
     spans(M, A, nc)
     _begin(data, offsets(ne, na, nc), M, L, I, A, scale)
     lowest, least = np.inf, np.inf
-    for number in range(starts + 1):
-        settling = number == starts
+    for number in range(descents + 1):
+        settling = number == descents
         if settling and least <= ALLOWED:
             break
         if number > 0 or not warm:
             propose(number - (1 if warm else 0), A)
         for j in range(na):
             A[X, j] = A[BEST, j] if settling else min(max(A[X, j], A[LO, j]), A[HI, j])
-        settle(M, L, I, A[X])
-        sensitivities(M, L, I)
-        if settling:  # nothing feasible was found: allow the smallest violation met, and make the best of it
-            for j in range(na):
-                A[DLO, j] = min(A[DLO, j], M[na + VALUE, m - na + j])
-                A[DHI, j] = max(A[DHI, j], M[na + VALUE, m - na + j])
-        begun = I[MEMBERS, nc]
-        trail[0] = begun
-        for a in range(begun):
-            trail[a + 1] = I[MEMBERS, a] + 1
-        status, own, violation = UNFINISHED, 0, 0.0
-        for attempt in range(REPAIRS + 1):
-            violation = _violated(M, A, K, repair)
-            repairing = K[WANTED, last] > 0 and attempt < REPAIRS and not settling
-            if not repairing:
-                K[WANTED, last] = ne
-                for e in range(ne):
-                    K[WANTED, e] = nc + e
-            status, iterations, _ = descend(
-                M, L, I, A, repair if repairing else Q, K, F, trail, 100 + 10 * (na + nc)
-            )
-            own += iterations
-            if not repairing:
+        status, own, begun, violation = UNFINISHED, 0, 0, 0.0
+        for round_ in range(SHAKES + 1):
+            if round_ > 0:
+                shake(A, round_)
+            settle(M, L, I, A[X])
+            sensitivities(M, L, I)
+            begun = _record(I, trail)
+            if settling:
+                # nothing feasible was found: allow the smallest violation met, and make the best of it
+                for j in range(na):
+                    A[DLO, j] = min(A[DLO, j], M[na + VALUE, m - na + j])
+                    A[DHI, j] = max(A[DHI, j], M[na + VALUE, m - na + j])
+            for attempt in range(REPAIRS + 1):
+                violation = _violated(M, A, K, repair)
+                repairing = K[WANTED, last] > 0 and attempt < REPAIRS
+                if not repairing:
+                    K[WANTED, last] = ne
+                    for e in range(ne):
+                        K[WANTED, e] = nc + e
+                limit = 100 + 10 * (na + nc)
+                status, iterations = descend(M, L, I, A, repair if repairing else Q, K, F, trail, limit)
+                own += iterations
+                if not repairing:
+                    break
+            if status == MINIMUM and not _grazes(M, I, K, na):
                 break
         integers[ITERATIONS] += own
         cost = _cost(M, A, Q, nc)
@@ -106,12 +169,12 @@ def solve_starts(
             for j in range(na):
                 A[BEST, j] = A[X, j]
             contact_multipliers(M, L, I, K, F)
-            unscale(ne, na, nc, M, L, I, A, K, F, scale, numbers)
+            unscale(data, ne, na, nc, M, L, I, A, K, F, scale, numbers)
             integers[STATUS], integers[OWN], integers[BEGUN] = status, own, begun
             _note(K, F, nc + ne, na, trail, integers)
-    evaluate(data, ne, na, nc, eps, rho, numbers)
+    evaluate(data, ne, na, nc, eps, rho, scale, A, numbers)
     if contradiction or least > ALLOWED:
-        integers[STATUS] = INFEASIBLE
+        integers[STATUS] = IMPOSSIBLE
     return True
 
 
@@ -129,6 +192,32 @@ def _begin(data, at, M, L, I, A, scale):
         if data[at.guess + i] > 0.0 and append(L, k, C, I[MEMBERS], i, LEAST):
             I[PLACE, i] = k
             I[MEMBERS, nc] = k + 1
+
+
+@inner
+def _record(I, trail):
+    """Begin the trail with the present members; returns their number."""
+    begun = I[MEMBERS, I.shape[1] - 1]
+    trail[0] = begun
+    for a in range(begun):
+        trail[a + 1] = I[MEMBERS, a] + 1
+    return begun
+
+
+@inner
+def _grazes(M, I, K, na):
+    """Whether a contact neither pushes nor opens and its border is not held: then multipliers may miss a way down."""
+    nc, extent = I.shape[1] - 1, 0.0
+    for i in range(nc):
+        extent = max(extent, abs(M[2 * na + FIXED, i]), abs(M[na + VALUE, i]))
+    for i in range(nc):
+        if abs(M[na + VALUE, i]) <= 1e-12 * extent:
+            held = False
+            for n in range(K[ROW, K.shape[1] - 1]):
+                held |= K[ROW, n] == i
+            if not held:
+                return True
+    return False
 
 
 @inner

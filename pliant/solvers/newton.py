@@ -31,6 +31,7 @@ FLAT = (
     1e-13  # added to the diagonal of H, relative to its largest entry: redundant actuators leave it singular
 )
 DEPENDENT = 1e-20  # squared share of a held row that its predecessors do not explain
+NOTHING_LEFT = 1e-26  # squared share of a step that the held rows leave; less is rounding
 
 
 @inner
@@ -147,6 +148,9 @@ def _onto_rows(M, A, K, F):
         h[n] *= scale
         for a in range(free):
             v[a] *= scale
+    before, after = 0.0, 0.0
+    for a in range(free):
+        before += y[a] * y[a]
     for n in range(count):
         v, along = V[n], 0.0
         for a in range(free):
@@ -154,6 +158,11 @@ def _onto_rows(M, A, K, F):
         h[n] -= along
         for a in range(free):
             y[a] += h[n] * v[a]
+    for a in range(free):
+        after += y[a] * y[a]
+    if after <= NOTHING_LEFT * before:
+        for a in range(free):
+            y[a] = 0.0
     for n in range(count - 1, -1, -1):
         total = h[n]
         for k in range(n + 1, count):

@@ -24,7 +24,6 @@ from pliant.solvers.cholesky_update import append, inner, remove, solve
 VALUE, RESPONSE, OPEN, SLOPE, TARGET, FIXED = range(6)  # rows of M, from na on; S₀ begins at na + FIXED
 MEMBERS, PLACE, TALLY = range(3)
 
-SHIFT = 1e-13  # added to the unit diagonal of the scaled W_cc: dependent contacts then share their effort
 LEAST = 1e-14  # smallest pivot
 FRAGILE = 1e-5  # pivots below this let rounding into S, which is then computed afresh
 TOUCH = 1e-13  # gaps above minus this, relative to the largest, count as closed

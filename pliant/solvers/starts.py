@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.solvers.newton import HI, LEFT, LO, RIGHT, X
+from pliant.solvers.newton import BEST, HI, LEFT, LO, RIGHT, X
 from pliant.solvers.pieces import FIXED, inner
 
-STRONG, WEAK = 0.8, 0.35  # shares of the range
+NEAR, FAR = 0.4, 0.9  # shares of the range: beyond the first an effort jumps to zero, else to the second
+SHAKE = 1e-6  # share of the range that efforts are shaken by
+PER_START = 3  # descents that a start but the first brings
 
 
 @inner
@@ -37,21 +39,36 @@ def spans(M, A, nc):
 
 @inner
 def propose(number, A):
-    """X ← start `number`: nothing, each actuator alone strongly, then weakly, then random sparse patterns."""
-    na = A.shape[1]
+    """X ← start of descent `number`: zero effort, then in turn a point of the range (every second time with about half
+    of the efforts zero), the best efforts so far with some of them mirrored in their range, and the best efforts with
+    one of them jumping to its other end.
+    """
+    na, kind, lap = A.shape[1], (number - 1) % PER_START, (number - 1) // PER_START
+    state, golden, share = np.uint64(number), 1.5, 1.0
+    for _ in range(10):  # gᵈ⁺¹ = g + 1: multiples of 1/g, 1/g², … spread evenly over a d-dimensional cube
+        golden = (1.0 + golden) ** (1.0 / (na + 1.0))
     for j in range(na):
-        A[X, j] = 0.0
-    if number == 0:
-        return
-    alone = (number - 1) % na
-    if number <= 2 * na:
-        A[X, alone] = (STRONG if number <= na else WEAK) * A[RIGHT, alone]
-        return
-    state = np.uint64(number * 2654435761 + 12345)
-    for k in range(2 * na):
+        left, right, best = A[LEFT, j], A[RIGHT, j], A[BEST, j]
+        # Knuth's linear congruential generator: the same starts every time
         state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-        share, j = (state >> np.uint64(33)) / 2147483648.0, k // 2
-        if k % 2 == 0:
-            A[X, j] = A[LEFT, j] + (A[RIGHT, j] - A[LEFT, j]) * share
-        elif share < 0.5:
+        coin = (state >> np.uint64(63)) == 0
+        share /= golden
+        if number == 0 or (kind == 0 and lap % 2 == 1 and coin):
             A[X, j] = 0.0
+        elif kind == 0:
+            A[X, j] = left + (right - left) * ((0.5 + (lap + 1) * share) % 1.0)
+        elif kind == 1:
+            A[X, j] = left + right - best if coin else best
+        else:
+            other = left if best > left + NEAR * (right - left) else left + FAR * (right - left)
+            A[X, j] = other if j == lap % na else best
+
+
+@inner
+def shake(A, seed):
+    """Move the efforts a little, one way or the other."""
+    state = np.uint64(seed)
+    for j in range(A.shape[1]):
+        state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+        move = SHAKE * (A[RIGHT, j] - A[LEFT, j])
+        A[X, j] = min(max(A[X, j] + (move if (state >> np.uint64(63)) == 0 else -move), A[LO, j]), A[HI, j])
