@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from pliant.contact import Contacts
 from pliant.robot import Robot
 from pliant.state import State
 
@@ -63,6 +64,11 @@ class Result:
     displacement: Mapping[str, np.ndarray]  # δ by row name
     certificate: Certificate
     timings: Mapping[str, float] = field(default_factory=dict)  # [s] per stage
+    contacts: Contacts | None = None  # what touched or could have, None without surroundings
+    contact_force: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (n,) normal [N], pushing
+    friction_force: np.ndarray = field(
+        default_factory=lambda: np.zeros((0, 2))
+    )  # (n, 2) along contacts.tangents [N]
 
     def __post_init__(self) -> None:
         for name in ("effort", "displacement"):

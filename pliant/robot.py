@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.algebra import Pattern, analyse
+from pliant.contact import Surroundings
 from pliant.errors import InputError, SingularError, as_floats, unknown_name
 from pliant.interactions.bundle import Bundle
 from pliant.interactions.interaction import Interaction
@@ -36,6 +37,24 @@ class Conditions:
     compliance: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    friction: np.ndarray = field(
+        default_factory=lambda: np.zeros(0)
+    )  # μ of the contacts, whose rows come last
+
+    @cached_property
+    def holding(self) -> np.ndarray:
+        """Which rows hold what they act on: displacement imposed, whatever effort it takes."""
+        return ~self.given & (self.compliance == 0.0) & np.isinf(self.low) & np.isinf(self.high)
+
+    def with_contacts(self, friction: np.ndarray, imposed: np.ndarray, rows: int) -> Conditions:
+        """With contacts below: their gaps ≥ imposed (n,), and if rows = 3n their slip along two tangents each."""
+        n = len(imposed)
+        none, free = np.zeros(rows), np.full(rows, np.inf)
+        low = np.concatenate([np.zeros(n), -free[n:]])
+        aim = np.concatenate([imposed, none[n:]])
+        more = (none.astype(bool), none, aim, none, low, free)
+        mine = (self.given, self.effort, self.imposed, self.compliance, self.low, self.high)
+        return Conditions(*(np.concatenate(pair) for pair in zip(mine, more, strict=True)), friction)
 
     @cached_property
     def solved(self) -> np.ndarray:
@@ -44,7 +63,7 @@ class Conditions:
 
 
 class Robot:
-    """One body or several, named rows, and gravity [m/s²].
+    """One body or several, named rows, gravity [m/s²], and the surroundings that it can touch.
 
     Coordinates of the bodies are concatenated; K is one block matrix, in which bodies that only touch stand apart.
     """
@@ -56,6 +75,7 @@ class Robot:
         *,
         gravity: ArrayLike = (0.0, 0.0, 0.0),
         name: str = "robot",
+        surroundings: Surroundings = Surroundings(),  # noqa: B008  (frozen)
     ) -> None:
         self.bodies = tuple(body) if isinstance(body, (tuple, list)) else (body,)
         self._check_bodies()
@@ -63,6 +83,12 @@ class Robot:
             raise InputError("rows", expected="a dictionary from name to Row", got=type(rows).__name__)
         self.rows = dict(rows or {})
         self.name = name
+        if not isinstance(surroundings, Surroundings):
+            hint = "pl.contact.Surroundings(obstacles=[…]) makes them."
+            raise InputError(
+                "surroundings", expected="Surroundings", got=type(surroundings).__name__, hint=hint
+            )
+        self.surroundings = surroundings
         self.gravity = as_floats("gravity", gravity, "three finite numbers [m/s²]")
         self.gravity.setflags(write=False)
         if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
@@ -242,13 +268,18 @@ class Robot:
 
     def check_held(self) -> None:
         """Raise SingularError if rigid motions are left: K has no inverse then."""
+        if self.rigid_modes():
+            raise self.not_held()
+
+    def not_held(self) -> SingularError:
+        """The error for rigid motions that nothing holds."""
         modes = self.rigid_modes()
-        if modes:
-            pieces = sum(len(b.mesh.components) for b in self.bodies if hasattr(b, "mesh"))
-            what = f" of its {pieces} separate pieces" if pieces > len(self.bodies) else ""
-            raise SingularError(
-                f"{self.name!r} is not fixed: {modes} rigid mode{'s' * (modes > 1)}{what} left. Give fixed= nodes to its body."
-            )
+        pieces = sum(len(b.mesh.components) for b in self.bodies if hasattr(b, "mesh"))
+        what = f" of its {pieces} separate pieces" if pieces > len(self.bodies) else ""
+        return SingularError(
+            f"{self.name!r} is not fixed: {modes} rigid mode{'s' * (modes > 1)}{what} left. Give fixed= nodes to its body, "
+            "or impose the displacement of rows that hold it."
+        )
 
 
 def _check_law(name: str, law: Any) -> None:

@@ -4,12 +4,13 @@
     K dq = r + Hᵀλ                    δ⁺ = δ + H dq = δ_free + W λ,      W = H K⁻¹ Hᵀ
 
 Rows whose effort is given (index g) load the free motion; the others (index s) are condensed into W and solved for.
+Contacts are rows like any other, below the robot's own: gaps, then slips where there is friction.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
@@ -17,6 +18,8 @@ import numpy as np
 
 from pliant.algebra import Factor, NotPositiveDefinite
 from pliant.algebra import factorise as factorise_matrix
+from pliant.contact import Contacts
+from pliant.hold import Hold
 from pliant.interactions.chain import SparseRows
 from pliant.robot import Conditions, Robot
 from pliant.solvers import mcp
@@ -34,6 +37,14 @@ class Linear:
     H: SparseRows
     delta: np.ndarray
     K: np.ndarray | None
+
+    def with_contacts(self, contacts: Contacts, start: np.ndarray) -> Linear:
+        """With the rows of contacts below: gaps, and with friction the slips since the coordinates `start`."""
+        H, delta = self.H.above(contacts.rows(self.q)), [self.delta, contacts.gap]
+        if contacts.friction.any():
+            H = H.above(contacts.tangent_rows(self.q))
+            delta.append(contacts.slip(self.q, start).ravel())
+        return replace(self, H=H, delta=np.concatenate(delta))
 
     def residual(self, lam: np.ndarray) -> np.ndarray:
         """r + Hᵀλ, (ndof,): zero in equilibrium."""
@@ -160,8 +171,10 @@ def recover(
     return dq_free + factor.solve(H.transpose_dot(lam_solved)), lam
 
 
-def step(robot: Robot, linear: Linear, conditions: Conditions, work: Workspace, lam: np.ndarray) -> Step:
-    """From a linearisation to the motion and the efforts that it asks for.
+def step(
+    robot: Robot, linear: Linear, conditions: Conditions, work: Workspace, lam: np.ndarray, hold: Hold
+) -> Step:
+    """From a linearisation (its K stiffened by `hold`) to the motion and the efforts that it asks for.
 
     An indefinite K is right when the solved rows hold the soft directions (a balloon past its limit point, its volume
     imposed): the constrained tangent is positive definite exactly when K and W have equally many negative eigenvalues.
@@ -177,7 +190,7 @@ def step(robot: Robot, linear: Linear, conditions: Conditions, work: Workspace, 
         dq_free, delta_free, W, H = condensed
     lam_solved = work.timed("solve", solve, W, delta_free, conditions)
     dq, lam = work.timed("recover", recover, factor, dq_free, H, lam_solved, conditions)
-    return Step(dq, lam, W, shift, factor.negative)
+    return Step(dq, hold.efforts(lam, linear.H, dq), W, shift, factor.negative)
 
 
 def _past_limit_point(robot: Robot, linear: Linear, conditions: Conditions, work: Workspace, lam: np.ndarray):

@@ -30,10 +30,13 @@ LAYERS = {
     "solvers": FOUNDATIONS | {"algebra"},
     "interactions": FOUNDATIONS | {"points", "algebra"},
     "bodies": FOUNDATIONS | {"points", "algebra", "mesh", "materials"},
-    "robot": FOUNDATIONS | {"algebra", "interactions", "laws", "state"},
-    "result": FOUNDATIONS | {"robot", "state"},
-    "step": FOUNDATIONS | {"algebra", "solvers", "interactions", "robot"},
-    "static": FOUNDATIONS | {"algebra", "laws", "robot", "state", "result", "step"},
+    "contact": FOUNDATIONS | {"points", "mesh", "interactions"},
+    "robot": FOUNDATIONS | {"algebra", "interactions", "laws", "state", "contact"},
+    "result": FOUNDATIONS | {"robot", "state", "contact"},
+    "hold": FOUNDATIONS | {"algebra", "interactions", "robot"},
+    "step": FOUNDATIONS | {"algebra", "solvers", "interactions", "contact", "robot", "hold"},
+    "newton": FOUNDATIONS | {"algebra", "contact", "robot", "hold", "step"},
+    "static": FOUNDATIONS | {"contact", "laws", "robot", "state", "result", "hold", "step", "newton"},
     "compliance": FOUNDATIONS | {"algebra", "robot", "state", "step"},
 }
 TOPS = {"cli", "studio"}  # nothing imports them

@@ -469,7 +469,8 @@ def test_bodies_that_do_not_touch_answer_as_if_alone():
     bodies = [bar(), bar(kind="tet", order=2, material=RUBBER, cells=(4, 2, 2))]
     alone = [cables(body, gravity=DOWN) for body in bodies]
     rows = {f"{name} {n}": row for n, robot in enumerate(alone) for name, row in robot.rows.items()}
-    both = pl.Robot(bodies, rows, gravity=DOWN)
+    apart = pl.contact.Surroundings(between_bodies=False)
+    both = pl.Robot(bodies, rows, gravity=DOWN, surroundings=apart)
     laws = [{"top": pl.Known(displacement=0.004)}, {"bottom": pl.Known(effort=1.0)}]
     result = pl.static(both, {f"{name} {n}": law for n, own in enumerate(laws) for name, law in own.items()})
     k = len(bodies[0].mesh.nodes)

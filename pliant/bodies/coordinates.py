@@ -104,6 +104,9 @@ def number(mesh: Mesh, given: Mesh, fixed: np.ndarray, regions: Sequence[Rigid])
     n = k + FRAME_NODES * m
     node_region = np.full(n, -1, np.int64)
     for r, region in enumerate(regions):
+        if not isinstance(region, Rigid):
+            hint = "Rigid(nodes, name=…) makes one."
+            raise InputError("rigid", expected="Rigid regions", got=type(region).__name__, hint=hint)
         mask = _region_mask(region, given, mesh, fixed, node_region[:k])
         node_region[:k][mask] = r
         node_region[k + FRAME_NODES * r : k + FRAME_NODES * (r + 1)] = r

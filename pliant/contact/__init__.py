@@ -15,6 +15,7 @@ from pliant.contact.obstacles import (
     TriangleMesh,
 )
 from pliant.contact.samples import Samples
+from pliant.contact.surroundings import Surroundings
 
 __all__ = [
     "Box",
@@ -30,5 +31,6 @@ __all__ = [
     "Samples",
     "Sphere",
     "Stencil",
+    "Surroundings",
     "TriangleMesh",
 ]

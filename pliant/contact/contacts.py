@@ -77,6 +77,13 @@ class Contacts:
         """∂slip/∂dq, (2n, ndof): rows 2k and 2k + 1 are the motion of contact k along its two tangents."""
         return self._chain(q, self.tangents)
 
+    def slip(self, q: np.ndarray, start: np.ndarray) -> np.ndarray:
+        """Motion (n, 2) [m] along the tangents since coordinates `start`, relative to what is touched."""
+        motion = self.points.positions(q) - self.points.positions(start)
+        relative = self.stencil.weight[:, None] * motion[self.stencil.point]
+        joined = np.add.reduceat(relative, self.stencil.ptr[:-1], axis=0) if len(self) else np.zeros((0, 3))
+        return np.einsum("kai,ki->ka", self.tangents, joined)
+
     def matched(self, previous: Contacts) -> np.ndarray:
         """Where each contact stood in `previous` (n,), −1 for new ones."""
         if previous.points is not self.points:
@@ -92,6 +99,19 @@ class Contacts:
         out = np.zeros((len(self), *np.shape(values)[1:]))
         out[place >= 0] = np.asarray(values)[place[place >= 0]]
         return out
+
+    def carried_forces(self, previous: Contacts, forces: np.ndarray, rows: int) -> np.ndarray:
+        """Forces of earlier contacts for these, (rows,): n normal ones, and if rows = 3n also along the tangents.
+
+        Friction goes along as a vector in space: the tangents may have turned.
+        """
+        n, m = len(self), len(previous)
+        normal = self.carried(previous, forces[:m])
+        if rows == n:
+            return normal
+        along = forces[m:].reshape(-1, 2) if len(forces) > m else np.zeros((m, 2))
+        vector = self.carried(previous, np.einsum("kai,ka->ki", previous.tangents, along))
+        return np.concatenate([normal, np.einsum("kai,ki->ka", self.tangents, vector).ravel()])
 
     def spread(self, values: np.ndarray) -> np.ndarray:
         """Values (n, …) by index, (size, …): of the same length whatever touches; zero elsewhere."""

@@ -41,6 +41,12 @@ class SparseRows(NamedTuple):
         indptr, indices, data = _take_rows(self.indptr, self.indices, self.data, rows)
         return SparseRows(indptr, indices, data, (len(rows), self.shape[1]))
 
+    def above(self, other: SparseRows) -> SparseRows:
+        """These rows, then those of another."""
+        indptr = np.concatenate([self.indptr, self.indptr[-1] + other.indptr[1:]])
+        indices, data = np.concatenate([self.indices, other.indices]), np.concatenate([self.data, other.data])
+        return SparseRows(indptr, indices, data, (self.shape[0] + other.shape[0], self.shape[1]))
+
     def to_csr(self) -> sp.csr_array:
         """As a SciPy array."""
         return sp.csr_array((self.data, self.indices, self.indptr), shape=self.shape)

@@ -45,7 +45,7 @@ def condense(
     needed = np.concatenate([roles.effectors, roles.actuators, roles.equal, roles.pushing])
     H, delta = linear.H.take(needed), linear.delta[needed]
     if contacts is not None and len(contacts):
-        H, delta = stacked(H, contacts.rows(q)), np.concatenate([delta, contacts.gap])
+        H, delta = H.above(contacts.rows(q)), np.concatenate([delta, contacts.gap])
     given = np.where(roles.conditions.given, roles.conditions.effort, 0.0)
     free = factor.solve(linear.r + linear.H.transpose_dot(given))
     return Condensed(H, free, factor.compliance(H), delta + H.dot(free))
@@ -113,10 +113,3 @@ def recover(factor: Factor, condensed: Condensed, roles: Roles, efforts: Efforts
     lam, none = efforts.lam, np.zeros(len(roles.effectors))
     chosen = [none, lam[roles.actuators], lam[roles.equal], lam[roles.pushing], efforts.force]
     return condensed.free + factor.solve(condensed.H.transpose_dot(np.concatenate(chosen)))
-
-
-def stacked(A: SparseRows, B: SparseRows) -> SparseRows:
-    """The rows of A above those of B."""
-    indptr = np.concatenate([A.indptr, A.indptr[-1] + B.indptr[1:]])
-    indices, data = np.concatenate([A.indices, B.indices]), np.concatenate([A.data, B.data])
-    return SparseRows(indptr, indices, data, (A.shape[0] + B.shape[0], A.shape[1]))

@@ -12,7 +12,7 @@ assumed; another linearisation follows when it asks for one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from pliant.algebra import Factor, NotPositiveDefinite
-from pliant.contact import Contacts, Detector, Obstacle
-from pliant.errors import InputError
+from pliant.contact import Contacts, Obstacle
+from pliant.errors import ConvergenceError, InputError
+from pliant.hold import Hold, hold, nothing
 from pliant.inverse.condensed import condense, recover, solve
 from pliant.inverse.outcome import InverseCertificate, Outcome
 from pliant.inverse.roles import compile_roles
@@ -62,9 +63,8 @@ class Inverse:
         out = ctl.step(targets={"tip": [x, y, z]})
 
     Rows with a `Bounded` law are chosen, rows with a `Target` are effectors; all others stay as their law says. `laws` replaces
-    laws of the robot, `state` is where to start (default: the equilibrium with all actuators at zero effort). Obstacles may be
-    added, moved and removed between steps through `detector`. Further options go to `contact.Detector` (self_contact,
-    samples, margin …).
+    laws of the robot, `state` is where to start (default: the equilibrium with all actuators at zero effort). `obstacles` come
+    on top of the robot's surroundings; they may be added, moved and removed between steps through `detector`.
     """
 
     def __init__(
@@ -75,14 +75,13 @@ class Inverse:
         laws: Mapping[str, Law] | None = None,
         state: State | None = None,
         settings: Settings = Settings(),  # noqa: B008  (frozen)
-        **detection: Any,
     ) -> None:
         self.robot, self.settings = robot, settings
         self.roles = compile_roles(robot, laws)
         obstacles = tuple(obstacles)
-        touches = bool(obstacles) or bool(detection) or len(robot.bodies) > 1
-        self.detector = Detector(robot, obstacles, **detection) if touches else None
-        start = state or self._resting(laws)
+        self.detector = robot.surroundings.detector(robot, obstacles)
+        self.hold = self._held()
+        start = state or self._resting(laws, obstacles)
         self.internal, self.gravity = start.internal, robot.gravity
         self.pose = Pose(start.q, np.array(start.effort), None, np.zeros(0))
         self.work = Workspace()
@@ -143,7 +142,7 @@ class Inverse:
 
     def _move(self, pose: Pose, before: Pose, goal: np.ndarray) -> Move | None:
         work, robot = self.work, self.robot
-        linear = work.timed("linearise", linearise, robot, pose.q, pose.lam, self.internal, self.gravity)
+        linear = work.timed("linearise", self._linearise, pose)
         if linear is None:
             return None
         contacts = work.timed("detect", self._detect, pose)
@@ -159,13 +158,18 @@ class Inverse:
         if not np.isfinite(dq).all():
             return None
         longest = float(np.abs(robot.reach * dq).max(initial=0.0))
-        moved = Pose(robot.retract(pose.q, dq), efforts.lam, contacts, efforts.force, longest)
+        lam = self.hold.efforts(efforts.lam, linear.H, dq)
+        moved = Pose(robot.retract(pose.q, dq), lam, contacts, efforts.force, longest)
         return Move(moved, efforts.solution, factor, shift)
 
-    def _detect(self, pose: Pose) -> Contacts | None:
-        return (
-            None if self.detector is None else self.detector.detect(pose.q, self.detector.reach(pose.moved))
-        )
+    def _linearise(self, pose: Pose, *, clamp: bool = False) -> Linear | None:
+        linear = linearise(self.robot, pose.q, pose.lam, self.internal, self.gravity, clamp=clamp)
+        if linear is not None and linear.K is not None:
+            self.hold.stiffen(linear.K, linear.H)
+        return linear
+
+    def _detect(self, pose: Pose) -> Contacts:
+        return self.detector.detect(pose.q, self.detector.reach(pose.moved))
 
     def _factorise(self, linear: Linear, pose: Pose) -> tuple[Factor, Linear, float]:
         """The exact tangent; where it is not positive definite the clamped one, then a shifted one."""
@@ -173,7 +177,7 @@ class Inverse:
         try:
             return factorise(self.robot, linear.K, self.work), linear, 0.0
         except NotPositiveDefinite:
-            clamped = linearise(self.robot, pose.q, pose.lam, self.internal, self.gravity, clamp=True)
+            clamped = self._linearise(pose, clamp=True)
         assert clamped is not None and clamped.K is not None
         try:
             return factorise(self.robot, clamped.K, self.work), clamped, 1e-12
@@ -238,14 +242,32 @@ class Inverse:
     def _delta(self, q: np.ndarray) -> np.ndarray:
         return self.robot.bundle.delta(self.robot.bundle.positions(q))
 
-    def _resting(self, laws: Mapping[str, Law] | None) -> State:
-        off = {name: Known(effort=0.0) for name in dict.fromkeys(self.roles.names)}
-        return static(self.robot, {**(laws or {}), **off}).state
+    def _held(self) -> Hold:
+        """Which rows hold the robot, if its supports do not: imposed displacements, and actuators that push and pull."""
+        robot, roles = self.robot, self.roles
+        if not robot.rigid_modes():
+            return nothing(robot)
+        able = roles.conditions.holding.copy()
+        able[roles.actuators[~roles.one_sided]] = True
+        rest = linearise(robot, robot.rest.q, robot.rest.effort, robot.rest.internal, robot.gravity)
+        assert rest is not None and rest.K is not None
+        return hold(robot, able, rest.K, rest.H)
+
+    def _resting(self, laws: Mapping[str, Law] | None, obstacles: Sequence[Obstacle]) -> State:
+        """Equilibrium with all actuators at zero effort, but where they hold the robot: those stay, within their limits."""
+        roles, delta = self.roles, self._delta(self.robot.rest.q)
+        delta[roles.actuators] = np.clip(delta[roles.actuators], *roles.displacement)
+        off: dict[str, Law] = {name: Known(effort=0.0) for name in dict.fromkeys(roles.names)}
+        for name, span in self.robot.spans.items():
+            if name in off and np.isin(np.arange(span.start, span.stop), self.hold.rows).any():
+                off[name] = Known(displacement=delta[span])
+        try:
+            return static(self.robot, {**(laws or {}), **off}, obstacles=obstacles).state
+        except ConvergenceError as error:  # the loop goes on from the best state there is
+            return error.result.state
 
     def _penetration(self, pose: Pose) -> float:
         """Depth of the deepest collision sample at a pose [m]."""
-        if self.detector is None:
-            return 0.0
         gap = self.detector.detect(pose.q).gap
         return float(max(0.0, -gap.min(initial=0.0)))
 

@@ -1,0 +1,41 @@
+"""Surroundings: what a robot can touch, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pliant.contact.detector import Detector
+from pliant.contact.obstacles import Obstacle
+from pliant.contact.samples import Samples
+from pliant.mesh import Surface
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """Obstacles around a robot, and how it touches them, itself and its other bodies; see `Detector` for the options."""
+
+    obstacles: Sequence[Obstacle] = ()
+    samples: Samples | Sequence[Samples] | None = None
+    self_contact: bool | Sequence[tuple[Surface, Surface]] = False
+    between_bodies: bool | Sequence[tuple[int, int]] = True
+    alarm: float | None = None
+    margin: float | None = None
+    friction: float | Mapping[str, float] = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "obstacles", tuple(self.obstacles))
+
+    def detector(self, robot: Any, obstacles: Iterable[Obstacle] = ()) -> Detector:
+        """The detector of a robot in these surroundings, with more obstacles."""
+        return Detector(
+            robot,
+            (*self.obstacles, *obstacles),
+            samples=self.samples,
+            self_contact=self.self_contact,
+            between_bodies=self.between_bodies,
+            alarm=self.alarm,
+            margin=self.margin,
+            friction=self.friction,
+        )
