@@ -50,7 +50,7 @@ def nothing(robot: Robot) -> Hold:
 
 def hold(robot: Robot, candidates: np.ndarray, K: np.ndarray, H: SparseRows) -> Hold:
     """What the candidate rows (mask over all scalar rows) lend to K; a SingularError if motions are left all the same."""
-    usable = [k for k in np.flatnonzero(candidates) if _inside(robot, H, k)]
+    usable = [k for k in np.flatnonzero(candidates).tolist() if _inside(robot, H, k)]
     if len(usable) < robot.rigid_modes():
         raise robot.not_held()
     rows, lever = np.array(usable), H.norms()[usable]

@@ -54,7 +54,8 @@ class Conditions:
         aim = np.concatenate([imposed, none[n:]])
         more = (none.astype(bool), none, aim, none, low, free)
         mine = (self.given, self.effort, self.imposed, self.compliance, self.low, self.high)
-        return Conditions(*(np.concatenate(pair) for pair in zip(mine, more, strict=True)), friction)
+        joined = [np.concatenate(pair) for pair in zip(mine, more, strict=True)]
+        return Conditions(*joined, friction=friction)
 
     @cached_property
     def solved(self) -> np.ndarray:
