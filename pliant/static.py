@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.contact import Obstacle
+from pliant.contact import Detector, Obstacle
 from pliant.errors import ConvergenceError, InputError
 from pliant.hold import hold, nothing
 from pliant.laws import Law
@@ -32,20 +32,21 @@ def static(
     laws: Mapping[str, Law] | None = None,
     *,
     obstacles: Iterable[Obstacle] = (),
+    detector: Detector | None = None,
     state: State | None = None,
     tolerance: Tolerance = DEFAULT_TOLERANCE,
     load_steps: int = 1,
 ) -> Result:
     """The equilibrium f(q) = f_ext + Hᵀλ under the rows' laws, from `state` (default: rest).
 
-    Contacts with the robot's surroundings and with more `obstacles` push and never pull; those with friction stick or slip
-    by Coulomb's law, slip counting from the state at the beginning of each load step.
+    Contacts with the robot's surroundings and with more `obstacles` (or those that a given `detector` knows) push and never
+    pull; those with friction stick or slip by Coulomb's law, slip counting from the state at the beginning of each load step.
     `load_steps` is how many equal steps the loads are first tried in; more are taken where needed.
     Raises SingularError when something is not held, ConvergenceError (with the best result) when no equilibrium is found.
     """
     _check(robot, tolerance, load_steps)
     start = robot.checked(state)
-    ramp = _Ramp(robot, laws, start, obstacles)
+    ramp = _Ramp(robot, laws, start, detector or robot.surroundings.detector(robot, obstacles))
     work, begin = Workspace(), perf_counter()
     if linearise(robot, start.q, start.effort, start.internal, start.gravity, tangent=False) is None:
         hint = "Start from rest, or from a state nearby; Hooke's law can start from such a state."
@@ -72,6 +73,16 @@ def static(
     return _result(ramp, 1.0, best, z, count, work, begin)
 
 
+def relaxed(
+    robot: Robot, laws: Mapping[str, Law], state: State, detector: Detector, tolerance: Tolerance
+) -> Result:
+    """As `static` in one go from a state nearby, and never an error: the certificate says whether it came to rest."""
+    ramp, work, begin = _Ramp(robot, laws, state, detector), Workspace(), perf_counter()
+    here = Iterate(state.q, state.effort)
+    found, z = _balance(ramp.at(1.0, here, state.internal), here, tolerance, work)
+    return _result(ramp, float(found.converged), found, z, Count(1, found.iterations), work, begin)
+
+
 class Count(NamedTuple):
     """Load steps that converged, and Newton iterations in all."""
 
@@ -93,7 +104,7 @@ class _Ramp:
     """Loads on the way from a start state to the laws asked for; s runs from 0 to 1."""
 
     def __init__(
-        self, robot: Robot, laws: Mapping[str, Law] | None, start: State, obstacles: Iterable[Obstacle]
+        self, robot: Robot, laws: Mapping[str, Law] | None, start: State, detector: Detector
     ) -> None:
         self.robot, self.conditions, self.start = robot, robot.forward(laws), start
         self.delta0 = robot.bundle.delta(robot.bundle.positions(start.q))
@@ -105,7 +116,6 @@ class _Ramp:
             self.hold = hold(robot, self.conditions.holding, at_rest.K, at_rest.H)
         self.weight = float(np.linalg.norm(at_rest.r))
         self.span = np.maximum(robot.length * at_rest.H.norms(), 1e-300)
-        detector = robot.surroundings.detector(robot, obstacles)
         self.detector = detector if detector.opponents else None
         self.depth = np.zeros(0)  # gaps of what already penetrates
         if self.detector is not None:

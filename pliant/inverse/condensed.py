@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.algebra import Factor
+from pliant.algebra import Factor, NotPositiveDefinite
 from pliant.contact import Contacts
 from pliant.interactions.chain import SparseRows
+from pliant.inverse.held_drives import held_drives
 from pliant.inverse.roles import Roles
 from pliant.inverse.settings import Settings
 from pliant.solvers import qpcc, work_scale
@@ -27,6 +28,8 @@ class Condensed:
     free: np.ndarray
     W: np.ndarray
     delta: np.ndarray
+    here: np.ndarray  # δ before the step
+    negative: int  # negative pivots of K
 
 
 @dataclass(frozen=True)
@@ -38,17 +41,26 @@ class Efforts:
     solution: Any
 
 
-def condense(
-    factor: Factor, linear: Linear, roles: Roles, contacts: Contacts | None, q: np.ndarray
-) -> Condensed:
+def condense(factor: Factor, linear: Linear, roles: Roles, contacts: Contacts, q: np.ndarray) -> Condensed:
     """W = H K⁻¹ Hᵀ and δ_free = δ + H K⁻¹(r + H_gᵀλ_g), the given efforts λ_g included in the free motion."""
     needed = np.concatenate([roles.effectors, roles.actuators, roles.equal, roles.pushing])
     H, delta = linear.H.take(needed), linear.delta[needed]
-    if contacts is not None and len(contacts):
+    if len(contacts):
         H, delta = H.above(contacts.rows(q)), np.concatenate([delta, contacts.gap])
     given = np.where(roles.conditions.given, roles.conditions.effort, 0.0)
     free = factor.solve(linear.r + linear.H.transpose_dot(given))
-    return Condensed(H, free, factor.compliance(H), delta + H.dot(free))
+    return Condensed(H, free, factor.compliance(H), delta + H.dot(free), delta, factor.negative)
+
+
+def holding(roles: Roles, lam: np.ndarray, force: np.ndarray, rows: int) -> np.ndarray:
+    """Which of the condensed rows keep their δ when drives are locked: taut actuators, equalities, what pushes."""
+    held = np.zeros(rows, bool)
+    ne, na, nk, nu = (len(x) for x in (roles.effectors, roles.actuators, roles.equal, roles.pushing))
+    held[ne : ne + na] = ~roles.one_sided | (lam[roles.actuators] > 0.0)
+    held[ne + na : ne + na + nk] = True
+    held[ne + na + nk : ne + na + nk + nu] = lam[roles.pushing] != 0.0
+    held[ne + na + nk + nu :] = force != 0.0
+    return held
 
 
 def solve(
@@ -65,17 +77,19 @@ def solve(
 
     `previous` (na,) are the efforts of the last step, `start` (na,) those to begin from; `displacement` bounds δ_a⁺.
     """
-    ne, na, nk, nu = (len(x) for x in (roles.effectors, roles.actuators, roles.equal, roles.pushing))
-    W, delta = _with_laws(condensed, roles, goal)
-    k = slice(ne + na, ne + na + nk)
-    keep = np.r_[0 : ne + na, k.stop : len(W)]
-    back = (
-        np.linalg.solve(W[k, k], np.column_stack([W[k][:, keep], delta[k]]))
-        if nk
-        else np.zeros((0, len(keep) + 1))
+    ne, na, nu = (len(x) for x in (roles.effectors, roles.actuators, roles.pushing))
+    W, delta, back, negative = _without_equalities(
+        *_with_laws(condensed, roles, goal), roles, condensed.negative
     )
-    W, delta = W[np.ix_(keep, keep)] - W[keep][:, k] @ back[:, :-1], delta[keep] - W[keep][:, k] @ back[:, -1]
     e, a, o = slice(0, ne), slice(ne, ne + na), slice(ne + na, len(W))
+    drives = None
+    if negative:
+        taut = np.zeros(len(W), bool)
+        taut[a] = ~roles.one_sided | (start > 0.0)
+        drives = held_drives(W, condensed.here, taut, negative)
+        if drives is None:
+            raise NotPositiveDefinite(-1)
+        W, delta = drives.stiffened(W, delta)
     base = work_scale(W[e, a], W[e, o], W[a, a], W[a, o], W[o, o])
     solution = qpcc(
         W[e, a], W[e, o], W[a, a], W[a, o], W[o, o], delta[e], delta[a], delta[o],
@@ -88,12 +102,30 @@ def solve(
         starts=settings.starts,
         warm=start,
     )  # fmt: skip
+    chosen = np.concatenate([np.zeros(ne), solution.effort, solution.contact])
+    if drives is not None:
+        chosen = drives.efforts(chosen, W, delta)
+        chosen[a] = np.clip(
+            chosen[a], *roles.effort
+        )  # λ' was bounded: a little off until the step has converged
     lam = np.where(roles.conditions.given, roles.conditions.effort, 0.0)
-    lam[roles.actuators] = solution.effort
-    lam[roles.pushing] = solution.contact[:nu]
-    others = np.concatenate([np.zeros(ne), solution.effort, solution.contact])
-    lam[roles.equal] = -(back[:, :-1] @ others + back[:, -1])
-    return Efforts(lam, np.array(solution.contact[nu:]), solution)
+    lam[roles.actuators] = chosen[a]
+    lam[roles.pushing] = chosen[o][:nu]
+    lam[roles.equal] = -(back[:, :-1] @ chosen + back[:, -1])
+    return Efforts(lam, chosen[o][nu:].copy(), solution)
+
+
+def _without_equalities(W: np.ndarray, delta: np.ndarray, roles: Roles, negative: int):
+    """W and δ after the equal rows are solved for, λ_k = −back·(λ, 1), and the negative eigenvalues left to others."""
+    first, count = len(roles.effectors) + len(roles.actuators), len(roles.equal)
+    if not count:
+        return W, delta, np.zeros((0, len(W) + 1)), negative
+    k, keep = slice(first, first + count), np.r_[0:first, first + count : len(W)]
+    back = np.linalg.solve(W[k, k], np.column_stack([W[k][:, keep], delta[k]]))
+    across = W[keep][:, k]
+    if negative:
+        negative -= int((np.linalg.eigvalsh(W[k, k]) < 0.0).sum())
+    return W[np.ix_(keep, keep)] - across @ back[:, :-1], delta[keep] - across @ back[:, -1], back, negative
 
 
 def _with_laws(condensed: Condensed, roles: Roles, goal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -113,3 +145,21 @@ def recover(factor: Factor, condensed: Condensed, roles: Roles, efforts: Efforts
     lam, none = efforts.lam, np.zeros(len(roles.effectors))
     chosen = [none, lam[roles.actuators], lam[roles.equal], lam[roles.pushing], efforts.force]
     return condensed.free + factor.solve(condensed.H.transpose_dot(np.concatenate(chosen)))
+
+
+def imbalance(
+    factor: Factor, condensed: Condensed, roles: Roles, efforts: Efforts, residual: np.ndarray
+) -> np.ndarray:
+    """How far the state would still move, dq (ndof,), if a residual (ndof,) [N] were let go with all drives held.
+
+    K dq = residual + Hᵀμ,  H dq = 0  for taut actuators, equalities and whatever pushes: near a limit point K alone is soft
+    where the drives are not.
+    """
+    free = factor.solve(residual)
+    rows = np.flatnonzero(holding(roles, efforts.lam, efforts.force, len(condensed.delta)))
+    if not len(rows):
+        return free
+    W = condensed.W[np.ix_(rows, rows)]
+    W = W + 1e-10 * np.diag(np.abs(np.diagonal(W)))  # redundant rows
+    H = condensed.H.take(rows)
+    return free - factor.solve(H.transpose_dot(np.linalg.solve(W, H.dot(free))))

@@ -1,0 +1,52 @@
+"""Where K is indefinite but the drives hold the robot: a trunk about to buckle under its cables, its winches locked.
+
+W has then as many negative eigenvalues on the holding rows t as K has negative pivots. With the stiffness γ D of the drives
+lent to K (never assembled: Woodbury's formula on the small matrices),
+
+    W' = W − W_t (D⁻¹/γ + W_tt)⁻¹ W_tᵀ,        λ' = λ + γ D (δ⁺ − δ)
+
+W' is positive and the same quadratic program applies to λ'; the efforts follow from λ'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class HeldDrives:
+    """Rows (t,) of the condensed problem, what stiffness γD (t,) they lend, and δ (t,) before the step."""
+
+    rows: np.ndarray
+    stiffness: np.ndarray
+    here: np.ndarray
+
+    def stiffened(self, W: np.ndarray, delta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """W' and δ_free'."""
+        t = self.rows
+        inner = W[np.ix_(t, t)] + np.diag(1.0 / self.stiffness)
+        W_less = W - W[:, t] @ np.linalg.solve(inner, W[t])
+        lessened = delta - W[:, t] @ np.linalg.solve(inner, delta[t] - self.here)
+        return 0.5 * (W_less + W_less.T), lessened
+
+    def efforts(self, lam: np.ndarray, W: np.ndarray, delta: np.ndarray) -> np.ndarray:
+        """λ of all condensed rows from λ', given W' and δ_free'."""
+        t = self.rows
+        lam = lam.copy()
+        lam[t] -= self.stiffness * (W[t] @ lam + delta[t] - self.here)
+        return lam
+
+
+def held_drives(W: np.ndarray, here: np.ndarray, taut: np.ndarray, negative: int) -> HeldDrives | None:
+    """What the taut rows (mask) must lend for `negative` negative pivots of K; None if they do not hold the robot."""
+    t = np.flatnonzero(taut)
+    size = np.sqrt(np.abs(np.diagonal(W)[t]))
+    if not len(t) or (size == 0.0).any():
+        return None
+    values = np.linalg.eigvalsh(W[np.ix_(t, t)] / np.outer(size, size))
+    below = values[values < 0.0]
+    if len(below) != negative:
+        return None
+    return HeldDrives(t, 2.0 / np.abs(below).min() / size**2, here[t])
