@@ -13,6 +13,7 @@ from pliant.contact.cloud import Cloud
 from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.gather import gather
 from pliant.contact.obstacles import Obstacle
+from pliant.contact.obstacles.obstacle import INF
 from pliant.contact.samples import Samples
 from pliant.contact.skin import Skin
 from pliant.contact.soft import SoftOpponent, SoftSearch, body_opponents, pair_opponents
@@ -26,7 +27,8 @@ MARGIN = 2.5e-4  # of the robot's length: kept from concave obstacles, whose lin
 class Detector:
     """Contacts of a robot with obstacles, of its bodies with each other, and of a body with itself.
 
-    samples: collision samples of the bodies that can touch, see `Samples`; None samples every body.
+    samples: collision samples of the bodies that can touch, see `Samples`; None samples every body, finely
+        enough for the roundest of the obstacles given here.
     self_contact: True for every sampled body with itself; or a list of pairs of surfaces (patches of
         body.mesh.surface) that may touch each other, of the same body or not.
     between_bodies: whether different bodies touch; or the pairs of body numbers that do.
@@ -53,7 +55,8 @@ class Detector:
         self.robot = robot
         self.alarm = ALARM * robot.length if alarm is None else positive(alarm, "alarm distance")
         self.margin = MARGIN * robot.length if margin is None else non_negative(margin, "margin")
-        chosen = _chosen_samples(robot, samples)
+        obstacles = tuple(obstacles)
+        chosen = _chosen_samples(robot, samples, obstacles)
         self.soft = _soft_opponents(robot, chosen, self_contact, between_bodies)
         self._skins = self._make_skins()
         self.cloud = Cloud(robot, chosen, self._skins)
@@ -217,10 +220,13 @@ def _free_name(kind: str, taken: set[str]) -> str:
     return name
 
 
-def _chosen_samples(robot: Any, samples: Samples | Sequence[Samples] | None) -> dict[int, Samples]:
+def _chosen_samples(
+    robot: Any, samples: Samples | Sequence[Samples] | None, obstacles: Sequence[Obstacle]
+) -> dict[int, Samples]:
     """Samples by body number, in that order."""
     if samples is None:
-        return {n: Samples.on(body) for n, body in enumerate(robot.bodies)}
+        roundest = min((o.roundness for o in obstacles if isinstance(o, Obstacle)), default=INF)
+        return {n: Samples.against(body, roundest, robot.length) for n, body in enumerate(robot.bodies)}
     chosen = [samples] if isinstance(samples, Samples) else list(samples)
     if not chosen or not all(isinstance(s, Samples) for s in chosen):
         raise InputError("samples", expected="one Samples for each body that can touch", got=repr(samples))

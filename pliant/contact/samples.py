@@ -7,7 +7,8 @@ apart than `spacing`:
     spacing = max(L/40, 3/4 of the median edge)      unless given,  L: size of the body
 
 that is, about one point between the ends of an edge (mid nodes count), and none where the mesh is finer
-than L/40.
+than L/40. Against an obstacle of radius R they are as close as keeps the cut below CUT · L, but not closer than
+L/80.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from pliant.contact.lattice import Placed, edge_length, placed_points
 from pliant.errors import InputError
 from pliant.mesh import Surface
 from pliant.points import Points
+
+CUT = 2.5e-4  # of the robot's length
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,10 +67,17 @@ class Samples:
         mid_nodes: False leaves out the mid nodes of quadratic facets, unless the spacing asks for them.
         """
         surface = _chosen(body, where)
-        default = max(body.mesh.size / 40, 0.75 * edge_length(surface))
-        apart = default if spacing is None else positive(spacing, "spacing of samples")
+        apart = default_spacing(surface, body) if spacing is None else positive(spacing, "spacing of samples")
         points, facet_ptr, facet = _joined(body, surface, placed_points(surface, apart, mid_nodes=mid_nodes))
         return cls(points, surface, facet_ptr, facet, frozen(np.zeros(len(points))), apart)
+
+    @classmethod
+    def against(cls, body: Any, radius: float, length: float) -> Samples:
+        """Of a robot's body, fine enough for obstacles of this radius [m]; `length` is the robot's [m]."""
+        spacing = default_spacing(_chosen(body, None), body)
+        if np.isfinite(radius):
+            spacing = min(spacing, max(np.sqrt(8.0 * radius * CUT * length), length / 80))
+        return cls.on(body, spacing=spacing)
 
     @classmethod
     def around(cls, points: Points, radius: Any) -> Samples:
@@ -87,6 +97,11 @@ class Samples:
             return self
         spacing = min(self.spacing, edge_length(self.surface) / 2) / factor
         return Samples.on(self.body, self.surface, spacing=spacing)
+
+
+def default_spacing(surface: Surface, body: Any) -> float:
+    """See the module."""
+    return max(body.mesh.size / 40, 0.75 * edge_length(surface))
 
 
 def _chosen(body: Any, where: Any) -> Surface:

@@ -33,6 +33,15 @@ class Condensed:
 
 
 @dataclass(frozen=True)
+class Aim:
+    """What one step wants: δ of the effectors, bounds on δ of the actuators, and ρ that keeps efforts where they were."""
+
+    goal: np.ndarray
+    bounds: tuple[np.ndarray, np.ndarray]
+    inertia: float
+
+
+@dataclass(frozen=True)
 class Efforts:
     """λ of all rows (m,), contact forces (n,) [N], and the solver's solution."""
 
@@ -66,20 +75,18 @@ def holding(roles: Roles, lam: np.ndarray, force: np.ndarray, rows: int) -> np.n
 def solve(
     condensed: Condensed,
     roles: Roles,
-    goal: np.ndarray,
-    displacement: tuple[np.ndarray, np.ndarray],
+    aim: Aim,
     previous: np.ndarray,
     start: np.ndarray,
-    touching: bool,
     settings: Settings,
 ) -> Efforts:
     """The quadratic program with complementarity, after the equalities are eliminated.
 
-    `previous` (na,) are the efforts of the last step, `start` (na,) those to begin from; `displacement` bounds δ_a⁺.
+    `previous` (na,) are the efforts of the last step, `start` (na,) those to begin from.
     """
     ne, na, nu = (len(x) for x in (roles.effectors, roles.actuators, roles.pushing))
     W, delta, back, negative = _without_equalities(
-        *_with_laws(condensed, roles, goal), roles, condensed.negative
+        *_with_laws(condensed, roles, aim.goal), roles, condensed.negative
     )
     e, a, o = slice(0, ne), slice(ne, ne + na), slice(ne + na, len(W))
     drives = None
@@ -94,9 +101,9 @@ def solve(
     solution = qpcc(
         W[e, a], W[e, o], W[a, a], W[a, o], W[o, o], delta[e], delta[a], delta[o],
         effort=roles.effort,
-        displacement=displacement,
+        displacement=aim.bounds,
         eps=settings.energy * base,
-        rho=(settings.inertia_in_contact if touching else settings.inertia) * base,
+        rho=aim.inertia * base,
         previous=previous,
         weights=roles.weight,
         starts=settings.starts,

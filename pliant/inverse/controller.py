@@ -21,6 +21,7 @@ import numpy as np
 
 from pliant.contact import Detector, Obstacle
 from pliant.errors import InputError
+from pliant.inverse.condensed import Aim
 from pliant.inverse.model import Model, Move, Pose
 from pliant.inverse.outcome import InverseCertificate, Outcome
 from pliant.inverse.settings import Settings
@@ -31,6 +32,9 @@ from pliant.state import State
 
 NOTHING = 1e-6  # of the length: progress that is none
 FROZEN = 1e-2  # pace below which a robot that cannot come nearer rests
+BIAS = 5e-3  # of the length: how far the goal may lie beyond the target
+THERE = 1e-4  # of the length: nothing left to do
+CALMEST = 100.0
 AFTERWARDS = 0.25  # pace after a recovery
 REACHED = 1e-3  # of the length; a target that moved by more is another one
 RECOVERY = Tolerance(residual=1e-5, length=1e-6, iterations=60)
@@ -79,6 +83,11 @@ class Inverse:
         self.stuck = False  # nothing admissible was found in the last step
         self.reference = self.model.delta(self.pose.q)  # δ that speed limits count from
         self.target = self._first_target()
+        self.bias = 0.0 * self.target
+        self.resting, self.calm = (
+            True,
+            1.0,
+        )  # whether the target stays, and how much more inertia that has brought
 
     @property
     def detector(self) -> Detector:
@@ -99,6 +108,7 @@ class Inverse:
         if found is None:
             return self._outcome(self._recovered(before), begin)
         self.goal, self.stuck = found.goal, False
+        self._learn_bias(found)
         if found.halvings == 0:
             self.pace = min(1.0, self.pace * self._gain(before, found))
         self.pose = found.move.pose
@@ -113,6 +123,7 @@ class Inverse:
         fresh = self._first_target()
         rows = self.model.roles.effectors.tolist()
         self.target = np.array([kept.get(row, value) for row, value in zip(rows, fresh, strict=True)])
+        self.bias = 0.0 * self.target
         self.pace, self.stuck = 1.0, False
 
     def lose(self, name: str) -> None:
@@ -124,10 +135,11 @@ class Inverse:
     def _attempt(self, before: Pose, halvings: int) -> Attempt | None:
         """Linearise and move towards one goal until the decrement is small; None if the state reached will not do."""
         model, settings, length = self.model, self.settings, self.robot.length
-        goal, bounds = self._goal(before), self._displacement_bounds(before)
+        goal = self._goal(before)
+        aim = Aim(goal, self._displacement_bounds(before), self._inertia(before))
         pose, move, decrement, count, predicted = before, None, np.inf, 0, goal
         while count < settings.linearisations and decrement > settings.decrement * length:
-            move = model.move(pose, before, goal, bounds)
+            move = model.move(pose, before, aim)
             if move is None:
                 return None
             pose, count, decrement = move.pose, count + 1, model.decrement(move)
@@ -144,7 +156,14 @@ class Inverse:
         here, far = self.model.aims(before.q), self.settings.task_step * self.robot.length
         if self.pace < FROZEN:  # no way on: stay there, and do not let small biases add up to a drift
             return here + self._clipped(self.goal - here, far)
-        return here + self._clipped(self.target - here, self.pace * far)
+        error = self.target - here
+        clipped = self._clipped(error, self.pace * far)
+        return here + clipped + (self.bias if clipped is error else 0.0)
+
+    def _inertia(self, before: Pose) -> float:
+        """ρ: more in contact, where modes change, and more and more while nothing is left to do."""
+        touching = bool(before.force.any())
+        return self.calm * (self.settings.inertia_in_contact if touching else self.settings.inertia)
 
     def _clipped(self, error: np.ndarray, task: float) -> np.ndarray:
         """The error, no longer than the task step [m]; rows in other units count by what moves the body that far."""
@@ -171,6 +190,14 @@ class Inverse:
         came = here - away(self.model.aims(found.move.pose.q))
         return 0.5 if came < 0.25 * hoped else 1.5 if came > 0.75 * hoped else 1.0
 
+    def _learn_bias(self, found: Attempt) -> None:
+        """How far ε holds the effectors back: by so much the goal lies beyond a target that is near (its multiplier)."""
+        miss = self.target - self.model.aims(found.move.pose.q)
+        near = float(np.linalg.norm(miss / self.model.units)) < BIAS * self.robot.length
+        self.bias = self._clipped(self.bias + 0.5 * miss, BIAS * self.robot.length) if near else 0.0 * miss
+        there = float(np.linalg.norm(miss / self.model.units)) < THERE * self.robot.length
+        self.calm = min(1.25 * self.calm, CALMEST) if there and self.resting else max(0.25 * self.calm, 1.0)
+
     def _recovered(self, before: Pose) -> InverseCertificate:
         """Where no step will do: the equilibrium with all drives locked, or if that is not found either, no motion.
 
@@ -196,7 +223,7 @@ class Inverse:
         return np.where(np.isnan(given), self.model.aims(self.pose.q), given)
 
     def _aim(self, targets: Mapping[str, Any] | None) -> None:
-        effectors = self.model.roles.effectors
+        effectors, self.resting = self.model.roles.effectors, True
         for name, value in dict(targets or {}).items():
             span = self.robot.named(name)
             mine = (effectors >= span.start) & (effectors < span.stop)
@@ -204,8 +231,10 @@ class Inverse:
                 raise InputError(f"target {name!r}", expected="a row with a Target law", got="another law")
             target = self.target.copy()
             target[mine] = as_vector(value, int(mine.sum()), f"target of {name!r}")
-            if self.model.distance(target, self.target) > REACHED * self.robot.length:
+            moved = self.model.distance(target, self.target)
+            if moved > REACHED * self.robot.length:
                 self.pace, self.stuck = 1.0, False
+            self.resting = self.resting and moved < NOTHING * self.robot.length
             self.target = target
 
     def _certify(self, found: Attempt) -> InverseCertificate:

@@ -12,7 +12,7 @@ from pliant.algebra import Factor, NotPositiveDefinite
 from pliant.contact import Contacts, Detector
 from pliant.errors import ConvergenceError
 from pliant.hold import Hold, hold, nothing
-from pliant.inverse.condensed import Condensed, Efforts, condense, imbalance, recover, solve
+from pliant.inverse.condensed import Aim, Condensed, Efforts, condense, imbalance, recover, solve
 from pliant.inverse.roles import Roles, compile_roles
 from pliant.inverse.settings import Settings
 from pliant.laws import Known, Law
@@ -103,10 +103,10 @@ class Model:
 
     # From a pose to a move.
 
-    def move(self, pose: Pose, before: Pose, goal: np.ndarray, bounds: tuple) -> Move | None:
+    def move(self, pose: Pose, before: Pose, aim: Aim) -> Move | None:
         """One linearisation at `pose`: with the exact tangent, or the nearest one that is of use.
 
-        `before` is the pose at the beginning of the step, `bounds` limit δ of the actuators.
+        `before` is the pose at the beginning of the step.
         """
         linear = self.work.timed("linearise", self._linearise, pose)
         if linear is None:
@@ -117,18 +117,16 @@ class Model:
         for tangent in tangents:
             try:
                 factor, linear, shift = self.work.timed("factorise", tangent, linear, pose)
-                return self._solved(pose, before, goal, bounds, linear, contacts, factor, shift)
+                return self._solved(pose, before, aim, linear, contacts, factor, shift)
             except NotPositiveDefinite:
                 continue
         return None
 
-    def _solved(self, pose, before, goal, bounds, linear, contacts, factor, shift) -> Move | None:
+    def _solved(self, pose, before, aim, linear, contacts, factor, shift) -> Move | None:
         work, robot, roles, acting = self.work, self.robot, self.roles, self.roles.actuators
         condensed = work.timed("condense", condense, factor, linear, roles, contacts, pose.q)
-        previous, begin, touching = before.lam[acting], pose.lam[acting], bool(pose.force.any())
-        efforts = work.timed(
-            "solve", solve, condensed, roles, goal, bounds, previous, begin, touching, self.settings
-        )
+        previous, begin = before.lam[acting], pose.lam[acting]
+        efforts = work.timed("solve", solve, condensed, roles, aim, previous, begin, self.settings)
         dq = work.timed("recover", recover, factor, condensed, roles, efforts)
         if not np.isfinite(dq).all():
             return None

@@ -31,6 +31,10 @@ class Cylinder(Obstacle):
         if (self.start == self.end).all():
             raise InputError("cylinder", expected="two different ends", got=repr(self.end.tolist()))
 
+    @property
+    def roundness(self) -> float:
+        return self.radius
+
     def _distance(self, p: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
         return cylinder_distance(p, self.start, self.end, self.radius)
 

@@ -29,6 +29,11 @@ class Obstacle:
         """Whether the linearised gap is on the safe side."""
         return True
 
+    @property
+    def roundness(self) -> float:
+        """Smallest radius [m] of what bulges towards the robot; inf where it is flat or hollow."""
+        return INF
+
     def distance(self, p: Any, reach: float = INF) -> tuple[np.ndarray, np.ndarray]:
         """Gap (P,) [m] of points (P, 3) [m], negative where they penetrate, and its gradient (P, 3), unit.
 

@@ -27,6 +27,10 @@ class Sphere(Obstacle):
             radius=positive(self.radius, "radius of a sphere"),
         )
 
+    @property
+    def roundness(self) -> float:
+        return self.radius
+
     def _distance(self, p: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
         return capsule_distance(p, self.centre, self.centre, self.radius)
 
@@ -52,6 +56,10 @@ class Capsule(Obstacle):
             raise InputError(
                 "capsule", expected="two different ends", got=repr(self.end.tolist()), hint="Use a Sphere."
             )
+
+    @property
+    def roundness(self) -> float:
+        return self.radius
 
     def _distance(self, p: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
         return capsule_distance(p, self.start, self.end, self.radius)
