@@ -62,6 +62,7 @@ class Detector:
         self.cloud = Cloud(robot, chosen, self._skins)
         self._search = SoftSearch(self.cloud, self._skins, self.soft)
         self._dense: tuple[Cloud, SoftSearch] | None = None
+        self.version = 0  # counts changes of the obstacles
         self._slots = {o.name: k for k, o in enumerate(self.soft)}
         self._obstacles: dict[str, Obstacle] = {}
         self._friction: dict[str, float] = {}
@@ -198,6 +199,7 @@ class Detector:
 
     def _arrange(self) -> None:
         """What detection needs of the present opponents, in the order of their slots."""
+        self.version += 1
         self._present = sorted(self._obstacles.values(), key=lambda o: self._slots[o.name])
         names = [o.name for o in self.soft] + [o.name for o in self._present]
         margins = [0.0] * len(self.soft) + [0.0 if o.convex else self.margin for o in self._present]

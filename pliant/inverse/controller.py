@@ -49,7 +49,6 @@ class Attempt:
     goal: np.ndarray
     predicted: np.ndarray
     decrement: float
-    depth: float
     linearisations: int
     halvings: int
 
@@ -81,7 +80,6 @@ class Inverse:
         self.pace = 1.0  # share of the task step that worked last
         self.goal = np.zeros(0)  # of the last step
         self.stuck = False  # nothing admissible was found in the last step
-        self.reference = self.model.delta(self.pose.q)  # δ that speed limits count from
         self.target = self._first_target()
         self.bias = 0.0 * self.target
         self.resting, self.calm = (
@@ -99,7 +97,7 @@ class Inverse:
         begin, work = perf_counter(), self.model.work
         work.timings.update(dict.fromkeys(work.timings, 0.0))
         self._aim(targets)
-        before, found = self.pose, None
+        before, found = self.model.again(self.pose), None
         for halvings in range(1 if self.stuck else self.settings.halvings + 1):
             found = self._attempt(before, halvings)
             if found is not None:
@@ -112,9 +110,7 @@ class Inverse:
         if found.halvings == 0:
             self.pace = min(1.0, self.pace * self._gain(before, found))
         self.pose = found.move.pose
-        outcome = self._outcome(self._certify(found), begin)
-        self.reference = self.model.delta(self.pose.q)
-        return outcome
+        return self._outcome(self._certify(found), begin)
 
     def change(self, laws: Mapping[str, Law]) -> None:
         """Other laws for some rows from now on: bounds, an imposed value. Effectors that stay ones keep their targets."""
@@ -146,14 +142,13 @@ class Inverse:
             predicted = move.predicted if count == 1 else predicted
         if move is None or decrement > settings.worst_decrement * length:
             return None
-        depth = model.penetration(pose)
-        if depth > max(settings.penetration * length, 0.7 * model.penetration(before)):
+        if pose.depth > max(settings.penetration * length, 0.7 * before.depth):
             return None  # deeper than allowed, and not coming out fast enough
-        return Attempt(move, goal, predicted, decrement, depth, count, halvings)
+        return Attempt(move, goal, predicted, decrement, count, halvings)
 
     def _goal(self, before: Pose) -> np.ndarray:
         """The target, or a point on the way to it."""
-        here, far = self.model.aims(before.q), self.settings.task_step * self.robot.length
+        here, far = self.model.aims(before), self.settings.task_step * self.robot.length
         if self.pace < FROZEN:  # no way on: stay there, and do not let small biases add up to a drift
             return here + self._clipped(self.goal - here, far)
         error = self.target - here
@@ -173,7 +168,7 @@ class Inverse:
     def _displacement_bounds(self, before: Pose) -> tuple[np.ndarray, np.ndarray]:
         """Limits of δ_a⁺: the law's, and how far a taut actuator may move in one period."""
         roles, reach = self.model.roles, self.model.roles.speed / self.settings.rate
-        here, taut = self.reference[roles.actuators], ~roles.one_sided | (before.lam[roles.actuators] > 0)
+        here, taut = before.delta[roles.actuators], ~roles.one_sided | (before.lam[roles.actuators] > 0)
         limited = taut & np.isfinite(reach)
         low, high = roles.displacement
         low = np.where(limited & ~roles.one_sided, np.maximum(low, here - reach), low)
@@ -183,16 +178,16 @@ class Inverse:
     def _gain(self, before: Pose, found: Attempt) -> float:
         """What to change the pace by: less where the effectors did not come nearer as the linear model had said."""
         away = lambda delta: self.model.distance(self.target, delta)
-        here = away(self.model.aims(before.q))
+        here = away(self.model.aims(before))
         hoped = here - away(found.predicted)
         if hoped < NOTHING * self.robot.length:
             return 1.0
-        came = here - away(self.model.aims(found.move.pose.q))
+        came = here - away(self.model.aims(found.move.pose))
         return 0.5 if came < 0.25 * hoped else 1.5 if came > 0.75 * hoped else 1.0
 
     def _learn_bias(self, found: Attempt) -> None:
         """How far ε holds the effectors back: by so much the goal lies beyond a target that is near (its multiplier)."""
-        miss = self.target - self.model.aims(found.move.pose.q)
+        miss = self.target - self.model.aims(found.move.pose)
         near = float(np.linalg.norm(miss / self.model.units)) < BIAS * self.robot.length
         self.bias = self._clipped(self.bias + 0.5 * miss, BIAS * self.robot.length) if near else 0.0 * miss
         there = float(np.linalg.norm(miss / self.model.units)) < THERE * self.robot.length
@@ -206,13 +201,13 @@ class Inverse:
         found = self.model.locked(before, ONCE if self.stuck else RECOVERY)
         self.stuck = not found.certificate.converged
         if not self.stuck:
-            force = found.contact_force
-            self.pose = Pose(found.q, np.array(found.state.effort), found.contacts, force)
+            known = None if found.contacts is None else (found.contacts, found.contact_force)
+            self.pose = self.model.pose(found.q, np.array(found.state.effort), known)
             self.pace = max(self.pace, AFTERWARDS)
-        status, depth = "stuck" if self.stuck else "recovered", self.model.penetration(self.pose)
+        status = "stuck" if self.stuck else "recovered"
         halvings, limits = self.settings.halvings, self._active_limits(self.pose)
         return InverseCertificate(
-            status, found.certificate.decrement, depth, 0, halvings, 0.0, limits, not self.stuck
+            status, found.certificate.decrement, self.pose.depth, 0, halvings, 0.0, limits, not self.stuck
         )
 
     # Targets, limits, words.
@@ -220,7 +215,7 @@ class Inverse:
     def _first_target(self) -> np.ndarray:
         """Targets of the laws; where they give none, stay."""
         given = self.model.roles.target
-        return np.where(np.isnan(given), self.model.aims(self.pose.q), given)
+        return np.where(np.isnan(given), self.model.aims(self.pose), given)
 
     def _aim(self, targets: Mapping[str, Any] | None) -> None:
         effectors, self.resting = self.model.roles.effectors, True
@@ -238,7 +233,7 @@ class Inverse:
             self.target = target
 
     def _certify(self, found: Attempt) -> InverseCertificate:
-        length, here = self.robot.length, self.model.aims(found.move.pose.q)
+        length, here = self.robot.length, self.model.aims(found.move.pose)
         limits = self._active_limits(found.move.pose)
         status = "reached" if self.model.distance(self.target, here) < REACHED * length else "moving"
         behind = self.model.distance(found.goal, here) > 0.5 * self.settings.task_step * length
@@ -247,7 +242,7 @@ class Inverse:
         return InverseCertificate(
             status,
             found.decrement,
-            found.depth,
+            found.move.pose.depth,
             found.linearisations,
             found.halvings,
             found.move.shift,
@@ -259,7 +254,7 @@ class Inverse:
     def _active_limits(self, pose: Pose) -> tuple[str, ...]:
         """Which actuator stands at which limit, in words."""
         roles = self.model.roles
-        lam, delta = pose.lam[roles.actuators], self.model.delta(pose.q)[roles.actuators]
+        lam, delta = pose.lam[roles.actuators], pose.delta[roles.actuators]
         near = lambda x, bound: np.isfinite(bound) and abs(x - bound) <= 1e-6 * max(1.0, abs(bound))
         out = []
         for k, name in enumerate(roles.names):
@@ -274,22 +269,22 @@ class Inverse:
 
     def _outcome(self, certificate: InverseCertificate, begin: float) -> Outcome:
         robot, model, pose = self.robot, self.model, self.pose
-        roles, delta = model.roles, model.delta(pose.q)
+        roles, delta = model.roles, pose.delta
         error = np.zeros(robot.bundle.rows)
         error[roles.effectors] = self.target - delta[roles.effectors]
         command = delta.copy()
         slack = roles.one_sided & (pose.lam[roles.actuators] <= 0)
         command[roles.actuators[slack]] -= self.settings.slack * robot.length
         of = lambda values, rows: {
-            name: values[span] for name, span in robot.spans.items() if np.isin(span.start, rows)
+            name: values[span] for name, span in robot.spans.items() if span.start in rows
         }
         return Outcome(
             robot,
             model.state(pose),
             robot.split(pose.lam),
             robot.split(delta),
-            of(error, roles.effectors),
-            of(command, roles.actuators),
+            of(error, set(roles.effectors.tolist())),
+            of(command, set(roles.actuators.tolist())),
             pose.contacts,
             pose.force,
             certificate,

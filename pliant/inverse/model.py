@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -28,13 +28,21 @@ CLAMPED = 1e-12  # said as the shift of a tangent that was clamped, not shifted
 
 @dataclass(frozen=True)
 class Pose:
-    """Where the controller stands: coordinates, efforts of all rows, and the contacts with their forces [N]."""
+    """Where the controller stands: coordinates, efforts of all rows, contacts there with their forces [N], and the robot
+    linearised there (None if cells are inside out)."""
 
     q: np.ndarray
     lam: np.ndarray
-    contacts: Contacts | None
+    contacts: Contacts
     force: np.ndarray
-    moved: float = 0.0  # largest coordinate of the last dq [m]
+    linear: Linear | None
+    delta: np.ndarray  # of all rows
+    version: int  # of the obstacles
+
+    @cached_property
+    def depth(self) -> float:
+        """Of the deepest collision sample [m]."""
+        return float(max(0.0, -self.contacts.gap.min(initial=0.0)))
 
 
 @dataclass(frozen=True)
@@ -67,7 +75,7 @@ class Model:
         self.hold = self._held()
         start = state or self._resting()
         self.internal = start.internal
-        self.start = Pose(start.q, np.array(start.effort), None, np.zeros(0))
+        self.start = self.pose(start.q, np.array(start.effort))
 
     def with_laws(self, laws: Mapping[str, Law], pose: Pose) -> Model:
         """The same model with other laws for some rows."""
@@ -77,13 +85,31 @@ class Model:
         """A pose as a state of the robot."""
         return State(pose.q, np.zeros(self.robot.ndof), pose.lam, self.internal, self.gravity)
 
-    def delta(self, q: np.ndarray) -> np.ndarray:
-        """δ of all rows, (m,)."""
-        return self.robot.bundle.delta(self.robot.bundle.positions(q))
+    def pose(
+        self,
+        q: np.ndarray,
+        lam: np.ndarray,
+        before: tuple[Contacts, np.ndarray] | None = None,
+        moved: float = 0.0,
+    ) -> Pose:
+        """The pose at q with efforts λ and the forces of contacts known before; `moved` [m] widens the search for new ones."""
+        linear = self.work.timed("linearise", self._linearise, q, lam)
+        contacts = self.work.timed("detect", self.detector.detect, q, self.detector.reach(moved))
+        force = np.zeros(len(contacts)) if before is None else contacts.carried(*before)
+        delta = self.robot.bundle.delta(self.robot.bundle.positions(q)) if linear is None else linear.delta
+        return Pose(q, lam, contacts, force, linear, delta, self.detector.version)
 
-    def aims(self, q: np.ndarray) -> np.ndarray:
+    def again(self, pose: Pose) -> Pose:
+        """The same pose among obstacles that may have moved."""
+        if pose.version == self.detector.version:
+            return pose
+        contacts = self.work.timed("detect", self.detector.detect, pose.q)
+        force = contacts.carried(pose.contacts, pose.force)
+        return replace(pose, contacts=contacts, force=force, version=self.detector.version)
+
+    def aims(self, pose: Pose) -> np.ndarray:
         """δ of the effectors."""
-        return self.delta(q)[self.roles.effectors]
+        return pose.delta[self.roles.effectors]
 
     @cached_property
     def units(self) -> np.ndarray:
@@ -97,10 +123,6 @@ class Model:
         """Between two values of the effectors' δ [m]."""
         return float(np.linalg.norm((a - b) / self.units))
 
-    def penetration(self, pose: Pose) -> float:
-        """Depth of the deepest collision sample at a pose [m]."""
-        return float(max(0.0, -self.detector.detect(pose.q).gap.min(initial=0.0)))
-
     # From a pose to a move.
 
     def move(self, pose: Pose, before: Pose, aim: Aim) -> Move | None:
@@ -108,23 +130,19 @@ class Model:
 
         `before` is the pose at the beginning of the step.
         """
-        linear = self.work.timed("linearise", self._linearise, pose)
-        if linear is None:
-            return None
-        reach = self.detector.reach(pose.moved)
-        contacts = self.work.timed("detect", self.detector.detect, pose.q, reach)
+        linear = pose.linear
         tangents: tuple[Callable, ...] = (self._exact, self._indefinite, self._clamped, self._shifted)
-        for tangent in tangents:
+        for tangent in tangents if linear is not None else ():
             try:
                 factor, linear, shift = self.work.timed("factorise", tangent, linear, pose)
-                return self._solved(pose, before, aim, linear, contacts, factor, shift)
+                return self._solved(pose, before, aim, linear, factor, shift)
             except NotPositiveDefinite:
                 continue
         return None
 
-    def _solved(self, pose, before, aim, linear, contacts, factor, shift) -> Move | None:
+    def _solved(self, pose, before, aim, linear, factor, shift) -> Move | None:
         work, robot, roles, acting = self.work, self.robot, self.roles, self.roles.actuators
-        condensed = work.timed("condense", condense, factor, linear, roles, contacts, pose.q)
+        condensed = work.timed("condense", condense, factor, linear, roles, pose.contacts, pose.q)
         previous, begin = before.lam[acting], pose.lam[acting]
         efforts = work.timed("solve", solve, condensed, roles, aim, previous, begin, self.settings)
         dq = work.timed("recover", recover, factor, condensed, roles, efforts)
@@ -132,18 +150,18 @@ class Model:
             return None
         longest = float(np.abs(robot.reach * dq).max(initial=0.0))
         lam = self.hold.efforts(efforts.lam, linear.H, dq)
-        moved = Pose(robot.retract(pose.q, dq), lam, contacts, efforts.force, longest)
+        moved = self.pose(robot.retract(pose.q, dq), lam, (pose.contacts, efforts.force), longest)
+        if moved.linear is None:
+            return None
         predicted = linear.delta[roles.effectors] + linear.H.take(roles.effectors).dot(dq)
         return Move(moved, efforts, factor, condensed, shift, predicted)
 
     def decrement(self, move: Move) -> float:
         """How far the state reached is from equilibrium with all drives held [m], by the factor at hand."""
         pose = move.pose
-        linear = self.work.timed("linearise", self._linearise, pose, tangent=False)
-        if linear is None:
-            return float("inf")
-        r = linear.residual(pose.lam)
-        if pose.contacts is not None and pose.force.any():
+        assert pose.linear is not None
+        r = pose.linear.residual(pose.lam)
+        if pose.force.any():
             r = r + pose.contacts.rows(pose.q).transpose_dot(pose.force)
         dq = self.work.timed("recover", imbalance, move.factor, move.condensed, self.roles, move.efforts, r)
         return float(np.abs(self.robot.reach * dq).max(initial=0.0))
@@ -158,17 +176,15 @@ class Model:
         return factorise(self.robot, _tangent(linear), self.work, indefinite=True), linear, 0.0
 
     def _clamped(self, linear: Linear, pose: Pose) -> tuple[Factor, Linear, float]:
-        clamped = self._linearise(pose, clamp=True) or linear
+        clamped = self._linearise(pose.q, pose.lam, clamp=True) or linear
         return factorise(self.robot, _tangent(clamped), self.work), clamped, CLAMPED
 
     def _shifted(self, linear: Linear, pose: Pose) -> tuple[Factor, Linear, float]:
         factor, shift = factorise_shifted(self.robot, _tangent(linear), self.work)
         return factor, linear, shift
 
-    def _linearise(self, pose: Pose, *, tangent: bool = True, clamp: bool = False) -> Linear | None:
-        linear = linearise(
-            self.robot, pose.q, pose.lam, self.internal, self.gravity, tangent=tangent, clamp=clamp
-        )
+    def _linearise(self, q: np.ndarray, lam: np.ndarray, *, clamp: bool = False) -> Linear | None:
+        linear = linearise(self.robot, q, lam, self.internal, self.gravity, clamp=clamp)
         if linear is not None and linear.K is not None:
             self.hold.stiffen(linear.K, linear.H)
         return linear
@@ -177,13 +193,14 @@ class Model:
 
     def locked(self, pose: Pose, tolerance: Tolerance) -> Result:
         """The equilibrium near a pose with all drives where they are."""
-        delta = self.delta(pose.q)
-        still = {n: Known(displacement=delta[self.robot.named(n)]) for n in dict.fromkeys(self.roles.names)}
+        still = {
+            n: Known(displacement=pose.delta[self.robot.named(n)]) for n in dict.fromkeys(self.roles.names)
+        }
         return relaxed(self.robot, {**self.laws, **still}, self.state(pose), self.detector, tolerance)
 
     def _resting(self) -> State:
         """Equilibrium with all actuators at zero effort, but where they hold the robot: those stay, within their limits."""
-        roles, delta = self.roles, self.delta(self.robot.rest.q)
+        roles, delta = self.roles, self._at_rest(tangent=False).delta.copy()
         delta[roles.actuators] = np.clip(delta[roles.actuators], *roles.displacement)
         off: dict[str, Law] = {name: Known(effort=0.0) for name in dict.fromkeys(roles.names)}
         for name, span in self.robot.spans.items():
