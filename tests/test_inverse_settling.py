@@ -186,3 +186,54 @@ def test_a_robot_swallowed_by_an_obstacle_comes_out():
     log = [controller.step() for _ in range(60)]
     assert inside > 0.005
     assert log[-1].certificate.penetration < 1e-4
+
+
+def test_a_robot_that_cannot_get_out_says_how_deep_it_is_and_goes_on():
+    controller = Inverse(arm())
+    controller.detector.add(Sphere((0.05, 0.01, 0.01), 0.2, name="whale"))
+    out = controller.step({"tip": tip(0.0, 0.01, 0.0)})
+    assert out.certificate.status == "stuck" and out.certificate.penetration > 0.1
+    controller.detector.remove("whale")
+    log = run(controller, [reachable(controller.robot, 0.0, 1.0, 0.0, 0.0)] * 40)
+    assert log[-1].certificate.status == "reached"
+
+
+def test_an_actuator_without_influence_is_left_alone():
+    robot = arm()
+    ends = robot.body.points([[0, 0.005, 0.005], [0, 0.015, 0.015]])  # both in the clamp
+    rows = {**robot.rows, "dead": pl.Row(pl.Cable(ends), pl.Bounded(effort=(0.0, 5.0)))}
+    out = settle(Inverse(pl.Robot(robot.body, rows)), reachable(robot, 0.0, 1.5, 0.0, 0.0))
+    assert out.certificate.status == "reached" and out.effort["dead"][0] == 0.0
+
+
+@pytest.mark.parametrize(
+    "targets",
+    [
+        {"tip": [np.nan, 0, 0]},
+        {"tip": [np.inf, 0, 0]},
+        {"tip": [0.1, 0]},
+        {"tip": "here"},
+        {"tap": [0, 0, 0]},
+        [0, 0],
+    ],
+    ids=["nan", "inf", "short", "text", "unknown", "list"],
+)
+def test_bad_targets_are_refused_and_the_loop_goes_on(targets):
+    controller = Inverse(arm())
+    with pytest.raises(pl.InputError):
+        controller.step(targets)
+    assert np.isfinite(controller.target).all()
+    assert settle(controller, tip(-0.0005, 0.01, 0.0), 5).certificate.moved
+
+
+def test_wrong_things_are_named():
+    robot = arm()
+    for wrong in (
+        lambda: Inverse(robot.body),
+        lambda: Inverse(robot, settings=3),
+        lambda: Inverse(robot, obstacles=["ball"]),
+        lambda: Inverse(robot, state=pl.robots.finger().rest),
+        lambda: Inverse(robot).lose("tip"),
+    ):
+        with pytest.raises(pl.InputError):
+            wrong()

@@ -25,13 +25,13 @@ class Surroundings:
     friction: float | Mapping[str, float] = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "obstacles", tuple(self.obstacles))
+        object.__setattr__(self, "obstacles", _several(self.obstacles))
 
-    def detector(self, robot: Any, obstacles: Iterable[Obstacle] = ()) -> Detector:
+    def detector(self, robot: Any, obstacles: Obstacle | Iterable[Obstacle] = ()) -> Detector:
         """The detector of a robot in these surroundings, with more obstacles."""
         return Detector(
             robot,
-            (*self.obstacles, *obstacles),
+            (*self.obstacles, *_several(obstacles)),
             samples=self.samples,
             self_contact=self.self_contact,
             between_bodies=self.between_bodies,
@@ -39,3 +39,7 @@ class Surroundings:
             margin=self.margin,
             friction=self.friction,
         )
+
+
+def _several(obstacles: Obstacle | Iterable[Obstacle]) -> tuple[Obstacle, ...]:
+    return (obstacles,) if isinstance(obstacles, Obstacle) else tuple(obstacles)

@@ -22,6 +22,7 @@ import numpy as np
 from pliant.contact import Detector, Obstacle
 from pliant.errors import InputError
 from pliant.inverse.condensed import Aim
+from pliant.inverse.inputs import check_robot, check_settings, checked_targets
 from pliant.inverse.model import Model, Move, Pose
 from pliant.inverse.outcome import InverseCertificate, Outcome
 from pliant.inverse.settings import Settings
@@ -33,6 +34,7 @@ from pliant.state import State
 NOTHING = 1e-6  # of the length: progress that is none
 FROZEN = 1e-2  # pace below which a robot that cannot come nearer rests
 BIAS = 5e-3  # of the length: how far the goal may lie beyond the target
+RESTS = 1e-6  # of the length: motion in a step that is none
 THERE = 1e-4  # of the length: nothing left to do
 CALMEST = 100.0
 AFTERWARDS = 0.25  # pace after a recovery
@@ -46,6 +48,7 @@ class Attempt:
     """A move that will do: its goal, where the first linearisation expected the effectors, and how well it went."""
 
     move: Move
+    before: Pose
     goal: np.ndarray
     predicted: np.ndarray
     decrement: float
@@ -73,12 +76,14 @@ class Inverse:
         state: State | None = None,
         settings: Settings = Settings(),  # noqa: B008  (frozen)
     ) -> None:
+        check_robot(robot)
+        check_settings(settings)
         detector = robot.surroundings.detector(robot, obstacles)
         self.robot, self.settings = robot, settings
         self.model = Model(robot, detector, laws or {}, settings, state and robot.checked(state))
         self.pose = self.model.start
         self.pace = 1.0  # share of the task step that worked last
-        self.goal = np.zeros(0)  # of the last step
+        self.goal = self.model.aims(self.pose)  # of the last step
         self.stuck = False  # nothing admissible was found in the last step
         self.target = self._first_target()
         self.bias = 0.0 * self.target
@@ -108,7 +113,7 @@ class Inverse:
         self.goal, self.stuck = found.goal, False
         self._learn_bias(found)
         if found.halvings == 0:
-            self.pace = min(1.0, self.pace * self._gain(before, found))
+            self.pace = min(1.0, self.pace * self._gain(found))
         self.pose = found.move.pose
         return self._outcome(self._certify(found), begin)
 
@@ -144,7 +149,7 @@ class Inverse:
             return None
         if pose.depth > max(settings.penetration * length, 0.7 * before.depth):
             return None  # deeper than allowed, and not coming out fast enough
-        return Attempt(move, goal, predicted, decrement, count, halvings)
+        return Attempt(move, before, goal, predicted, decrement, count, halvings)
 
     def _goal(self, before: Pose) -> np.ndarray:
         """The target, or a point on the way to it."""
@@ -175,10 +180,10 @@ class Inverse:
         high = np.where(limited, np.minimum(high, here + reach), high)
         return np.minimum(low, high), high
 
-    def _gain(self, before: Pose, found: Attempt) -> float:
+    def _gain(self, found: Attempt) -> float:
         """What to change the pace by: less where the effectors did not come nearer as the linear model had said."""
         away = lambda delta: self.model.distance(self.target, delta)
-        here = away(self.model.aims(before))
+        here = away(self.model.aims(found.before))
         hoped = here - away(found.predicted)
         if hoped < NOTHING * self.robot.length:
             return 1.0
@@ -199,7 +204,7 @@ class Inverse:
         A robot that is stuck gets no such effort again before its target changes.
         """
         found = self.model.locked(before, ONCE if self.stuck else RECOVERY)
-        self.stuck = not found.certificate.converged
+        self.pose, self.stuck = before, not found.certificate.converged
         if not self.stuck:
             known = None if found.contacts is None else (found.contacts, found.contact_force)
             self.pose = self.model.pose(found.q, np.array(found.state.effort), known)
@@ -219,7 +224,7 @@ class Inverse:
 
     def _aim(self, targets: Mapping[str, Any] | None) -> None:
         effectors, self.resting = self.model.roles.effectors, True
-        for name, value in dict(targets or {}).items():
+        for name, value in checked_targets(targets).items():
             span = self.robot.named(name)
             mine = (effectors >= span.start) & (effectors < span.stop)
             if not mine.any():
@@ -237,7 +242,8 @@ class Inverse:
         limits = self._active_limits(found.move.pose)
         status = "reached" if self.model.distance(self.target, here) < REACHED * length else "moving"
         behind = self.model.distance(found.goal, here) > 0.5 * self.settings.task_step * length
-        if status == "moving" and (behind or self.pace < FROZEN):
+        rests = self.model.distance(self.model.aims(found.before), here) < RESTS * length
+        if status == "moving" and (behind or rests or self.pace < FROZEN):
             status = "at its limits" if limits else "out of reach"
         return InverseCertificate(
             status,
