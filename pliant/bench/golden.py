@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.bench.inverse import inverse
 from pliant.bench.table import Table
 from pliant.bench.timing import paired
 from pliant.bodies import Solid
@@ -54,7 +55,7 @@ def golden(path: Path) -> list[Table]:
         f"{TENSION_TOLERANCE:.1%}; SOFA: of the robot's length (≤ {SOFA_TOLERANCE:.0%}; "
         "no check beyond it where no reference with our rotation is given)"
     )
-    return [table, speed(cases, path)]
+    return [table, speed(cases, path), *_inverse(cases, path)]
 
 
 def build(case: dict[str, Any], folder: Path) -> Robot:
@@ -128,6 +129,20 @@ def speed(cases: list[dict[str, Any]], folder: Path) -> Table:
             **{"÷ dgemm(1500)": ratio},
         )
     return table
+
+
+def _inverse(cases: list[dict[str, Any]], folder: Path) -> list[Table]:
+    """The inverse model on the trunk with its eight cables, if the folder has one."""
+    trunks = [case for case in cases if case["mesh"] == "trunk.vtk"]
+    if not trunks:
+        return []
+    case = max(trunks, key=lambda c: len(c["cables"]))
+    return [
+        inverse(
+            build(dict(case, cables=_eight(case["cables"], read(folder / case["mesh"], unit="mm"))), folder),
+            (0.024, 0.030),
+        )
+    ]
 
 
 def one_step(robot: Robot, tension: float = 0.2):
