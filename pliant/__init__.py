@@ -8,6 +8,8 @@
 SI units everywhere: m, N, Pa, kg, s, rad.
 """
 
+from typing import TYPE_CHECKING
+
 from pliant import contact, interactions, laws, materials, mesh, solvers
 from pliant.bodies import Hinge, Prismatic, Rigid, Solid
 from pliant.compliance import compliance
@@ -31,6 +33,7 @@ from pliant.interactions import (
 )
 from pliant.inverse import Inverse
 from pliant.laws import Bounded, Elastic, Known, Measured, Observed, Target, Unilateral, Unknown
+from pliant.lazy import lazy
 from pliant.materials import Hooke, NeoHookean
 from pliant.result import Result
 from pliant.robot import Robot, Row
@@ -39,6 +42,14 @@ from pliant.static import Tolerance, static
 from pliant.threads import pin_blas
 
 from pliant import robots  # isort: skip  (the gallery is built from all of the above)
+
+if TYPE_CHECKING:
+    from pliant.bodies import Beam, Shell
+    from pliant.dynamics import Simulation
+else:
+    __getattr__ = lazy(
+        __name__, {"Beam": "pliant.bodies", "Shell": "pliant.bodies", "Simulation": "pliant.dynamics"}
+    )
 
 __version__ = "0.1.0"
 

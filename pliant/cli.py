@@ -1,4 +1,4 @@
-"""The command line: list, run, bench, doctor. Heavy imports stand inside the functions, so that --help is quick."""
+"""The command line: list, run, view, bench, doctor. Heavy imports stand inside the functions, so that --help is quick."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pliant.io.terminal import complain, console, drive_with_progress, summarise
 FAILED, ERROR, INTERRUPTED = 1, 2, 130
 
 DESCRIPTION = "Model, simulate and control soft robots. Begin with: pliant run trunk"
-COMMANDS = ("list", "run", "bench", "doctor")
+COMMANDS = ("list", "run", "view", "bench", "doctor")
 
 app = tyro.extras.SubcommandApp()
 Name = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
@@ -81,6 +81,44 @@ def run(
         _copy(folder / "result.json", json)
     console().print(f"Look at [bold]{page}[/bold]", highlight=False, soft_wrap=True)
     return 0 if results[-1].certificate.converged else FAILED
+
+
+@app.command
+def view(
+    name: Name,
+    /,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    browser: bool = True,
+    folder: Folder = None,
+) -> int:
+    """Open a robot of the gallery in the browser, live; or a recording (a .mcap file), as a player beside it.
+
+    Args:
+        name: a robot of `pliant list`, or a recording.
+        host: the address to listen on. Other than this machine's own, the page opens only with the token in its link.
+        port: the port to listen on, 0 for any that is free.
+        browser: open the page; otherwise only print its link.
+        folder: where recordings go, results/recordings by default.
+    """
+    import webbrowser
+
+    if name.endswith(".mcap"):
+        from pliant.io.player import export
+
+        page = export(name, Path(name).with_suffix(".html"))
+        console().print(f"Look at [bold]{page}[/bold]", highlight=False, soft_wrap=True)
+        if browser:
+            webbrowser.open(page.resolve().as_uri())
+        return 0
+    from pliant.studio import view as open_studio
+
+    with open_studio(name, host=host, port=port, browser=browser, folder=folder) as window:
+        console().print(
+            f"The studio is at [bold]{window.url}[/bold]. Ctrl+C ends it.", highlight=False, soft_wrap=True
+        )
+        window.wait()
+    return 0
 
 
 @app.command

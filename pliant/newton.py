@@ -1,6 +1,8 @@
 """Newton's method on one set of loads: the step, iterated until the robot rests.
 
 Full steps, halved only on inversion or blow-up. Contacts are detected anew at every iterate; their forces go along by index.
+Where facets meet, normals jump, and detection may go to and fro for ever: after some iterations the pairs and their normals are
+kept, and the equilibrium found counts if it does not penetrate.
 """
 
 from __future__ import annotations
@@ -17,6 +19,9 @@ from pliant.robot import Conditions, Robot
 from pliant.step import Linear, Workspace, linearise, step
 
 MAX_HALVINGS = 8  # of one Newton step
+FARTHEST = 4.0  # alarm distances that a step may go and that contacts are looked for in
+KEEP_AFTER = 15  # iterations with pairs detected anew
+DEEPEST = 1e-5  # of the robot's length: penetration that kept pairs may leave
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,7 @@ class Iterate:
     force: np.ndarray = field(
         default_factory=lambda: np.zeros(0)
     )  # (n,) normal, with friction (3n,): then along two tangents each
+    seen: np.ndarray | None = None  # coordinates at which the contacts were detected
     moved: float = 0.0  # largest motion in the last step [m]
     iterations: int = 0
     residual: float = np.inf
@@ -75,6 +81,7 @@ class Problem:
     allowance: np.ndarray
     span: np.ndarray
     weight: float
+    curved: bool = True  # whether K knows that pushes turn with the normals of obstacles
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,7 @@ class View:
     conditions: Conditions
     span: np.ndarray
     contacts: Contacts | None
+    seen: np.ndarray | None  # coordinates at which they were detected
     longest: float  # how far a step may go [m]: not past contacts that were not looked for
 
 
@@ -105,6 +113,7 @@ def newton(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Workspa
         except NotPositiveDefinite:
             return now
         decrement = float(np.abs(problem.robot.reach * move.dq).max(initial=0.0))
+        now = replace(now, iterations=k)
         now, view = _advance(problem, now, view, move.dq, move.lam, scale, work)
         if view is None:
             return replace(now, iterations=k + 1)
@@ -119,27 +128,32 @@ def newton(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Workspa
             negative=move.negative,
         )
         if _converged(now, tolerance, problem.robot.length):
-            return replace(now, converged=True)
+            return replace(now, converged=_clear(problem, now))
     return now
 
 
 def _look(problem: Problem, now: Iterate) -> View | None:
     """None when the coordinates are inadmissible."""
     robot, detector = problem.robot, problem.detector
-    linear = linearise(robot, now.q, now.lam, problem.z, problem.gravity)
+    linear = linearise(robot, now.q, now.lam, problem.z, problem.gravity, foretold=True)
     if linear is None or linear.K is None:
         return None
     problem.hold.stiffen(linear.K, linear.H)
     if detector is None:
-        return View(linear, now.lam, problem.conditions, problem.span, None, 0.5 * robot.length)
-    reach = min(detector.reach(now.moved), 0.5 * robot.length)
-    contacts = detector.detect(now.q, reach)
-    linear = linear.with_contacts(contacts, problem.start)
+        return View(linear, now.lam, problem.conditions, problem.span, None, None, 0.5 * robot.length)
+    reach, seen = min(detector.reach(now.moved), FARTHEST * detector.alarm), now.q
+    if now.iterations < KEEP_AFTER or now.contacts is None or now.seen is None:
+        contacts = detector.detect(now.q, reach)
+    else:
+        contacts, seen = now.contacts.followed(now.seen, now.q), now.q
+    flat, linear = linear.K, linear.with_contacts(contacts, problem.start)
     rows = len(linear.delta) - len(now.lam)
     force = np.zeros(rows) if now.contacts is None else contacts.carried_forces(now.contacts, now.force, rows)
+    if problem.curved:
+        linear = replace(linear, K=detector.bent(flat, contacts, force[: len(contacts)], now.q))
     conditions = problem.conditions.with_contacts(contacts.friction, problem.allowance[contacts.index], rows)
     span = np.concatenate([problem.span, np.full(rows, robot.length)])
-    return View(linear, np.concatenate([now.lam, force]), conditions, span, contacts, reach)
+    return View(linear, np.concatenate([now.lam, force]), conditions, span, contacts, seen, reach)
 
 
 def _advance(problem, now, view, dq, lam, scale, work) -> tuple[Iterate, View | None]:
@@ -157,6 +171,7 @@ def _advance(problem, now, view, dq, lam, scale, work) -> tuple[Iterate, View | 
             lam=mixed[:rows],
             contacts=view.contacts,
             force=mixed[rows:],
+            seen=view.seen,
             moved=fraction * longest,
         )
         trial = work.timed("linearise", _look, problem, candidate)
@@ -166,6 +181,15 @@ def _advance(problem, now, view, dq, lam, scale, work) -> tuple[Iterate, View | 
                 return candidate, trial
         fraction *= 0.5
     return candidate, trial
+
+
+def _clear(problem: Problem, now: Iterate) -> bool:
+    """Whether nothing penetrates that kept pairs did not know of."""
+    if problem.detector is None or now.iterations <= KEEP_AFTER:
+        return True
+    found = problem.detector.detect(now.q)
+    deepest = (found.gap - problem.allowance[found.index]).min(initial=0.0)
+    return bool(deepest > -DEEPEST * problem.robot.length)
 
 
 def _converged(now: Iterate, tolerance: Tolerance, length: float) -> bool:

@@ -39,6 +39,9 @@ class PointOwner(Protocol):
     @property
     def free(self) -> np.ndarray: ...  # (ndof,) False for locked coordinates
 
+    # A body may have `carriers` (ptr, index, weight): its first nodes are sums of others, node n of
+    # index[ptr[n]:ptr[n+1]], as the skin of a rod is of the frames of its sections.
+
 
 class Points:
     """P material points of one body.
@@ -124,16 +127,34 @@ class Points:
         """Whether any point hangs on a rigid region."""
         return len(self._turning) > 0
 
+    def _terms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Point, node and weight of every term of the sums, with carried nodes replaced by what carries them."""
+        point = np.repeat(np.arange(len(self)), np.diff(self.node_ptr))
+        carriers = getattr(self.owner, "carriers", None)
+        if carriers is None:
+            return point, self.node_index, self.node_weight
+        ptr, target, share = carriers
+        own = self.node_index >= len(ptr) - 1
+        carried = self.node_index[~own]
+        counts = np.diff(ptr)[carried]
+        each = np.repeat(ptr[carried] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        return (
+            np.concatenate([point[own], np.repeat(point[~own], counts)]),
+            np.concatenate([self.node_index[own], target[each]]),
+            np.concatenate([self.node_weight[own], np.repeat(self.node_weight[~own], counts) * share[each]]),
+        )
+
     def _build_support(self) -> None:
-        owner, point = self.owner, np.repeat(np.arange(len(self)), np.diff(self.node_ptr))
-        block, region = owner.node_block[self.node_index], owner.node_region[self.node_index]
+        owner = self.owner
+        point, index, weight = self._terms()
+        block, region = owner.node_block[index], owner.node_region[index]
         free, held = block >= 0, region >= 0
         n = int(free.sum())
         entries = [
             (
                 point[free],
                 block[free],
-                self.node_weight[free],
+                weight[free],
                 np.zeros((n, 3)),
                 np.full(n, FREE),
                 np.full(n, -1),
@@ -142,9 +163,9 @@ class Points:
         for r in np.unique(region[held]):
             mine = region == r
             pts, inverse = np.unique(point[mine], return_inverse=True)
-            total = np.bincount(inverse, self.node_weight[mine], len(pts))
+            total = np.bincount(inverse, weight[mine], len(pts))
             arm = np.zeros((len(pts), 3))
-            np.add.at(arm, inverse, self.node_weight[mine, None] * owner.node_arm[self.node_index[mine]])
+            np.add.at(arm, inverse, weight[mine, None] * owner.node_arm[index[mine]])
             for kind, offset in ((TRANSLATION, 0), (ROTATION, 1)):
                 b = np.full(len(pts), owner.region_block[r] + offset)
                 entries.append((pts, b, total, arm, np.full(len(pts), kind), np.full(len(pts), r)))

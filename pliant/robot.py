@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -133,6 +134,7 @@ class Robot:
         self.dq_spans = [slice(e - b.ndof, e) for e, b in zip(ends_dq, self.bodies, strict=True)]
         ends_z = np.cumsum([len(b.z0) for b in self.bodies])
         self.z_spans = [slice(e - len(b.z0), e) for e, b in zip(ends_z, self.bodies, strict=True)]
+        self.foretells = tuple(bool(getattr(b, "foretells", False)) for b in self.bodies)
         block_offset = [s.start // 3 for s in self.dq_spans]
         interactions = [row.interaction for row in self.rows.values()]
         self.bundle = Bundle(
@@ -266,6 +268,12 @@ class Robot:
             if not np.isfinite(given).all():
                 raise InputError("state", expected=f"finite {noun}", got="some that are not finite")
         return state
+
+    def view(self, **options: Any) -> Any:
+        """Open the studio on this robot in the browser; see `pliant.studio.view`."""
+        return import_module("pliant.studio").view(
+            self, **options
+        )  # by name: the studio stands above the robot
 
     def check_held(self) -> None:
         """Raise SingularError if rigid motions are left: K has no inverse then."""

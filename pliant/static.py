@@ -146,6 +146,11 @@ class _Ramp:
 def _balance(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Workspace):
     """Newton, and for incompressible materials the updates of the element pressures around it."""
     found, z = newton(problem, guess, tolerance, work), problem.z
+    if not found.converged and problem.detector is not None:
+        # Where it would slip off an obstacle, K with the turning of the pushes leads away from the equilibrium.
+        problem = replace(problem, curved=False)
+        again = newton(problem, guess, tolerance, work)
+        found = replace(again, iterations=found.iterations + again.iterations)
     if not len(z):
         return found, z
     total = found.iterations

@@ -37,6 +37,7 @@ class Linear:
     H: SparseRows
     delta: np.ndarray
     K: np.ndarray | None
+    flat: np.ndarray | None = None  # K as if all obstacles were flat, where pushes turn with their normals
 
     def with_contacts(self, contacts: Contacts, start: np.ndarray) -> Linear:
         """With the rows of contacts below: gaps, and with friction the slips since the coordinates `start`."""
@@ -88,13 +89,19 @@ def linearise(
     *,
     tangent: bool = True,
     clamp: bool = False,
+    foretold: bool = False,
 ) -> Linear | None:
-    """The robot at q, or None when q is inadmissible (an element turned inside out)."""
+    """The robot at q, or None when q is inadmissible (an element turned inside out).
+
+    clamp=True limits the terms of K that can make it indefinite. foretold=True takes the geometric stiffness of slender bodies
+    from the section forces that their last motion was meant to bring: the same in balance, and far calmer on the way.
+    """
     energy, r, K = 0.0, np.empty(robot.ndof), None
     blocks = np.zeros((len(robot.pattern.rows), 3, 3)) if tangent else None
     for n, body in enumerate(robot.bodies):
+        other = clamp or (foretold and robot.foretells[n])
         e, r_body, K_body = body.linearise(
-            q[robot.q_spans[n]], gravity, z[robot.z_spans[n]], tangent=tangent, clamp=clamp
+            q[robot.q_spans[n]], gravity, z[robot.z_spans[n]], tangent=tangent, clamp=other
         )
         if r_body is None:
             return None
@@ -126,10 +133,11 @@ def factorise(robot: Robot, K: np.ndarray, work: Workspace, *, indefinite: bool 
 def factorise_shifted(robot: Robot, K: np.ndarray, work: Workspace) -> tuple[Factor, float]:
     """The factor of K plus the smallest tried multiple of its mean diagonal that makes it positive definite."""
     diagonal = K[robot.pattern.diagonal]
-    scale = float(np.abs(np.einsum("bii->bi", diagonal)).mean())
+    units = robot.reach.reshape(-1, 3) ** 2  # rotations are shifted by what turns the body as far
+    scale = units * float((np.abs(np.einsum("bii->bi", diagonal)) / units).mean())
     shift, shifted = 1e-6, K.copy()
     while True:
-        shifted[robot.pattern.diagonal] = diagonal + shift * scale * np.eye(3)
+        shifted[robot.pattern.diagonal] = diagonal + shift * scale[:, :, None] * np.eye(3)
         try:
             return factorise(robot, shifted, work), shift
         except NotPositiveDefinite:
@@ -151,13 +159,18 @@ def condense(
     return dq_free, linear.delta[rows] + H.dot(dq_free), W, H
 
 
-def solve(W: np.ndarray, delta_free: np.ndarray, conditions: Conditions) -> np.ndarray:
-    """The efforts of the solved rows: lo ≤ λ ≤ hi complementary to δ_free + Wλ − imposed + compliance·λ."""
+def solve(W: np.ndarray, delta_free: np.ndarray, conditions: Conditions, start: np.ndarray) -> np.ndarray:
+    """The efforts of the solved rows: lo ≤ λ ≤ hi complementary to δ_free + Wλ − imposed + compliance·λ; contacts with
+    friction by Coulomb's law, from the efforts `start` of all rows."""
     rows = conditions.solved
     system = W + np.diag(conditions.compliance[rows])
-    return mcp(
-        system, delta_free - conditions.imposed[rows], conditions.low[rows], conditions.high[rows]
-    ).effort
+    gap, low, high = delta_free - conditions.imposed[rows], conditions.low[rows], conditions.high[rows]
+    if not conditions.friction.any():
+        return mcp(system, gap, low, high).effort
+    from pliant.solvers import friction  # comes with many kernels
+
+    others = len(rows) - 3 * len(conditions.friction)
+    return friction(system, gap, conditions.friction, low[:others], high[:others], start=start[rows]).effort
 
 
 def recover(
@@ -188,7 +201,7 @@ def step(
     except NotPositiveDefinite:
         factor, shift, condensed = _past_limit_point(robot, linear, conditions, work, lam)
         dq_free, delta_free, W, H = condensed
-    lam_solved = work.timed("solve", solve, W, delta_free, conditions)
+    lam_solved = work.timed("solve", solve, W, delta_free, conditions, lam)
     dq, lam = work.timed("recover", recover, factor, dq_free, H, lam_solved, conditions)
     return Step(dq, hold.efforts(lam, linear.H, dq), W, shift, factor.negative)
 

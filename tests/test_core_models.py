@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.bodies import Beam, Rectangle
 from pliant.interactions import Specimen
 from pliant.interactions.surfaces import on_nodes
+from pliant.mesh.lines import curve
 from pliant.points import Points
 
 SOFT = pl.Hooke(young=3e5, poisson=0.4)
@@ -141,12 +143,24 @@ def two() -> tuple[tuple[pl.Solid, ...], Specimen]:
     return (first, second), joined(specimen(first), specimen(second, x=0.1))
 
 
+def rod() -> tuple[tuple[Any, ...], Specimen]:
+    """A curved rod of the size of the block, clamped at one end, and a specimen on its skin and round it."""
+    s = np.linspace(0, 1, 7)
+    path = np.column_stack([0.09 * s, 0.02 + 0.01 * np.sin(3 * s), 0.02 + 0.01 * s**2])
+    material = pl.Hooke(young=2e3, poisson=0.3)
+    body = Beam(curve(path), Rectangle(0.012, 0.009), material, density=500.0, fixed=0)
+    helix = path + 0.004 * np.column_stack([0 * s, np.cos(3 * s), np.sin(3 * s)])
+    skin, triangles = on_nodes(body, body.mesh.surface)
+    return (body,), Specimen(body.points(helix), body.region_points(6), skin, triangles)
+
+
 TRIALS = {
     "tet4": lambda: one("tet", 1),
     "tet10": lambda: one("tet", 2),
     "hex8": lambda: one("hex", 1),
     "hinged": lambda: one("hex", 1, pl.Hinge(axis=(2, -1, 3), centre=(0.08, 0.0, 0.03))),
     "two bodies": two,
+    "rod": rod,
 }
 
 

@@ -12,6 +12,7 @@ from test_interactions_bodies import Trial, state, trial  # noqa: F401  (trial i
 import pliant.interactions as interactions
 from pliant.interactions import Combined, Interaction, registry
 from pliant.interactions.bundle import Bundle
+from pliant.points import Points
 
 NAMES = [name for name, _ in registry]
 GRAVITY = np.array([1.0, -2.0, -9.0])
@@ -125,7 +126,7 @@ def test_load_hessian_is_the_derivative_of_the_load(trial, name):  # noqa: F811
 
 def chain(i: Interaction, q: np.ndarray, dq: np.ndarray, p: np.ndarray) -> np.ndarray:
     """ṗ = J dq, (P, 3)."""
-    (points,) = i.points
+    points = Points.concatenate(i.points)
     rate = np.zeros_like(p)
     moved = np.einsum("eij,ej->ei", points.jacobian(q), dq.reshape(-1, 3)[points.block])
     np.add.at(rate, points.entry_point, moved)
@@ -141,7 +142,7 @@ def test_power_through_the_body(trial, name):  # noqa: F811
     bundle = Bundle([i], [body], [0], [0], body.ndof)
     p = bundle.positions(q)
     H = bundle.jacobian(q, bundle.gradient(p))
-    value = lambda h: lam @ i.value(i.points[0].position(body.retract(q, h * dq)))
+    value = lambda h: lam @ i.value(Points.concatenate(i.points).position(body.retract(q, h * dq)))
     h = 1e-6 * trial.size
     assert_same(dq @ H.transpose_dot(lam), (value(h) - value(-h)) / (2 * h))
     assert_same(dq @ H.transpose_dot(lam), np.vdot(force(i, p, lam), chain(i, q, dq, p)), 1e-10)
@@ -154,7 +155,7 @@ def test_geometric_stiffness_through_the_body(trial, name):  # noqa: F811
     if not i.integrable:
         pytest.skip("a follower force has no potential")
     q, dq, lam = state(trial, 7), rng.normal(size=body.ndof), rng.normal(size=i.size)
-    (points,) = i.points
+    points = Points.concatenate(i.points)
     p = points.position(q)
     rate, turning = chain(i, q, dq, p), dq.reshape(-1, 3)[points.block[points.turning]]
     second = np.vdot(rate, apply(i.pairs(), i.hessian(p, lam), rate))

@@ -10,6 +10,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import pliant.mesh
+import pliant.mesh.lines
+from pliant.bodies.beams import Beam, Circle
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.solid import Solid
 from pliant.interactions import Specimen
@@ -121,11 +123,22 @@ def solid(kind: str, order: int) -> Trial:
     return Trial(body, specimen, 0.1)
 
 
+def rod() -> Trial:
+    """A rod held at one end: its skin hangs on the frames of its nodes, a helix round it on two of them each."""
+    lines = pliant.mesh.lines.line((0.0, 0.02, 0.02), (0.1, 0.02, 0.02), elements=5)
+    body = Beam(lines, Circle(0.006), Hooke(young=1e5, poisson=0.45), fixed=0)
+    s = np.linspace(0, 1, 9)
+    helix = np.column_stack([0.005 + 0.09 * s, 0.02 + 0.01 * np.cos(5 * s), 0.02 + 0.01 * np.sin(5 * s)])
+    skin, triangles = on_nodes(body, body.mesh.surface)
+    return Trial(body, Specimen(body.points(helix), body.region_points(5), skin, triangles), 0.1)
+
+
 TRIALS = {
     "loose": loose,
     "tet4": lambda: solid("tet", 1),
     "tet10": lambda: solid("tet", 2),
     "hex8": lambda: solid("hex", 1),
+    "rod": rod,
 }
 
 

@@ -9,17 +9,22 @@ from scipy.spatial.transform import Rotation
 
 import pliant as pl
 from pliant.laws import Known
-from pliant.robots import drive, entry, gallery
+from pliant.robots import FIGURE_2, drive, entry, gallery
 from pliant.step import linearise
 
 STEPS = 6
 COARSE = {
     "trunk": {"discs": 6, "size": 0.03},
-    "tower": {"sections": 2, "size": 0.014},
+    "tower": {"sections": 2},
     "pneunet": {"chambers": 3},
     "tripod": {"along": 6, "layers": 1, "across": 2},
     "bellows": {"steps": 4},
 }
+
+LEAST = {
+    "two bodies": 0.015,
+    "tower": 0.05,
+}  # motion in the demonstration, as a share of the length: contact is in the way
 
 
 def build(name, **changes):
@@ -43,9 +48,12 @@ def pull(name, laws, **changes):
 def test_demonstration_converges_to_its_commands(demonstration):
     chosen, results = demonstration
     last = results[-1]
-    for result in results:
+    for k, result in enumerate(results):
         assert result.certificate.converged
-        assert result.certificate.residual < 1e-8
+        if (
+            k or result.robot.gravity.any()
+        ):  # before the first command a robot without weight has no load to compare with
+            assert result.certificate.residual < 1e-8
         assert result.certificate.shift == 0.0
     for name, law in chosen.laws.items():
         if law.effort is None:
@@ -58,12 +66,13 @@ def test_demonstration_converges_to_its_commands(demonstration):
 def test_demonstration_moves_visibly_and_plausibly(demonstration):
     chosen, results = demonstration
     tip = np.array([r.displacement[chosen.effector] for r in results])
-    length = results[-1].robot.length
-    assert 0.08 * length < np.linalg.norm(tip[-1] - tip[0]) < 1.2 * length
-    body = results[-1].robot.body
-    F = body.deformation_gradient(results[-1].q)
-    assert np.linalg.det(F).min() > 0  # nothing turned inside out
-    assert np.linalg.svd(F, compute_uv=False).max() < 2.5
+    robot, q = results[-1].robot, results[-1].q
+    least = LEAST.get(robot.name, 0.08)
+    assert least * robot.length < np.linalg.norm(tip[-1] - tip[0]) < 1.2 * robot.length
+    for body, span in zip(robot.bodies, robot.q_spans, strict=True):
+        F = body.deformation_gradient(q[span])
+        assert np.linalg.det(F).min() > 0  # nothing turned inside out
+        assert np.linalg.svd(F, compute_uv=False).max() < 2.5
 
 
 def test_work_of_the_rows_is_stored_in_the_body(demonstration):
@@ -166,20 +175,61 @@ def test_the_trunk_is_as_compliant_to_every_side():
 
 @pytest.mark.parametrize("chamber, away", [(1, (-1, 0)), (2, (0, -1)), (3, (1, 0)), (4, (0, 1))])
 def test_an_inflated_section_pushes_the_tower_away(chamber, away):
-    result, rest = pull("tower", {f"chamber {chamber}": Known(effort=1.2e3)}, sections=max(2, chamber))
+    result, rest = pull("tower", {f"chamber {chamber}": Known(effort=12e3)}, sections=max(2, chamber))
     moved = (result.displacement["tip"] - rest)[:2]
     assert moved @ away > max(0.2e-3, 0.75 * np.linalg.norm(moved))
 
 
 def test_sections_of_the_tower_do_not_enter_each_other():
     robot = build("tower")
-    result = pl.static(robot, {"chamber 1": Known(effort=6e3), "chamber 2": Known(effort=6e3)})
-    for slit in ("slit 1", "slit 2"):
-        gap, force = result.displacement[slit], result.effort[slit]
-        assert gap.min() > -1e-9
-        assert force.min() >= 0.0
-        assert np.abs(gap * force).max() < 1e-9
-        assert force.sum() > 0.05  # they do touch
+    result = pl.static(robot, {"chamber 1": Known(effort=12e3), "chamber 2": Known(effort=12e3)})
+    gap, force = result.contacts.gap, result.contact_force
+    assert gap.min() > -1e-9
+    assert force.min() >= 0.0
+    assert np.abs(gap * force).max() < 1e-9
+    assert force.sum() > 0.05  # they do touch
+    deepest = robot.surroundings.detector(robot).penetrations(result.q)
+    assert max(deepest.values()) < 1e-4
+
+
+def test_the_trunk_rides_on_its_base():
+    robot = build("trunk", travel=0.02)
+    rest, moved = (pl.static(robot, {"base": Known(displacement=s)}) for s in (0.0, 0.015))
+    assert moved.displacement["tip"] - rest.displacement["tip"] == pytest.approx([0.0, 0.0, 0.015], abs=1e-8)
+    assert moved.effort["base"] == pytest.approx(-9.81 * robot.body.total_mass)  # it carries the weight
+
+
+@pytest.mark.parametrize("around", [4, 8, 12])
+def test_a_trunk_of_hexahedra_is_as_thick_as_a_round_one(around):
+    flat = build("trunk", around=around).body.mesh
+    radius = np.linalg.norm(flat.nodes[:, :2], axis=1)[np.abs(flat.nodes[:, 2]) < 1e-9].max()
+    out, inside = radius - 0.016, 0.016 - radius * np.cos(np.pi / around)
+    assert out == pytest.approx(inside, rel=1e-6)  # corners stand out as far as sides stand in
+
+
+def test_the_upper_cable_of_the_beam_lowers_its_tip_by_turning_it_about_the_ball():
+    robot = pl.robots.beam(**FIGURE_2)
+    free = pl.robots.beam(**{**FIGURE_2, "above": None, "below": None})
+    pull = {"upper": Known(effort=400.0)}
+    assert pl.static(free, pull).displacement["tip"][0] > 0.05
+    held = pl.static(robot, pull)
+    assert held.displacement["tip"][0] < -0.005
+    pushing = held.contacts.opponent[held.contact_force > 0]
+    assert set(pushing) == {robot.surroundings.detector(robot).opponents.index("above")}
+
+
+def test_two_bodies_pass_on_what_the_probe_presses():
+    robot = build("two_bodies")
+    result = pl.static(robot, {"force": Known(effort=0.3)})
+    wall, organ = robot.bodies
+    on_organ = result.contact_force @ result.contacts.normal
+    side = np.abs(wall.mesh.nodes[:, :2]).max(axis=1)
+    rim = wall.reactions(result.q[robot.q_spans[0]], robot.gravity)[side > side.max() - 1e-9].sum(axis=0)
+    low = organ.mesh.nodes[:, 2]
+    foot = organ.reactions(result.q[robot.q_spans[1]], robot.gravity)[low < low.min() + 1e-9].sum(axis=0)
+    assert foot == pytest.approx(-on_organ, abs=1e-8)
+    assert foot + rim == pytest.approx([0.0, 0.0, 0.3], abs=1e-8)
+    assert 0.1 < foot[2] < 0.3
 
 
 def test_pressure_curls_the_pneunet_and_suction_uncurls_it():

@@ -281,6 +281,61 @@ def test_decomposition(seed):
     assert qpcc(*p.matrices, **p.limits).cost <= reduced.cost + 1e-6 * task
 
 
+@pytest.mark.parametrize("formulation", ["reduced", "full"])
+@pytest.mark.parametrize("eps", [0.0, 1e-14, None])
+def test_decomposition_with_redundant_actuators(formulation, eps):
+    """Eight cables on three motions that reach their target: the programs are singular and the cost is rounding."""
+    for seed in range(5):
+        p = instance(8, 20, seed=seed, hard=True)
+        options = {**p.limits, "starts": 1, "eps": eps}
+        s = qpcc(*p.matrices, **options, method="decomposition", formulation=formulation)
+        assert s.certificate.solved and s.certificate.residual < 1e-6
+        assert s.certificate.iterations < 40  # rounding is no reason to switch contacts back and forth
+        descended = qpcc(*p.matrices, **options, warm=s)
+        assert s.cost <= descended.cost + 1e-8 * p.de @ p.de
+        assert np.all((s.effort >= p.effort[0]) & (s.effort <= p.effort[1]))
+
+
+@pytest.mark.parametrize("kind", ["redundant", "opposed"])
+def test_decomposition_of_degenerate_problems(kind):
+    for seed in range(8):
+        arguments, limits = case(kind, seed, 4, 9)
+        task = arguments[5] @ arguments[5]
+        best = qpcc(*arguments, **limits).cost
+        for formulation in ("reduced", "full"):
+            s = qpcc(*arguments, **limits, starts=2, method="decomposition", formulation=formulation)
+            assert s.certificate.solved and s.certificate.residual < 1e-6
+            assert s.cost >= best - 1e-7 * task
+
+
+def test_work_is_limited():
+    """No descent is begun once 60 iterations for every start are over."""
+    p = instance(9, 76, seed=3, kind="random", hard=True)
+    for starts in (1, 3, 8):
+        c = qpcc(*p.matrices, **p.limits, starts=starts).certificate
+        assert 1 <= len(c.start_costs) <= 1 + 4 * (starts - 1)
+        assert c.iterations < 60 * starts + 150
+    assert len(c.start_costs) < 29
+
+
+def test_what_follows_from_the_efforts_cannot_be_changed():
+    p = instance(2, 16, seed=1)
+    s = qpcc(*p.matrices, **p.limits)
+    for name in ("effort", "contact", "gap", "displacement", "effector"):
+        with pytest.raises(ValueError):
+            getattr(s, name)[0] = 1.0
+
+
+def test_start_costs_are_costs():
+    """Of every descent, with all terms."""
+    p = instance(4, 21, seed=2)
+    options = {**p.limits, "rho": 1e-3, "previous": 0.5 * p.effort[1]}
+    s = qpcc(*p.matrices, **options)
+    assert s.certificate.start_costs[s.certificate.start] == pytest.approx(s.cost, rel=1e-9)
+    one = qpcc(*p.matrices, **options, starts=1)
+    assert s.certificate.start_costs[0] == pytest.approx(one.cost, rel=1e-9)
+
+
 def test_any_kind_of_array():
     p = instance(2, 16, seed=1)
     s = qpcc(*p.matrices, **p.limits)

@@ -1,33 +1,34 @@
-"""Random inverse problems with contact, in the sizes of Coevoet et al. 2017 (Table 12): W = H K⁻¹ Hᵀ.
+"""Inverse problems with contact to measure the solver on: random ones, and those that a run of the inverse model solved.
 
-A "rod" bends in two planes and stretches; its compliance is the Green's function of a cantilever, mixed by a random
-congruence so that no two instances share their modes. Cables run along it at some offset and end at some height, a
-slider moves its base, contacts are obstacles around it, the effector is its tip. Something "random" has a compliance
+Random instances have the sizes of Coevoet et al. 2017 (Table 12), W = H K⁻¹ Hᵀ.
+
+A "rod" (see `rod`) has cables along it, obstacles around it, and its tip is the effector. Something "random" has a compliance
 with a decaying spectrum in random directions and random rows: fewer symmetries, many more contact modes.
+
+`recording` collects the problems of a run, `save` and `load` keep many of them in one file, `solve_reference` says
+what the best possible cost is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.errors import unknown_name
+from pliant.bench.rod import LENGTH, cables, compliance, obstacles, section
+from pliant.errors import InputError, unknown_name
+from pliant.solvers.enumeration import enumerate_modes
 from pliant.solvers.lcp import lcp
+from pliant.solvers.problem import Problem, offsets, problem
+from pliant.solvers.qpcc import descent, watching
 
 SIZES = ((2, 16), (4, 21), (5, 47), (9, 76))  # (actuators, contacts): beam, tower, rod in a pipe, trunk
 KINDS = ("rod", "random")
 WORK = 0.02  # of one actuator alone at full effort [J]
-LENGTH, RADIUS = 0.2, 0.01  # [m]
-STATIONS = 40
-BENDING, STRETCHING = 2e-3, 30.0  # EI [N·m²], EA [N]
-BASE = 200.0  # stiffness that holds the base slider [N/m]
-LOCAL = (
-    1e-3  # indentation of a section, relative to the mean compliance: without it many contacts are dependent
-)
-
 
 Array = np.ndarray
 Matrices = tuple[Array, Array, Array, Array, Array, Array, Array, Array]
@@ -57,6 +58,11 @@ class Instance:
     def limits(self) -> dict[str, Any]:
         """The keyword arguments."""
         return {"effort": self.effort, "displacement": self.displacement}
+
+    @property
+    def problem(self) -> Problem:
+        """As the solver takes it."""
+        return problem(*self.matrices, **self.limits)
 
     def with_(self, **changes: Any) -> Instance:
         """A copy with some fields replaced."""
@@ -104,10 +110,72 @@ def instances(size: tuple[int, int], count: int, *, first: int = 0, **options: A
     return [instance(*size, seed=first + k, **options) for k in range(count)]
 
 
+@contextmanager
+def recording(limit: float = np.inf) -> Iterator[list[Problem]]:
+    """A list that fills with the problems given to `pliant.solvers.qpcc`, by anyone, while this lasts.
+
+    A problem is a copy of the matrices, bounds and options; at most `limit` of them are kept.
+    """
+    problems: list[Problem] = []
+
+    def see(p: Problem) -> None:
+        if len(problems) < limit:
+            problems.append(p)
+
+    with watching(see):
+        yield problems
+
+
+def save(path: str | Path, problems: Iterable[Problem]) -> None:
+    """Write problems to one file (npz): sizes (n, 3), options (n, 3), and all numbers one after the other."""
+    kept = list(problems)
+    np.savez_compressed(
+        path,
+        sizes=np.array([(p.ne, p.na, p.nc) for p in kept], np.int64).reshape(-1, 3),
+        options=np.array([(p.eps, p.rho, p.warm) for p in kept]).reshape(-1, 3),
+        numbers=np.concatenate([np.empty(0), *(p.data for p in kept)]),
+    )
+
+
+def load(path: str | Path) -> list[Problem]:
+    """Read what `save` wrote."""
+    with np.load(path) as file:
+        if not {"sizes", "options", "numbers"} <= set(file.files):
+            raise InputError(f"{path}", expected="problems that `save` wrote", got=", ".join(file.files))
+        sizes, options, numbers = file["sizes"], file["options"], file["numbers"]
+    lengths = [offsets(ne, na, nc).bounds + 4 * na for ne, na, nc in sizes.tolist()]
+    if sum(lengths) != len(numbers):
+        raise InputError(f"{path}", expected=f"{sum(lengths)} numbers", got=len(numbers))
+    ends = np.cumsum(lengths, dtype=np.int64)
+    return [
+        Problem(numbers[end - length : end], ne, na, nc, eps, rho, bool(warm))
+        for end, length, (ne, na, nc), (eps, rho, warm) in zip(
+            ends, lengths, sizes.tolist(), options.tolist()
+        )
+    ]
+
+
+class Reference(NamedTuple):
+    """The best cost, and whether that is proven."""
+
+    cost: float
+    exact: bool
+
+
+def solve_reference(p: Problem, *, pieces: int = 3000, seconds: float = 2.0, starts: int = 150) -> Reference:
+    """The best cost there is, by visiting every contact mode if that ends within so many pieces and seconds, else the
+    best known, from a search with many starts."""
+    proof = enumerate_modes(p, pieces, seconds)
+    if proof.complete:
+        return Reference(proof.best.cost, True)
+    found = [s for s in (proof.best, descent(p, starts)) if s.certificate.solved]
+    return Reference(min((s.cost for s in found), default=np.inf), False)
+
+
 def _rod(actuators: int, contacts: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     """Rows of effector, actuators, contacts, and K⁻¹."""
-    G = _compliance(rng)
-    return _point(LENGTH), _actuators(actuators, rng), _obstacles(contacts, rng), G
+    G = compliance(rng)
+    return section(LENGTH), cables(actuators, rng), obstacles(contacts, rng), G
 
 
 def _anything(actuators: int, contacts: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
@@ -117,63 +185,6 @@ def _anything(actuators: int, contacts: int, rng: np.random.Generator) -> tuple[
     G = (modes * (0.1 / (1.0 + np.arange(n)) ** 1.5)) @ modes.T
     rows = rng.normal(size=(n, n)) / np.sqrt(n)
     return rows[:3], rows[3 : 3 + actuators], rows[3 + actuators :], G
-
-
-def _heights() -> np.ndarray:
-    return LENGTH * np.arange(1, STATIONS + 1) / STATIONS
-
-
-def _compliance(rng: np.random.Generator) -> np.ndarray:
-    """K⁻¹ (3s+1, 3s+1) over u_x, u_y, u_z of the stations and the base: a cantilever under a random congruence."""
-    s = _heights()
-    low, high = np.minimum.outer(s, s), np.maximum.outer(s, s)
-    bend = low**2 * (3 * high - low) / (6 * BENDING)
-    G = np.zeros((3 * STATIONS + 1, 3 * STATIONS + 1))
-    for k, block in enumerate((bend, bend, low / STRETCHING)):
-        G[k * STATIONS : (k + 1) * STATIONS, k * STATIONS : (k + 1) * STATIONS] = block
-    G[-1, -1] = 1.0 / BASE
-    n = len(G)
-    mix = np.eye(n) + 0.2 * rng.normal(size=(n, 6)) @ rng.normal(size=(6, n)) / np.sqrt(6 * n)
-    return mix @ G @ mix.T + LOCAL * np.trace(G) / n * np.eye(n)
-
-
-def _point(height: float) -> np.ndarray:
-    """(3, 3s+1): displacement of the section at a height; the base carries it along z."""
-    s = _heights()
-    rows = np.zeros((3, 3 * STATIONS + 1))
-    k = int(np.clip(np.searchsorted(s, height), 1, STATIONS - 1))
-    share = np.clip((height - s[k - 1]) / (s[k] - s[k - 1]), 0.0, 1.0)
-    for axis in range(3):
-        rows[axis, axis * STATIONS + k - 1], rows[axis, axis * STATIONS + k] = 1.0 - share, share
-    rows[2, -1] = 1.0
-    return rows
-
-
-def _actuators(count: int, rng: np.random.Generator) -> np.ndarray:
-    """Cables in rings of up to four that end at different heights; an odd last actuator pushes the base."""
-    rows = []
-    for k in range(count - count % 2):
-        ring = k // 4
-        end = LENGTH * (1.0 - 0.45 * ring)
-        per_ring = min(4, count - count % 2 - 4 * ring)
-        angle = 2 * np.pi * (k % 4) / per_ring + 0.1 * rng.normal()
-        step = LENGTH / STATIONS
-        slope = (_point(end) - _point(end - step)) / step
-        # pulling shortens the cable: its end rotates towards it and comes down
-        rows.append(RADIUS * (np.cos(angle) * slope[0] + np.sin(angle) * slope[1]) - _point(end)[2])
-        rows[-1][-1] = 0.0
-    if count % 2:
-        rows.append(np.eye(3 * STATIONS + 1)[-1])
-    return np.array(rows)
-
-
-def _obstacles(count: int, rng: np.random.Generator) -> np.ndarray:
-    """Points along the rod that see a wall: half of them face one way, half the other, like a slit or a pipe."""
-    heights = rng.uniform(0.15, 1.0, count) * LENGTH
-    angles = np.pi * np.arange(count) + rng.normal(size=count) * 0.6
-    tilt = 0.1 * rng.normal(size=count)
-    normals = np.stack([np.cos(angles), np.sin(angles), tilt], axis=1)
-    return np.stack([normal @ _point(height) for normal, height in zip(normals, heights)])
 
 
 def _reached(

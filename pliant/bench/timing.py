@@ -22,6 +22,17 @@ def milliseconds(action: Callable[[], object], *, repeats: int = 30, budget: flo
     return 1e3 * float(np.median(times))
 
 
+def microseconds(action: Callable[[], object], *, repeats: int = 15) -> float:
+    """Median time of a short action [µs], after one warm-up run."""
+    action()
+    times: list[float] = []
+    for _ in range(repeats):
+        start = perf_counter()
+        action()
+        times.append(perf_counter() - start)
+    return 1e6 * float(np.median(times))
+
+
 @dataclass(frozen=True)
 class Yardstick:
     """dgemm(1500) on one thread [ms]."""

@@ -1,7 +1,38 @@
-"""Bodies: solids of volume elements, with rigid regions."""
+"""Bodies: solids of volume elements, beams and shells, with rigid regions."""
+
+from typing import TYPE_CHECKING
 
 from pliant.bodies.body import Body
 from pliant.bodies.rigid import Ball, Hinge, Joint, Prismatic, Rigid
 from pliant.bodies.solid import Solid
+from pliant.lazy import lazy
 
-__all__ = ["Ball", "Body", "Hinge", "Joint", "Prismatic", "Rigid", "Solid"]
+if TYPE_CHECKING:
+    from pliant.bodies.beams import Beam, Circle, Rectangle, Stiffness
+    from pliant.bodies.shells import Membrane, Net, Shell, Strings
+else:
+    __getattr__ = lazy(
+        __name__,
+        {
+            **dict.fromkeys(("Beam", "Circle", "Rectangle", "Stiffness"), "pliant.bodies.beams"),
+            **dict.fromkeys(("Membrane", "Net", "Shell", "Strings"), "pliant.bodies.shells"),
+        },
+    )
+
+__all__ = [
+    "Ball",
+    "Beam",
+    "Body",
+    "Circle",
+    "Hinge",
+    "Joint",
+    "Membrane",
+    "Net",
+    "Prismatic",
+    "Rectangle",
+    "Rigid",
+    "Shell",
+    "Solid",
+    "Stiffness",
+    "Strings",
+]

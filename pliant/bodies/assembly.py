@@ -9,6 +9,7 @@ import numpy as np
 from pliant.algebra.pattern import Pattern
 from pliant.bodies.coordinates import Coordinates
 from pliant.bodies.groups import Generic, Group, read_only, read_only_view
+from pliant.bodies.overstress import Overstress
 from pliant.bodies.projection import add_second_derivatives, move_regions, project_blocks, project_forces
 from pliant.bodies.scatter import Plan, plan
 
@@ -21,6 +22,8 @@ class Assembly:
         counts = np.cumsum([group.internal for group in groups], dtype=int)
         self.internal_spans = [slice(int(end) - g.internal, int(end)) for end, g in zip(counts, groups)]
         self.internal = int(counts[-1]) if groups else 0
+        remembered = np.cumsum([group.memory for group in groups], dtype=int)
+        self._memory_spans = [slice(int(end) - g.memory, int(end)) for end, g in zip(remembered, groups)]
         ends = np.cumsum([group.pairs[0].size for group in groups], dtype=int)[:-1]
         empty = np.zeros(0, np.int64)
         i, j = (np.concatenate([empty, *(g.pairs[side].ravel() for g in groups)]) for side in (0, 1))
@@ -37,15 +40,23 @@ class Assembly:
         self._find_locked()
 
     def linearise(
-        self, q: np.ndarray, z: np.ndarray, external: np.ndarray, *, tangent: bool, clamp: bool
+        self,
+        q: np.ndarray,
+        z: np.ndarray,
+        external: np.ndarray,
+        *,
+        tangent: bool,
+        clamp: bool,
+        viscous: Overstress | None = None,
     ) -> tuple[float, np.ndarray | None, np.ndarray | None]:
         """Elastic energy [J], r (ndof,) and K (nb, 3, 3), for forces `external` (3n,) [N] on the nodes."""
         q = read_only_view(q)  # frozen or not, the kernels see one type and compile once
         K = np.zeros(9 * self.plan.blocks if tangent else 0)
         g = np.zeros(self.coordinates.pose)
         energy = 0.0
-        for group, span in zip(self.groups, self.internal_spans):
-            energy += group.assemble(q, z[span], K, g, tangent, clamp)
+        for group, span, kept in zip(self.groups, self.internal_spans, self._memory_spans):
+            own = None if viscous is None else Overstress(viscous.scale, viscous.stress[kept])
+            energy += group.assemble(q, z[span], K, g, tangent, clamp, own)
         if not energy < math.inf:
             return math.inf, None, None
         g -= external
@@ -59,6 +70,11 @@ class Assembly:
         blocks = K[: 9 * self.plan.direct]
         self._lock(blocks)
         return energy, r, blocks.reshape(-1, 3, 3)
+
+    def stress_memory(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """The elastic stress of all cells as a viscous material remembers it, (m,) [Pa]; see `overstress`."""
+        parts = zip(self.groups, self.internal_spans)
+        return np.concatenate([np.zeros(0), *(group.stress_memory(q, z[span]) for group, span in parts)])
 
     def node_forces(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Internal forces on all nodes (3n,) [N], fixed ones too."""
@@ -86,13 +102,17 @@ class Assembly:
 
     def project(self, q: np.ndarray, chosen: Plan, K: np.ndarray) -> np.ndarray:
         """Node blocks K (blocks, 3, 3) of another plan, such as the mass, on the pattern (nb, 3, 3)."""
-        flat = np.ascontiguousarray(K, float).ravel()
+        flat = np.array(K, float).ravel()  # a copy: projection adds to it
         if len(self._held):
             extra, target = read_only(chosen.extra, chosen.target)
             self._project(read_only_view(q), extra, target, flat)
         blocks = flat[: 9 * chosen.direct].copy()
         self._lock(blocks)
         return blocks.reshape(-1, 3, 3)
+
+    def carry(self, q: np.ndarray, forces: np.ndarray) -> np.ndarray:
+        """Jᵀ forces (ndof,): what forces (3n,) on the nodes are in the coordinates dq."""
+        return -self._residual(read_only_view(q), forces)
 
     def retract(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
         """q ⊕ dq; locked coordinates stay."""

@@ -59,8 +59,12 @@ class Body(Protocol):
         """Nodes as material points."""
         ...
 
-    def mass(self) -> np.ndarray:
-        """M on the pattern (nb, 3, 3) [kg]."""
+    def mass(self, q: np.ndarray | None = None) -> np.ndarray:
+        """M on the pattern (nb, 3, 3) [kg], at rest unless q says how rotations stand."""
+        ...
+
+    def gyroscopic(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
+        """c(q, v) (ndof,) [N] of M v̇ + c = r: forces of inertia that rotations add; None where nothing turns."""
         ...
 
     def rigid_modes(self) -> int:

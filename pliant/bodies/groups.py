@@ -6,8 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pliant.bodies import corotated, fields, generic, incompatible, incompatible_kernel
+from pliant.bodies import corotated, fields, generic, incompatible, incompatible_kernel, overstress
 from pliant.bodies.coordinates import Coordinates
+from pliant.bodies.overstress import Overstress
 from pliant.bodies.scatter import lower_pairs, ordered_cells
 from pliant.materials import Hooke
 from pliant.materials.material import Material
@@ -25,15 +26,27 @@ class Group(Protocol):
     chosen: np.ndarray  # (ne,) indices of the cells in the mesh
     pairs: tuple[np.ndarray, np.ndarray]  # nodes of the lower pairs, (ne, nn(nn+1)/2)
     internal: int  # internal variables
+    memory: int  # numbers that a viscous stress remembers
 
     def bind(self, slots: np.ndarray) -> None:
         """Give the pairs their slots in K."""
         ...
 
     def assemble(
-        self, q: np.ndarray, z: np.ndarray, K: np.ndarray, f: np.ndarray, tangent: bool, clamp: bool
+        self,
+        q: np.ndarray,
+        z: np.ndarray,
+        K: np.ndarray,
+        f: np.ndarray,
+        tangent: bool,
+        clamp: bool,
+        viscous: Overstress | None = None,
     ) -> float:
         """Add forces to f (3n,) and, if tangent, blocks to K (flat); the energy [J], inf if inadmissible."""
+        ...
+
+    def stress_memory(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """The elastic stress as a viscous material remembers it, (memory,)."""
         ...
 
     def deformation(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -111,6 +124,26 @@ class _Integrated(_Cells):
         self.split = material.incompressible or (split and several)  # one point is its own mean
         self.G, self.w = read_only(G, w)
         self.c = material.parameters(self.split)
+        self.memory = overstress.SIZE * w.size
+        self._turned = not getattr(material, "small_strain", False)
+
+    def assemble(self, q, z, K, f, tangent, clamp, viscous=None) -> float:
+        if viscous is None:
+            return self._elastic(q, z, self.w, K, f, tangent, clamp)
+        w, S = read_only(viscous.scale * self.w, viscous.stress.reshape(*self.w.shape, overstress.SIZE))
+        energy = self._elastic(q, z, w, K, f, tangent, clamp)  # linear in w
+        args = (q, self.cells, self.first, self.G, self.w, self.slots, S, self._turned, tangent, K, f)
+        overstress.add_stress(*args)
+        return energy
+
+    def _elastic(self, q, z, w, K, f, tangent, clamp) -> float:
+        raise NotImplementedError
+
+    def stress_memory(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
+        S = np.empty((*self.w.shape, overstress.SIZE))
+        P, F, _ = self.piola(q, z)
+        overstress.second_stress(np.ascontiguousarray(F), P, self._turned, S)
+        return S.ravel()
 
 
 class Corotated(_Integrated):
@@ -120,7 +153,7 @@ class Corotated(_Integrated):
         super().__init__(*args)
         self._shape, self._points = (0,) * self.G.shape[2], (0,) * self.G.shape[1]
 
-    def assemble(self, q, z, K, f, tangent, clamp) -> float:
+    def _elastic(self, q, z, w, K, f, tangent, clamp) -> float:
         return corotated.assemble(
             self._shape,
             self._points,
@@ -128,7 +161,7 @@ class Corotated(_Integrated):
             self.cells,
             self.first,
             self.G,
-            self.w,
+            w,
             self.slots,
             self.c,
             clamp,
@@ -136,6 +169,11 @@ class Corotated(_Integrated):
             K,
             f,
         )
+
+    def stress_memory(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
+        S = np.empty((*self.w.shape, overstress.SIZE))
+        overstress.corotated_stress(read_only_view(q), self.cells, self.G, self.w, self.c, S)
+        return S.ravel()
 
 
 class Generic(_Integrated):
@@ -146,13 +184,13 @@ class Generic(_Integrated):
         self.internal = len(self.cells) if self.material.incompressible else 0
         (self._no_pressure,) = read_only(np.zeros(len(self.cells)))
 
-    def assemble(self, q, z, K, f, tangent, clamp) -> float:
+    def _elastic(self, q, z, w, K, f, tangent, clamp) -> float:
         return generic.assemble(
             q,
             self.cells,
             self.first,
             self.G,
-            self.w,
+            w,
             self.slots,
             self.material.code,
             self.c,
@@ -192,15 +230,28 @@ class Incompatible(_Cells):
         self.K0, self.centre, self.X = read_only(K0[each, a, b], centre, mesh.nodes.ravel())
         self.G, self.w = read_only(centre[:, None], mesh.cell_volumes[chosen][:, None])
         self.c = material.parameters(split=False)
+        self.memory = 3 * self.cells.size
+        (self._no_forces,) = read_only(np.zeros((0, 8, 3)))
 
-    def assemble(self, q, z, K, f, tangent, clamp) -> float:
+    def stress_memory(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
+        N, turned = np.empty((*self.cells.shape, 3)), not self.material.small_strain
+        incompatible_kernel.local_forces(
+            read_only_view(q), self.X, self.cells, self.centre, self.K0, turned, N
+        )
+        return N.ravel()
+
+    def assemble(self, q, z, K, f, tangent, clamp, viscous=None) -> float:
+        K0, N = self.K0, self._no_forces
+        if viscous is not None:
+            K0, N = read_only(viscous.scale * K0, viscous.stress.reshape(-1, 8, 3))
         return incompatible_kernel.assemble(
             q,
             self.X,
             self.cells,
             self.first,
             self.centre,
-            self.K0,
+            K0,
+            N,
             self.slots,
             not self.material.small_strain,
             clamp,

@@ -193,11 +193,39 @@ def _net_torque(nn, u, n, M, p):
 
 
 @kernel
-def assemble(q, X, cells, first, centre, K0, slots, rotated, clamp, tangent, K, f):
+def _add_remembered(nn, R, N, e, n, fe):
+    """n_a and f_a += R N_a: forces N (ne, 8, 3) in the axes of the cell."""
+    for a in range(nn):
+        for i in range(3):
+            value = R[i, 0] * N[e, a, 0] + R[i, 1] * N[e, a, 1] + R[i, 2] * N[e, a, 2]
+            n[a, i] += value
+            fe[a, i] += value
+
+
+@kernel
+def local_forces(q, X, cells, centre, K0, rotated, N):
+    """N (ne, 8, 3) [N]: the elastic forces K₀(Rᵀx − X) in the axes of each cell."""
+    nn = cells.shape[1]
+    x, u, g = np.empty((nn, 3)), np.empty((nn, 3)), np.empty((nn, 3))
+    n, fe, khat = np.empty((nn, 3)), np.empty((nn, 3)), np.empty((36, 9))
+    F, R = np.empty((3, 3)), np.zeros((3, 3))
+    R[0, 0] = R[1, 1] = R[2, 2] = 1.0
+    for e in range(cells.shape[0]):
+        _place(nn, q, X, cells, centre, e, rotated, F, R, g, x, u)
+        _rotate_pairs(R, K0, e, khat)
+        _elastic_forces(nn, khat, u, n, fe)
+        for a in range(nn):
+            for i in range(3):
+                N[e, a, i] = R[0, i] * n[a, 0] + R[1, i] * n[a, 1] + R[2, i] * n[a, 2]
+
+
+@kernel
+def assemble(q, X, cells, first, centre, K0, N, slots, rotated, clamp, tangent, K, f):
     """Adds the cells' forces to f (3k,) and their blocks to K (flat); returns the elastic energy [J].
 
     X (3k,) rest positions, centre (ne, 8, 3) gradients at the centre [1/m], K0 (ne, 36, 3, 3) [N/m]; not
-    `rotated`: R = I (small strain). Clamped, the tangent is K̂, positive semi-definite.
+    `rotated`: R = I (small strain). Clamped, the tangent is K̂, positive semi-definite. N (ne, 8, 3) [N], or
+    none, are remembered forces that turn with the cells, see `overstress`.
     """
     nn = cells.shape[1]  # always 8, but unrolled loops would only compile longer
     x, u, g = np.empty((nn, 3)), np.empty((nn, 3)), np.empty((nn, 3))
@@ -210,6 +238,8 @@ def assemble(q, X, cells, first, centre, K0, slots, rotated, clamp, tangent, K, 
         _place(nn, q, X, cells, centre, e, rotated, F, R, g, x, u)
         _rotate_pairs(R, K0, e, khat)
         energy += _elastic_forces(nn, khat, u, n, fe)
+        if len(N):
+            _add_remembered(nn, R, N, e, n, fe)
         if rotated:
             spin_stiffness(F, R, 1.0, 0.0, M)
             _net_torque(nn, u, n, M, p)

@@ -1,14 +1,19 @@
-"""Mass of a solid body: consistent, M_ab = ∫ ρ N_a N_b dV, or lumped at the nodes."""
+"""Mass of a solid body: consistent, M_ab = ∫ ρ N_a N_b dV, or lumped at the nodes.
+
+Rigid regions: ẋ = J(q) v, so M(q) = JᵀM_nJ and M v̇ + c(q, v) = forces, with c = JᵀM_n (J̇v). Of a node in a region that turns
+with ω (in its own axes), J̇v = R(ω × (ω × a)).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pliant.bodies.inputs import missing_regions
-from pliant.bodies.scatter import lower_pairs, ordered_cells, plan
+from pliant.bodies.scatter import Plan, lower_pairs, ordered_cells, plan
 from pliant.errors import InputError, as_floats
 from pliant.mesh import Mesh, quadrature
 from pliant.mesh.elements import jacobians, shape
@@ -109,14 +114,64 @@ class Mass:
                 "body", expected="density=… or nodal_mass=…", got="neither", hint="density=0 is weightless."
             )
 
-    def matrix(self, assembly: Assembly, q: np.ndarray) -> np.ndarray:
-        """M on the pattern (nb, 3, 3) [kg], rigid regions projected at q."""
+    def bind(self, assembly: Assembly) -> None:
+        """Where the mass lives: on the pattern of this assembly."""
+        self._assembly = assembly
+
+    def matrix(self, q: np.ndarray) -> np.ndarray:
+        """M on the pattern (nb, 3, 3) [kg], rigid regions projected at q; constant (and read-only) without them."""
         self.check()
-        i, j, m = self.pairs(assembly.coordinates.rank)
-        where = plan(i, j, assembly.coordinates, assembly.pattern)
+        if len(self._assembly.coordinates.held):
+            return self._assembly.project(q, *self._nodal)
+        return self._constant
+
+    def gyroscopic(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
+        """c(q, v) (ndof,) [N]; None where nothing turns."""
+        c = self._assembly.coordinates
+        first = 3 * c.region_block[:, None] + 3 + np.arange(3)
+        spin = v[first]
+        if not spin.any():
+            return None
+        mine = c.node_region[c.held]
+        R = q[c.pose + 12 * np.arange(len(spin))[:, None] + 3 + np.arange(9)].reshape(-1, 3, 3)
+        w, arm = spin[mine], c.node_arm[c.held]
+        inward = np.sum(w * arm, 1, keepdims=True) * w - np.sum(w * w, 1, keepdims=True) * arm  # ω × (ω × a)
+        acceleration = np.zeros((len(c.rest), 3))
+        acceleration[c.held] = np.einsum("nij,nj->ni", R[mine], inward)
+        i, j, m = self._held_pairs
+        count, both = len(c.rest), i != j
+        force = np.stack(
+            [
+                np.bincount(i, m * acceleration[j, k], count)
+                + np.bincount(j[both], (m * acceleration[i, k])[both], count)
+                for k in range(3)
+            ],
+            axis=1,
+        )
+        return self._assembly.carry(q, force.ravel())
+
+    @cached_property
+    def _nodal(self) -> tuple[Plan, np.ndarray]:
+        """Masses between nodes (blocks, 3, 3) and where they go."""
+        i, j, m = self.pairs(self._assembly.coordinates.rank)
+        where = plan(i, j, self._assembly.coordinates, self._assembly.pattern)
         used = where.slots >= 0
         total = np.bincount(where.slots[used], m[used], where.blocks)
-        return assembly.project(q, where, total[:, None, None] * np.eye(3))
+        return where, total[:, None, None] * np.eye(3)
+
+    @cached_property
+    def _constant(self) -> np.ndarray:
+        M = self._assembly.project(np.zeros(0), *self._nodal)
+        M.setflags(write=False)
+        return M
+
+    @cached_property
+    def _held_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Node pairs of which one at least is in a rigid region, and their masses."""
+        c = self._assembly.coordinates
+        i, j, m = self.pairs(c.rank)
+        touched = (c.node_region[i] >= 0) | (c.node_region[j] >= 0)
+        return i[touched], j[touched], m[touched]
 
     def pairs(self, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Node pairs (i, j), rank[i] ≥ rank[j], and the mass m of each, M_ij = m I."""

@@ -15,6 +15,7 @@ from pliant.bodies.coordinates import number
 from pliant.bodies.groups import make_groups, read_only
 from pliant.bodies.inputs import checked_material, elevated
 from pliant.bodies.mass import Mass
+from pliant.bodies.overstress import Overstress
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.scatter import pattern_of
 from pliant.bodies.supports import count_rigid_modes, moved_rigidly, select_nodes
@@ -74,6 +75,7 @@ class Solid:
         )
         pattern = pattern_of(self.mesh.cells, self.coordinates)
         self.assembly = Assembly(groups, self.coordinates, pattern)
+        self._mass.bind(self.assembly)
         self._load = np.zeros(len(self.coordinates.rest))
         self._load[: len(self.mesh.nodes)] = self._mass.load
         self._rest = self.coordinates.rest.ravel()
@@ -151,16 +153,22 @@ class Solid:
         *,
         tangent: bool = True,
         clamp: bool = False,
+        viscous: Overstress | None = None,
     ) -> tuple[float, np.ndarray | None, np.ndarray | None]:
         """Energy [J], r = f_ext − f_int (ndof,) [N] and K = −∂r/∂dq (nb, 3, 3).
 
         (inf, None, None) if q is inadmissible. The energy is elastic, less the work of gravity (3,) [m/s²]
-        since rest. clamp=True limits the terms of K that can make it indefinite; r stays exact.
+        since rest. clamp=True limits the terms of K that can make it indefinite; r stays exact. `viscous` is
+        what a viscoelastic material adds to its stress during a step in time.
         """
         external = self.weight(gravity).ravel()
         z = self.z0 if z is None else z
-        energy, r, K = self.assembly.linearise(q, z, external, tangent=tangent, clamp=clamp)
+        energy, r, K = self.assembly.linearise(q, z, external, tangent=tangent, clamp=clamp, viscous=viscous)
         return energy - float(external @ (q[: len(external)] - self._rest)), r, K
+
+    def stress_memory(self, q: np.ndarray, z: np.ndarray | None = None) -> np.ndarray:
+        """The elastic stress at q as a viscous material remembers it, (m,) [Pa]; see `Overstress`."""
+        return self.assembly.stress_memory(q, self.z0 if z is None else z)
 
     def energy(self, q: np.ndarray, z: np.ndarray | None = None) -> float:
         """Elastic energy [J]."""
@@ -182,7 +190,11 @@ class Solid:
 
     def mass(self, q: np.ndarray | None = None) -> np.ndarray:
         """M on the pattern (nb, 3, 3) [kg], at rest unless q says how rigid regions are turned."""
-        return self._mass.matrix(self.assembly, self.q0 if q is None else q)
+        return self._mass.matrix(self.q0 if q is None else q)
+
+    def gyroscopic(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
+        """c(q, v) (ndof,) [N] of M v̇ + c = r: what turning rigid regions pull; None where nothing turns."""
+        return self._mass.gyroscopic(q, v)
 
     @property
     def total_mass(self) -> float:
@@ -199,6 +211,11 @@ class Solid:
     def update_internal(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Pressures after the augmented-Lagrangian update p ← p + κ(ϑ̄ − 1)."""
         return self.assembly.update_internal(q, z)
+
+    @property
+    def penalty(self) -> float:
+        """κ [Pa], the largest of the materials; zero unless one is incompressible."""
+        return max((group.material.penalty for group in self.assembly.groups), default=0.0)
 
     def volume_error(self, q: np.ndarray) -> np.ndarray:
         """ϑ̄ − 1 of each cell of an incompressible material, in the order of z."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -77,12 +77,24 @@ class Contacts:
         """∂slip/∂dq, (2n, ndof): rows 2k and 2k + 1 are the motion of contact k along its two tangents."""
         return self._chain(q, self.tangents)
 
+    def followed(self, seen: np.ndarray, q: np.ndarray) -> Contacts:
+        """The same pairs at q with the normals they had at `seen`, where they were detected."""
+        normal = np.einsum("ki,ki->k", self.normal, self._motion(q, seen))
+        position = self.points.positions(q)[self.stencil.point[self.stencil.ptr[:-1]]]
+        return replace(self, gap=self.gap + normal, position=position)
+
     def slip(self, q: np.ndarray, start: np.ndarray) -> np.ndarray:
         """Motion (n, 2) [m] along the tangents since coordinates `start`, relative to what is touched."""
+        return np.einsum("kai,ki->ka", self.tangents, self._motion(q, start))
+
+    def _motion(self, q: np.ndarray, start: np.ndarray) -> np.ndarray:
+        """Of the samples (n, 3) [m] since coordinates `start`, relative to what they touch."""
+        if not len(self):
+            return np.zeros((0, 3))
         motion = self.points.positions(q) - self.points.positions(start)
-        relative = self.stencil.weight[:, None] * motion[self.stencil.point]
-        joined = np.add.reduceat(relative, self.stencil.ptr[:-1], axis=0) if len(self) else np.zeros((0, 3))
-        return np.einsum("kai,ki->ka", self.tangents, joined)
+        return np.add.reduceat(
+            self.stencil.weight[:, None] * motion[self.stencil.point], self.stencil.ptr[:-1], axis=0
+        )
 
     def matched(self, previous: Contacts) -> np.ndarray:
         """Where each contact stood in `previous` (n,), −1 for new ones."""

@@ -11,6 +11,7 @@ import numpy as np
 from pliant.contact.checks import frozen, non_negative, positive
 from pliant.contact.cloud import Cloud
 from pliant.contact.contacts import Contacts, Stencil
+from pliant.contact.curvature import add_curvature
 from pliant.contact.gather import gather
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.obstacles.obstacle import INF
@@ -152,12 +153,21 @@ class Detector:
         )  # fmt: skip
         return Contacts(*found[:9], Stencil(*found[9:]), cloud.points, self.size)
 
+    def bent(self, K: np.ndarray, contacts: Contacts, force: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """K − ∂(Hᵀλ)/∂q of contacts that push with `force` (n,) [N], on the robot's pattern; see `curvature`."""
+        if not self._present or not force.any():
+            return K
+        K = K.copy()
+        by_slot = {self._slots[o.name]: o for o in self._present}
+        add_curvature(K, self.robot, contacts, force, by_slot, q)
+        return K
+
     def penetrations(self, q: np.ndarray) -> dict[str, float]:
         """Depth [m] of the deepest point of the robot's skin in each opponent, 0 if none; on much denser
         samples.
 
         Measured without margins. Points that nothing can move do not count, nor contacts of a body with
-        itself or another that are deeper than the alarm distance.
+        itself or another that are deeper than the alarm distance and 5 % of the robot's length.
         """
         if self._dense is None:
             refined = [s.refined() for s in self.cloud.samples]
@@ -166,7 +176,7 @@ class Detector:
         cloud, search = self._dense
         p, soft = self._positions(cloud, q), len(self.soft)
         gaps, normals = np.empty((soft, cloud.size)), np.empty((soft, cloud.size, 3))
-        search(self.robot, q, p, self.alarm, gaps, normals)
+        search(self.robot, q, p, max(self.alarm, 2 * ALARM * self.robot.length), gaps, normals)
         gaps = [*gaps, *(o.distance(p, self._thickest)[0] for o in self._present)]
         names = [o.name for o in self.soft] + [o.name for o in self._present]
         depth = lambda gap: float(np.max(np.where(cloud.points.mobile, cloud.radius - gap, 0.0), initial=0.0))
@@ -195,7 +205,10 @@ class Detector:
     def _make_skins(self) -> dict[int, Skin]:
         own = {o.body for o in self.soft if o.touches_itself}
         bodies = sorted({o.body for o in self.soft})
-        return {b: Skin(self.robot.bodies[b], self.alarm if b in own else 0.0) for b in bodies}
+        far = max(
+            self.alarm, ALARM * self.robot.length
+        )  # ways along the skin, also for a small alarm distance
+        return {b: Skin(self.robot.bodies[b], far if b in own else 0.0) for b in bodies}
 
     def _arrange(self) -> None:
         """What detection needs of the present opponents, in the order of their slots."""
@@ -228,7 +241,8 @@ def _chosen_samples(
     """Samples by body number, in that order."""
     if samples is None:
         roundest = min((o.roundness for o in obstacles if isinstance(o, Obstacle)), default=INF)
-        return {n: Samples.against(body, roundest, robot.length) for n, body in enumerate(robot.bodies)}
+        skinned = [n for n, body in enumerate(robot.bodies) if len(body.mesh.surface)]
+        return {n: Samples.against(robot.bodies[n], roundest, robot.length) for n in skinned}
     chosen = [samples] if isinstance(samples, Samples) else list(samples)
     if not chosen or not all(isinstance(s, Samples) for s in chosen):
         raise InputError("samples", expected="one Samples for each body that can touch", got=repr(samples))

@@ -13,7 +13,7 @@ L/80.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,8 @@ class Samples:
         surface = _chosen(body, where)
         apart = default_spacing(surface, body) if spacing is None else positive(spacing, "spacing of samples")
         points, facet_ptr, facet = _joined(body, surface, placed_points(surface, apart, mid_nodes=mid_nodes))
+        if hasattr(body, "half_thickness"):  # a sheet: both sides of its middle surface
+            return replace(cls.around(points, body.half_thickness(points)), spacing=apart)
         return cls(points, surface, facet_ptr, facet, frozen(np.zeros(len(points))), apart)
 
     @classmethod

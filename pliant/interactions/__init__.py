@@ -1,5 +1,6 @@
 """What acts on a robot or reads it, one file each; what it is for is said by the law attached to it."""
 
+from pliant.interactions.attachment import Attachment
 from pliant.interactions.barycentre import Barycentre
 from pliant.interactions.cable import Cable
 from pliant.interactions.cavity import Cavity
@@ -18,6 +19,7 @@ from pliant.interactions.stretch import Stretch
 from pliant.interactions.surface_force import SurfaceForce
 
 __all__ = [
+    "Attachment",
     "Barycentre",
     "Cable",
     "Cavity",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pliant.interactions.attachment import Attachment
 from pliant.interactions.barycentre import Barycentre
 from pliant.interactions.cable import Cable
 from pliant.interactions.cavity import Cavity
@@ -90,4 +91,5 @@ registry: list[tuple[str, Factory]] = [
     ("curvature, signed", lambda s: Curvature(s.line, normal=_ASKEW)),
     ("stretch", lambda s: Stretch(s.line)),
     ("combined", _combined),
+    ("attachment", lambda s: Attachment(s.line, s.skin[: len(s.line)])),
 ]

@@ -1,6 +1,7 @@
 """From a linearisation to efforts: condense, solve, recover, as functions of matrices and roles.
 
-Rows stand in this order: effectors e, actuators a, equalities k, one-sided rows u, contacts c.
+Rows stand in this order: effectors e, actuators a, equalities k, one-sided rows u, contacts c (gaps, then slips along two
+tangents each where there is friction).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class Condensed:
     delta: np.ndarray
     here: np.ndarray  # δ before the step
     negative: int  # negative pivots of K
+    friction: np.ndarray  # μ of the contacts, empty where all are smooth
 
 
 @dataclass(frozen=True)
@@ -43,22 +45,31 @@ class Aim:
 
 @dataclass(frozen=True)
 class Efforts:
-    """λ of all rows (m,), contact forces (n,) [N], and the solver's solution."""
+    """λ of all rows (m,), forces of the contact rows (n or 3n,) [N], and the solver's solution."""
 
     lam: np.ndarray
     force: np.ndarray
     solution: Any
 
 
-def condense(factor: Factor, linear: Linear, roles: Roles, contacts: Contacts, q: np.ndarray) -> Condensed:
-    """W = H K⁻¹ Hᵀ and δ_free = δ + H K⁻¹(r + H_gᵀλ_g), the given efforts λ_g included in the free motion."""
+def condense(
+    factor: Factor, linear: Linear, roles: Roles, contacts: Contacts, q: np.ndarray, start: np.ndarray
+) -> Condensed:
+    """W = H K⁻¹ Hᵀ and δ_free = δ + H K⁻¹(r + H_gᵀλ_g), the given efforts λ_g included in the free motion.
+
+    Slip counts from the coordinates `start`.
+    """
     needed = np.concatenate([roles.effectors, roles.actuators, roles.equal, roles.pushing])
-    H, delta = linear.H.take(needed), linear.delta[needed]
+    H, delta, rough = linear.H.take(needed), linear.delta[needed], contacts.friction.any()
     if len(contacts):
         H, delta = H.above(contacts.rows(q)), np.concatenate([delta, contacts.gap])
+    if rough:
+        H = H.above(contacts.tangent_rows(q))
+        delta = np.concatenate([delta, contacts.slip(q, start).ravel()])
     given = np.where(roles.conditions.given, roles.conditions.effort, 0.0)
     free = factor.solve(linear.r + linear.H.transpose_dot(given))
-    return Condensed(H, free, factor.compliance(H), delta + H.dot(free), delta, factor.negative)
+    mu = contacts.friction if rough else np.zeros(0)
+    return Condensed(H, free, factor.compliance(H), delta + H.dot(free), delta, factor.negative, mu)
 
 
 def holding(roles: Roles, lam: np.ndarray, force: np.ndarray, rows: int) -> np.ndarray:
@@ -97,18 +108,26 @@ def solve(
         if drives is None:
             raise NotPositiveDefinite(-1)
         W, delta = drives.stiffened(W, delta)
-    base = work_scale(W[e, a], W[e, o], W[a, a], W[a, o], W[o, o])
-    solution = qpcc(
-        W[e, a], W[e, o], W[a, a], W[a, o], W[o, o], delta[e], delta[a], delta[o],
-        effort=roles.effort,
-        displacement=aim.bounds,
-        eps=settings.energy * base,
-        rho=aim.inertia * base,
-        previous=previous,
-        weights=roles.weight,
-        starts=settings.starts,
-        warm=start,
-    )  # fmt: skip
+    plain = slice(o.start, len(W) - 2 * len(condensed.friction))
+    base = work_scale(W[e, a], W[e, plain], W[a, a], W[a, plain], W[plain, plain])
+    blocks = (W[e, a], W[e, o], W[a, a], W[a, o], W[o, o], delta[e], delta[a], delta[o])
+    options: dict[str, Any] = {
+        "effort": roles.effort,
+        "displacement": aim.bounds,
+        "eps": settings.energy * base,
+        "rho": aim.inertia * base,
+        "previous": previous,
+        "weights": roles.weight,
+        "warm": start,
+    }
+    if len(condensed.friction):
+        from pliant.inverse.rough import rough_inverse  # comes with many kernels
+
+        solution: Any = rough_inverse(
+            blocks, condensed.friction, starts=settings.rough_starts, easy_starts=settings.starts, **options
+        )
+    else:
+        solution = qpcc(*blocks, starts=settings.starts, **options)
     chosen = np.concatenate([np.zeros(ne), solution.effort, solution.contact])
     if drives is not None:
         chosen = drives.efforts(chosen, W, delta)

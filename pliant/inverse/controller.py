@@ -13,7 +13,7 @@ linearisation follows when it asks for one, and a smaller task step when those d
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -33,10 +33,11 @@ from pliant.state import State
 
 NOTHING = 1e-6  # of the length: progress that is none
 FROZEN = 1e-2  # pace below which a robot that cannot come nearer rests
-BIAS = 5e-3  # of the length: how far the goal may lie beyond the target
+BIAS = 2e-2  # of the length: how far the goal may lie beyond the target
 RESTS = 1e-6  # of the length: motion in a step that is none
 THERE = 1e-4  # of the length: nothing left to do
 CALMEST = 100.0
+BACK = 4  # steps that a robot goes back when it would buckle
 AFTERWARDS = 0.25  # pace after a recovery
 REACHED = 1e-3  # of the length; a target that moved by more is another one
 RECOVERY = Tolerance(residual=1e-5, length=1e-6, iterations=60)
@@ -54,6 +55,7 @@ class Attempt:
     decrement: float
     linearisations: int
     halvings: int
+    stable: bool  # at the pose before, its drives locked
 
 
 class Inverse:
@@ -83,8 +85,9 @@ class Inverse:
         self.model = Model(robot, detector, laws or {}, settings, state and robot.checked(state))
         self.pose = self.model.start
         self.pace = 1.0  # share of the task step that worked last
-        self.goal = self.model.aims(self.pose)  # of the last step
         self.stuck = False  # nothing admissible was found in the last step
+        self.goal = self.model.aims(self.pose)  # of the last step
+        self.safe: list[Pose] = []  # poses before the last steps, all of them stable
         self.target = self._first_target()
         self.bias = 0.0 * self.target
         self.resting, self.calm = (
@@ -102,7 +105,10 @@ class Inverse:
         begin, work = perf_counter(), self.model.work
         work.timings.update(dict.fromkeys(work.timings, 0.0))
         self._aim(targets)
-        before, found = self.model.again(self.pose), None
+        before = self.model.again(self.pose)
+        if before is not self.pose:  # obstacles have moved: perhaps there is a way now
+            self.pace, self.stuck = max(self.pace, AFTERWARDS), False
+        found = None
         for halvings in range(1 if self.stuck else self.settings.halvings + 1):
             found = self._attempt(before, halvings)
             if found is not None:
@@ -110,11 +116,13 @@ class Inverse:
             self.pace *= 0.5
         if found is None:
             return self._outcome(self._recovered(before), begin)
-        self.goal, self.stuck = found.goal, False
+        if not found.stable and self.safe:
+            return self._outcome(self._stepped_back(found), begin)
+        self.pose, self.goal, self.stuck = found.move.pose, found.goal, False
+        self.safe = [*self.safe, before][-BACK:] if found.stable else []
         self._learn_bias(found)
-        if found.halvings == 0:
+        if found.halvings == 0 and self.pace >= FROZEN:
             self.pace = min(1.0, self.pace * self._gain(found))
-        self.pose = found.move.pose
         return self._outcome(self._certify(found), begin)
 
     def change(self, laws: Mapping[str, Law]) -> None:
@@ -138,18 +146,19 @@ class Inverse:
         model, settings, length = self.model, self.settings, self.robot.length
         goal = self._goal(before)
         aim = Aim(goal, self._displacement_bounds(before), self._inertia(before))
-        pose, move, decrement, count, predicted = before, None, np.inf, 0, goal
+        pose, move, decrement, count, predicted, stable = before, None, np.inf, 0, goal, True
         while count < settings.linearisations and decrement > settings.decrement * length:
             move = model.move(pose, before, aim)
             if move is None:
                 return None
             pose, count, decrement = move.pose, count + 1, model.decrement(move)
-            predicted = move.predicted if count == 1 else predicted
+            if count == 1:
+                predicted, stable = move.predicted, move.shift == 0.0
         if move is None or decrement > settings.worst_decrement * length:
             return None
         if pose.depth > max(settings.penetration * length, 0.7 * before.depth):
             return None  # deeper than allowed, and not coming out fast enough
-        return Attempt(move, before, goal, predicted, decrement, count, halvings)
+        return Attempt(move, before, goal, predicted, decrement, count, halvings, stable)
 
     def _goal(self, before: Pose) -> np.ndarray:
         """The target, or a point on the way to it."""
@@ -199,21 +208,30 @@ class Inverse:
         self.calm = min(1.25 * self.calm, CALMEST) if there and self.resting else max(0.25 * self.calm, 1.0)
 
     def _recovered(self, before: Pose) -> InverseCertificate:
-        """Where no step will do: the equilibrium with all drives locked, or if that is not found either, no motion.
+        """Where no step will do: the equilibrium with all drives locked, or if that is not found either, a step to it.
 
-        A robot that is stuck gets no such effort again before its target changes.
+        A robot that is stuck gets no such effort again before its target or an obstacle moves.
         """
         found = self.model.locked(before, ONCE if self.stuck else RECOVERY)
+        near = found.certificate.decrement <= self.settings.worst_decrement * self.robot.length
         self.pose, self.stuck = before, not found.certificate.converged
-        if not self.stuck:
-            known = None if found.contacts is None else (found.contacts, found.contact_force)
+        if near or not self.stuck:
+            force = np.concatenate([found.contact_force, found.friction_force.ravel()])
+            known = None if found.contacts is None else (found.contacts, force)
             self.pose = self.model.pose(found.q, np.array(found.state.effort), known)
-            self.pace = max(self.pace, AFTERWARDS)
-        status = "stuck" if self.stuck else "recovered"
-        halvings, limits = self.settings.halvings, self._active_limits(self.pose)
+            self.pace, self.safe = self.pace if self.stuck else AFTERWARDS, []
+        status, limits = "stuck" if self.stuck else "recovered", self._active_limits(self.pose)
+        halvings, moved = self.settings.halvings, not self.stuck
         return InverseCertificate(
-            status, found.certificate.decrement, self.pose.depth, 0, halvings, 0.0, limits, not self.stuck
+            status, found.certificate.decrement, self.pose.depth, 0, halvings, 0.0, limits, moved
         )
+
+    def _stepped_back(self, found: Attempt) -> InverseCertificate:
+        """One step more and the robot would buckle, drives locked or not: back to a pose that was stable, and rest."""
+        self.pose, self.safe = self.model.again(self.safe[0]), []
+        self.goal, self.pace = self.model.aims(self.pose), 0.5 * FROZEN
+        certificate = self._certify(replace(found, move=replace(found.move, pose=self.pose)))
+        return replace(certificate, status="about to buckle")
 
     # Targets, limits, words.
 
@@ -244,7 +262,7 @@ class Inverse:
         behind = self.model.distance(found.goal, here) > 0.5 * self.settings.task_step * length
         rests = self.model.distance(self.model.aims(found.before), here) < RESTS * length
         if status == "moving" and (behind or rests or self.pace < FROZEN):
-            status = "at its limits" if limits else "out of reach"
+            status = self._unreached(limits)
         return InverseCertificate(
             status,
             found.decrement,
@@ -256,6 +274,9 @@ class Inverse:
             True,
             found.move.efforts.solution.certificate,
         )
+
+    def _unreached(self, limits: tuple[str, ...]) -> str:
+        return "at its limits" if limits else "out of reach"
 
     def _active_limits(self, pose: Pose) -> tuple[str, ...]:
         """Which actuator stands at which limit, in words."""
@@ -292,7 +313,8 @@ class Inverse:
             of(error, set(roles.effectors.tolist())),
             of(command, set(roles.actuators.tolist())),
             pose.contacts,
-            pose.force,
+            pose.normal,
+            pose.tangential,
             certificate,
             {**model.work.timings, "total": perf_counter() - begin},
         )

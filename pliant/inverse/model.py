@@ -28,8 +28,8 @@ CLAMPED = 1e-12  # said as the shift of a tangent that was clamped, not shifted
 
 @dataclass(frozen=True)
 class Pose:
-    """Where the controller stands: coordinates, efforts of all rows, contacts there with their forces [N], and the robot
-    linearised there (None if cells are inside out)."""
+    """Where the controller stands: coordinates, efforts of all rows, contacts there with their forces [N] (n normal ones, with
+    friction 3n: then along two tangents each), and the robot linearised there (None if cells are inside out)."""
 
     q: np.ndarray
     lam: np.ndarray
@@ -38,6 +38,17 @@ class Pose:
     linear: Linear | None
     delta: np.ndarray  # of all rows
     version: int  # of the obstacles
+
+    @property
+    def normal(self) -> np.ndarray:
+        """Normal forces of the contacts (n,) [N]."""
+        return self.force[: len(self.contacts)]
+
+    @property
+    def tangential(self) -> np.ndarray:
+        """Friction along the contacts' tangents (n, 2) [N]."""
+        n = len(self.contacts)
+        return self.force[n:].reshape(n, 2) if len(self.force) > n else np.zeros((n, 2))
 
     @cached_property
     def depth(self) -> float:
@@ -95,7 +106,12 @@ class Model:
         """The pose at q with efforts λ and the forces of contacts known before; `moved` [m] widens the search for new ones."""
         linear = self.work.timed("linearise", self._linearise, q, lam)
         contacts = self.work.timed("detect", self.detector.detect, q, self.detector.reach(moved))
-        force = np.zeros(len(contacts)) if before is None else contacts.carried(*before)
+        force = _carried(contacts, before)
+        if linear is not None and linear.K is not None:
+            K = self.work.timed(
+                "linearise", self.detector.bent, linear.K, contacts, force[: len(contacts)], q
+            )
+            linear = replace(linear, K=K, flat=linear.K)
         delta = self.robot.bundle.delta(self.robot.bundle.positions(q)) if linear is None else linear.delta
         return Pose(q, lam, contacts, force, linear, delta, self.detector.version)
 
@@ -104,7 +120,7 @@ class Model:
         if pose.version == self.detector.version:
             return pose
         contacts = self.work.timed("detect", self.detector.detect, pose.q)
-        force = contacts.carried(pose.contacts, pose.force)
+        force = _carried(contacts, (pose.contacts, pose.force))
         return replace(pose, contacts=contacts, force=force, version=self.detector.version)
 
     def aims(self, pose: Pose) -> np.ndarray:
@@ -131,7 +147,13 @@ class Model:
         `before` is the pose at the beginning of the step.
         """
         linear = pose.linear
-        tangents: tuple[Callable, ...] = (self._exact, self._indefinite, self._clamped, self._shifted)
+        tangents: tuple[Callable, ...] = (
+            self._exact,
+            self._flat,
+            self._indefinite,
+            self._clamped,
+            self._shifted,
+        )
         for tangent in tangents if linear is not None else ():
             try:
                 factor, linear, shift = self.work.timed("factorise", tangent, linear, pose)
@@ -142,7 +164,7 @@ class Model:
 
     def _solved(self, pose, before, aim, linear, factor, shift) -> Move | None:
         work, robot, roles, acting = self.work, self.robot, self.roles, self.roles.actuators
-        condensed = work.timed("condense", condense, factor, linear, roles, pose.contacts, pose.q)
+        condensed = work.timed("condense", condense, factor, linear, roles, pose.contacts, pose.q, before.q)
         previous, begin = before.lam[acting], pose.lam[acting]
         efforts = work.timed("solve", solve, condensed, roles, aim, previous, begin, self.settings)
         dq = work.timed("recover", recover, factor, condensed, roles, efforts)
@@ -162,7 +184,9 @@ class Model:
         assert pose.linear is not None
         r = pose.linear.residual(pose.lam)
         if pose.force.any():
-            r = r + pose.contacts.rows(pose.q).transpose_dot(pose.force)
+            r = r + pose.contacts.rows(pose.q).transpose_dot(pose.normal)
+        if pose.tangential.any():
+            r = r + pose.contacts.tangent_rows(pose.q).transpose_dot(pose.tangential.ravel())
         dq = self.work.timed("recover", imbalance, move.factor, move.condensed, self.roles, move.efforts, r)
         return float(np.abs(self.robot.reach * dq).max(initial=0.0))
 
@@ -170,6 +194,12 @@ class Model:
 
     def _exact(self, linear: Linear, pose: Pose) -> tuple[Factor, Linear, float]:
         return factorise(self.robot, _tangent(linear), self.work), linear, 0.0
+
+    def _flat(self, linear: Linear, pose: Pose) -> tuple[Factor, Linear, float]:
+        """As if obstacles were flat, where the robot would slip off them."""
+        if linear.flat is linear.K or linear.flat is None:
+            raise NotPositiveDefinite(-1)
+        return factorise(self.robot, linear.flat, self.work), linear, 0.0
 
     def _indefinite(self, linear: Linear, pose: Pose) -> tuple[Factor, Linear, float]:
         """Past a limit point, where the drives may hold what the efforts alone would not."""
@@ -184,7 +214,7 @@ class Model:
         return factor, linear, shift
 
     def _linearise(self, q: np.ndarray, lam: np.ndarray, *, clamp: bool = False) -> Linear | None:
-        linear = linearise(self.robot, q, lam, self.internal, self.gravity, clamp=clamp)
+        linear = linearise(self.robot, q, lam, self.internal, self.gravity, clamp=clamp, foretold=True)
         if linear is not None and linear.K is not None:
             self.hold.stiffen(linear.K, linear.H)
         return linear
@@ -230,3 +260,9 @@ class Model:
 def _tangent(linear: Linear) -> np.ndarray:
     assert linear.K is not None
     return linear.K
+
+
+def _carried(contacts: Contacts, before: tuple[Contacts, np.ndarray] | None) -> np.ndarray:
+    """Forces of contacts known before, for these."""
+    rows = len(contacts) * (3 if contacts.friction.any() else 1)
+    return np.zeros(rows) if before is None else contacts.carried_forces(*before, rows)

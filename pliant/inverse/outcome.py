@@ -19,8 +19,8 @@ class InverseCertificate:
     """How a step went.
 
     status: "reached" (within 0.1 % of the length), "moving" (on the way, the task step is limited), "at its limits" (see
-    `limits`), "out of reach", or "stuck" (no admissible step: the robot stays). `decrement` [m]: how far the state is from
-    equilibrium; `penetration` [m]: the deepest sample. `linearisations` and `halvings` (of the task step) that it took.
+    `limits`), "out of reach", "about to buckle" (it went back to the last stable pose), "recovered" (no step would do, the
+    equilibrium with locked drives was found) or "stuck" (nor that). `decrement` [m]: how far the state is from equilibrium; `penetration` [m]: the deepest sample. `linearisations` and `halvings` (of the task step) that it took.
     `shift`: how much K was regularised; `solver`: the certificate of the quadratic program.
     """
 
@@ -51,8 +51,9 @@ class Outcome:
     command: Mapping[
         str, np.ndarray
     ]  # what a drive is told: δ of a taut actuator, let out a little where slack
-    contacts: Contacts | None
-    contact_force: np.ndarray
+    contacts: Contacts
+    contact_force: np.ndarray  # (n,) normal [N], pushing
+    friction_force: np.ndarray  # (n, 2) along contacts.tangents [N]
     certificate: InverseCertificate
     timings: Mapping[str, float] = field(default_factory=dict)
 

@@ -19,5 +19,6 @@ class Settings:
     penetration: float = 5e-4  # the same
     halvings: int = 4
     starts: int = 4  # of the solver
+    rough_starts: int = 2  # of the solver with friction: the last efforts, and what would do without friction
     slack: float = 5e-3  # by how much a slack cable is let out
     rate: float = 100.0  # [Hz], for speed limits

@@ -57,11 +57,11 @@ def body_facts(body: Any) -> dict[str, Any]:
     """Mesh, material and mass of a body."""
     mesh = body.mesh
     return {
-        "element": mesh.kind,
+        "element": "beam" if hasattr(body, "lines") else mesh.kind,
         "nodes": len(mesh.nodes),
         "cells": len(mesh.cells),
         "unknowns": int(body.ndof),
-        "volume": float(mesh.volume),
+        "volume": float(getattr(body, "volume", mesh.volume)),
         "size": np.ptp(mesh.nodes, axis=0).tolist(),
         "material": material_text(body),
     }

@@ -1,22 +1,27 @@
-"""Pictures of a robot: the deformed body coloured by stress, its rest shape behind it, cables and tip path on top."""
+"""Pictures of a robot: the deformed body coloured by stress, its rest shape and obstacles, cables and tip path on top."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.contact import Obstacle
 from pliant.errors import unknown_name
 from pliant.interactions import Cable, Position
+from pliant.io import shapes
 from pliant.io.camera import Camera
 from pliant.io.frame import MM, Frame
 from pliant.io.render import Image, Renderer
 
 if TYPE_CHECKING:
+    from pliant.inverse import Outcome
     from pliant.result import Result
+
+    Shown = Result | Outcome
 
 COLOURS = ("#dfe9ee", "#b4d5dc", "#8cc3b8", "#d3cb74", "#f0ad45", "#e3703a", "#b8342c")
 INK, CABLE, SLACK, TRAIL = "#20262e", "#17202b", "#7c8792", "#a3195b"
@@ -41,12 +46,13 @@ DEFAULT_VIEW = View()
 
 
 def picture(
-    result: Result,
+    result: Shown,
     path: str | Path,
     *,
     field: str = "stress",
     view: View = DEFAULT_VIEW,
-    trail: Sequence[Result] = (),
+    trail: Sequence[Shown] = (),
+    obstacles: Iterable[Obstacle] | None = None,
     title: str = "",
     ghost: bool = True,
     axes: bool = True,
@@ -59,7 +65,8 @@ def picture(
     """Draw a result to a PNG (or any format matplotlib writes) and return its path.
 
     `field` colours the body: "stress" (von Mises) or "displacement". `trail` are results on the way here: the effectors'
-    path is drawn through them. `ghost` shows the rest shape, `axes` a box with ticks, `mesh` the elements, `scale` a
+    path is drawn through them. `obstacles` are those of the robot's surroundings unless given, say where they have moved
+    to. `ghost` shows the rest shape, `axes` a box with ticks, `mesh` the elements, `scale` a
     colour bar. `limit` is the top of the colour scale [Pa or m]; by default the 98th percentile over the nodes, because
     stress is singular at clamps. The picture is at most `size` [in] large, less where the robot is slim.
     """
@@ -69,6 +76,8 @@ def picture(
     top = limit / unit if limit else max(float(np.percentile(values, 98)), 1e-12)
     camera, rest = _camera(result, view), result.robot.positions(result.robot.rest.q)
     shown = np.vstack([result.positions, rest if ghost else result.positions, *_outside(result)])
+    things = _things(result.robot.surroundings.obstacles if obstacles is None else obstacles, shown)
+    shown = np.vstack([shown, things[0]])
     frame = Frame(shown)
     sheet = _Sheet(
         camera.project(frame.corners if axes else shown)[:, :2], size, dpi, axes, scale, bool(title)
@@ -78,6 +87,10 @@ def picture(
     renderer = Renderer(result.robot, camera, sheet.pixels_per_metre)
     if ghost:
         sheet.paste(renderer.ghost, 1)
+    if len(things[1]):
+        behind, before = renderer.things(result.positions, *things)
+        sheet.paste(behind, 1.5)
+        sheet.paste(before, 2.5)
     colours = _colour_map()
     sheet.paste(renderer.body(result.positions, colours(values / top)[:, :3], mesh=mesh), 2)
     _draw_cables(sheet.canvas, camera, result)
@@ -114,7 +127,7 @@ class _Sheet:
         self.canvas.set_xlim(lo[0], hi[0])
         self.canvas.set_ylim(lo[1], hi[1])
 
-    def paste(self, image: Image, order: int) -> None:
+    def paste(self, image: Image, order: float) -> None:
         self.canvas.imshow(
             image.pixels, extent=image.extent, zorder=order, interpolation="bilinear", aspect="auto"
         )
@@ -144,13 +157,20 @@ class _Sheet:
         return path
 
 
-def _camera(result: Result, view: View) -> Camera:
+def _things(obstacles: Iterable[Obstacle], shown: np.ndarray) -> shapes.Shape:
+    """The obstacles' surfaces; planes as large as what else is shown (k, 3)."""
+    lo, hi = shown.min(axis=0), shown.max(axis=0)
+    size = 1.2 * float(np.linalg.norm(hi - lo))
+    return shapes.joined(shapes.shape(o, (lo + hi) / 2, size) for o in obstacles)
+
+
+def _camera(result: Shown, view: View) -> Camera:
     gravity = result.robot.gravity
     up = view.up if view.up is not None else (-gravity if gravity.any() else (0.0, 0.0, 1.0))
     return Camera.looking(view.azimuth, view.elevation, up=tuple(up))
 
 
-def _stress(result: Result) -> tuple[np.ndarray, float, str]:
+def _stress(result: Shown) -> tuple[np.ndarray, float, str]:
     robot = result.robot
     spans = zip(robot.bodies, robot.q_spans, robot.z_spans, strict=True)
     parts = [
@@ -159,7 +179,7 @@ def _stress(result: Result) -> tuple[np.ndarray, float, str]:
     return np.concatenate(parts) / 1e3, 1e3, "von Mises stress [kPa]"
 
 
-def _displacement(result: Result) -> tuple[np.ndarray, float, str]:
+def _displacement(result: Shown) -> tuple[np.ndarray, float, str]:
     moved = np.linalg.norm(result.positions - result.robot.positions(result.robot.rest.q), axis=1)
     return moved / MM, MM, "displacement [mm]"
 
@@ -173,7 +193,7 @@ def _colour_map() -> Any:
     return LinearSegmentedColormap.from_list("silicone", COLOURS)
 
 
-def point_positions(result: Result, interaction: Any) -> np.ndarray:
+def point_positions(result: Shown, interaction: Any) -> np.ndarray:
     """Where the points of an interaction are, (P, 3) [m]."""
     robot, parts = result.robot, []
     for part in interaction.points:
@@ -182,7 +202,7 @@ def point_positions(result: Result, interaction: Any) -> np.ndarray:
     return np.concatenate(parts)
 
 
-def _cables(result: Result) -> dict[str, np.ndarray]:
+def _cables(result: Shown) -> dict[str, np.ndarray]:
     """The polyline of each cable, fixed ends included, (n, 3) [m]."""
     lines = {}
     for name, row in result.robot.rows.items():
@@ -193,11 +213,11 @@ def _cables(result: Result) -> dict[str, np.ndarray]:
     return lines
 
 
-def _outside(result: Result) -> list[np.ndarray]:
+def _outside(result: Shown) -> list[np.ndarray]:
     return list(_cables(result).values())
 
 
-def _draw_cables(canvas: Any, camera: Camera, result: Result) -> None:
+def _draw_cables(canvas: Any, camera: Camera, result: Shown) -> None:
     for name, path in _cables(result).items():
         line = camera.project(path)[:, :2].T
         if result.effort[name][0] > 0:
@@ -207,7 +227,7 @@ def _draw_cables(canvas: Any, camera: Camera, result: Result) -> None:
             canvas.plot(*line, color=SLACK, linewidth=0.6, alpha=0.55, zorder=3)
 
 
-def _draw_trail(canvas: Any, camera: Camera, results: Sequence[Result]) -> None:
+def _draw_trail(canvas: Any, camera: Camera, results: Sequence[Shown]) -> None:
     robot = results[-1].robot
     for name in robot.by_role("effector"):
         effector = robot.rows[name].interaction

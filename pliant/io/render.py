@@ -1,4 +1,4 @@
-"""Images of a robot's surface: the lit body, and the pale ghost of its rest shape."""
+"""Images of a robot's surface: the lit body, the pale ghost of its rest shape, and what stands round it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from pliant.mesh.elements import SUBTRIANGLES, Element
 
 OVERSAMPLING = 2  # pixels per pixel and direction
 GHOST = 0.45  # grey level
+THING = np.array([0.72, 0.70, 0.66])  # colour of obstacles
+BEHIND, BEFORE = 0.75, 0.28  # how solid they look behind the robot and before it
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,28 @@ class Renderer:
         image[..., 3] = np.maximum(0.10 * seen.covered, 0.45 * outline)
         return Image(_shrink(image), extent)
 
-    def _look(self, nodes: np.ndarray) -> tuple[Fragments, np.ndarray, tuple[float, float, float, float]]:
+    def things(self, nodes: np.ndarray, vertices: np.ndarray, triangles: np.ndarray) -> tuple[Image, Image]:
+        """Obstacles behind the body with its nodes at (k, 3) [m], and the same where they are before it, like glass."""
+        everything = np.concatenate([vertices, nodes])
+        seen, xy, extent = self._look(everything, triangles)
+        depth = self.camera.project(everything)[:, 2] * self.scale
+        body = rasterise(xy, depth, self.triangles + len(vertices), seen.covered.shape)
+        normals = seen.interpolate(shading.corner_normals(vertices, triangles, vertices)) @ self.camera.axes.T
+        rgb = shading.lit(np.tile(THING, (len(normals), 1)), normals, np.ones(len(normals)))
+        image = np.zeros((*seen.covered.shape, 4))
+        image[seen.covered, :3] = rgb
+        outline = 0.5 * shading.contours(seen, normals)
+        image[..., :3] *= 1.0 - outline[..., None]
+        solid = np.maximum(seen.covered.astype(float), outline)
+        layers = []
+        for alpha in (BEHIND * solid, BEFORE * solid * (seen.depth > body.depth)):
+            image[..., 3] = alpha
+            layers.append(Image(_shrink(image), extent))
+        return layers[0], layers[1]
+
+    def _look(
+        self, nodes: np.ndarray, triangles: np.ndarray | None = None
+    ) -> tuple[Fragments, np.ndarray, tuple[float, float, float, float]]:
         """What an image just large enough sees of the nodes, where they are in it, and its extent."""
         at = self.camera.project(nodes)
         pad = 4.0 * OVERSAMPLING / self.scale
@@ -67,7 +90,8 @@ class Renderer:
         columns, rows = (OVERSAMPLING * int(np.ceil(n * self.scale / OVERSAMPLING)) for n in hi - lo)
         hi = lo + np.array([columns, rows]) / self.scale
         xy = np.stack([(at[:, 0] - lo[0]) * self.scale, (hi[1] - at[:, 1]) * self.scale], axis=1)
-        seen = rasterise(xy, at[:, 2] * self.scale, self.triangles, (rows, columns))
+        shown = self.triangles if triangles is None else triangles
+        seen = rasterise(xy, at[:, 2] * self.scale, shown, (rows, columns))
         return seen, xy, (lo[0], hi[0], lo[1], hi[1])
 
     def _normals(self, seen: Fragments, nodes: np.ndarray) -> np.ndarray:

@@ -29,7 +29,13 @@ _KINDS = {
     "hexahedron20": "hex20",
     "hexahedron27": "hex20",  # without the nodes on faces and inside
 }
-_MESHIO_TYPES = {"tet4": "tetra", "tet10": "tetra10", "hex8": "hexahedron", "hex20": "hexahedron20"}
+_MESHIO_TYPES = {
+    "tet4": "tetra",
+    "tet10": "tetra10",
+    "hex8": "hexahedron",
+    "hex20": "hexahedron20",
+    "tri3": "triangle",
+}
 _REGION_DATA = ("regions", "gmsh:physical", "CellEntityIds", "medit:ref", "gmsh:geometrical")
 _log = logging.getLogger(__name__)
 

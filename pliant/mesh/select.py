@@ -1,6 +1,6 @@
 """Choosing nodes of a mesh, or facets of a surface, by where they are.
 
-Each function returns a boolean mask: over the nodes of a Mesh, over the facets of a Surface (by their
+Each function returns a boolean mask: over the nodes of a Mesh or a Sheet, over the facets of a Surface (by their
 centres), or over the rows of an array of points (n, 3). Masks combine with &, | and ~.
 """
 
@@ -13,22 +13,25 @@ import numpy as np
 
 from pliant.errors import InputError
 from pliant.mesh.mesh import Mesh
+from pliant.mesh.sheets import Sheet
 from pliant.mesh.surface import Surface
 
 
-def positions(what: Mesh | Surface | np.ndarray) -> np.ndarray:
+def positions(what: Mesh | Sheet | Surface | np.ndarray) -> np.ndarray:
     """The points (n, 3) [m] that a selection looks at."""
-    if isinstance(what, Mesh):
-        return what.nodes
     if isinstance(what, Surface):
         return what.centres
+    if isinstance(what, (Mesh, Sheet)):
+        return what.nodes
     points = np.asarray(what, float)
     if points.ndim != 2 or points.shape[1] != 3:
-        raise InputError("selection", expected="a Mesh, a Surface or points (n, 3)", got=points.shape)
+        raise InputError(
+            "selection", expected="a Mesh, a Sheet, a Surface or points (n, 3)", got=points.shape
+        )
     return points
 
 
-def where(what: Mesh | Surface | np.ndarray, predicate: Callable[[np.ndarray], Any]) -> np.ndarray:
+def where(what: Mesh | Sheet | Surface | np.ndarray, predicate: Callable[[np.ndarray], Any]) -> np.ndarray:
     """The points for which the predicate of the coordinates (n, 3) → (n,) holds."""
     points = positions(what)
     mask = np.asarray(predicate(points))
@@ -39,7 +42,9 @@ def where(what: Mesh | Surface | np.ndarray, predicate: Callable[[np.ndarray], A
     return mask.astype(bool)
 
 
-def inside_box(what: Mesh | Surface | np.ndarray, lo: Any, hi: Any, *, tol: float = 0.0) -> np.ndarray:
+def inside_box(
+    what: Mesh | Sheet | Surface | np.ndarray, lo: Any, hi: Any, *, tol: float = 0.0
+) -> np.ndarray:
     """The points with lo ≤ x ≤ hi, each (3,) [m], ±inf for no bound; the box is enlarged by `tol` [m]."""
     points, lo, hi = positions(what), _vector("lo", lo), _vector("hi", hi)
     if (lo > hi).any():
@@ -48,7 +53,7 @@ def inside_box(what: Mesh | Surface | np.ndarray, lo: Any, hi: Any, *, tol: floa
 
 
 def near_plane(
-    what: Mesh | Surface | np.ndarray, point: Any, normal: Any, tol: float | None = None
+    what: Mesh | Sheet | Surface | np.ndarray, point: Any, normal: Any, tol: float | None = None
 ) -> np.ndarray:
     """The points at most `tol` [m] from the plane through `point` with `normal`; by default 1e-6 of the
     size.
@@ -57,13 +62,15 @@ def near_plane(
     return np.abs((points - origin) @ n) <= _tolerance(points, tol, 1e-6)
 
 
-def inside_sphere(what: Mesh | Surface | np.ndarray, centre: Any, radius: float) -> np.ndarray:
+def inside_sphere(what: Mesh | Sheet | Surface | np.ndarray, centre: Any, radius: float) -> np.ndarray:
     """The points at most `radius` [m] from the centre."""
     points = positions(what)
     return np.linalg.norm(points - _vector("centre", centre), axis=1) <= radius + _tolerance(points, None)
 
 
-def inside_cylinder(what: Mesh | Surface | np.ndarray, start: Any, end: Any, radius: float) -> np.ndarray:
+def inside_cylinder(
+    what: Mesh | Sheet | Surface | np.ndarray, start: Any, end: Any, radius: float
+) -> np.ndarray:
     """The points within the cylinder of `radius` [m] about the segment from `start` to `end`."""
     points, a = positions(what), _vector("start", start)
     axis = _unit("cylinder axis", _vector("end", end) - a)

@@ -2,6 +2,7 @@
 
 robot = pl.robots.trunk(length=0.25)
 pl.robots.gallery["trunk"].laws         # the commands of its demonstration
+pl.robots.scenes["trunk"]()             # the same robot with something to do among obstacles, see `scene`
 """
 
 from __future__ import annotations
@@ -14,14 +15,18 @@ import numpy as np
 from pliant.errors import unknown_name
 from pliant.laws import Known
 from pliant.robot import Robot
+from pliant.robots.beam import FIGURE_2, FIGURE_3, beam
 from pliant.robots.bellows import bellows
 from pliant.robots.cantilever import cantilever
 from pliant.robots.drive import drive
 from pliant.robots.finger import finger
 from pliant.robots.pneunet import pneunet
+from pliant.robots.scene import Event, Scene, follow
+from pliant.robots.scenes import scene, scenes
 from pliant.robots.tower import tower
 from pliant.robots.tripod import tripod
 from pliant.robots.trunk import trunk
+from pliant.robots.two_bodies import two_bodies
 
 cable_finger = finger
 
@@ -61,9 +66,21 @@ gallery: dict[str, Entry] = {
     ),
     "tower": Entry(
         tower,
-        {"chamber 1": Known(effort=12e3), "chamber 2": Known(effort=12e3)},
+        {"chamber 1": Known(effort=20e3), "chamber 2": Known(effort=20e3)},
         "four inflatable sections that push off each other",
         view=(-50.0, 14.0),
+    ),
+    "beam": Entry(
+        beam,
+        {"lower": Known(effort=400.0)},
+        "a soft beam with two cables that bends over a ball",
+        view=(-70.0, 14.0),
+    ),
+    "two_bodies": Entry(
+        two_bodies,
+        {"force": Known(effort=0.4)},
+        "a soft wall that is pushed against a soft organ",
+        view=(-60.0, 10.0),
     ),
     "pneunet": Entry(
         pneunet,
@@ -97,16 +114,25 @@ def entry(name: str) -> Entry:
 
 
 __all__ = [
+    "FIGURE_2",
+    "FIGURE_3",
     "Entry",
+    "Event",
+    "Scene",
+    "beam",
     "bellows",
     "cable_finger",
     "cantilever",
     "drive",
     "entry",
     "finger",
+    "follow",
     "gallery",
     "pneunet",
+    "scene",
+    "scenes",
     "tower",
     "tripod",
     "trunk",
+    "two_bodies",
 ]

@@ -27,13 +27,23 @@ def drive(robot: Robot, laws: Mapping[str, Known], *, steps: int = 10) -> Iterat
             raise InputError(
                 f"command of {name!r}", expected="Known(effort=…) or Known(displacement=…)", got=repr(law)
             )
-    start = static(robot)
+    start = static(robot, _where_held(robot, laws))
     yield start
     now = start
     for step in range(1, steps + 1):
         part = {name: _part(law, start.displacement[name], step / steps) for name, law in laws.items()}
         now = static(robot, part, state=now.state)
         yield now
+
+
+def _where_held(robot: Robot, laws: Mapping[str, Known]) -> dict[str, Known]:
+    """Rows that begin where they are at rest, for a robot that nothing but its rows holds."""
+    if not robot.rigid_modes():
+        return {}
+    rest = robot.split(robot.bundle.delta(robot.bundle.positions(robot.rest.q)))
+    return {
+        name: Known(displacement=rest[name]) for name, law in laws.items() if law.displacement is not None
+    }
 
 
 def _part(law: Known, rest: np.ndarray, share: float) -> Known:

@@ -15,16 +15,15 @@ import numpy as np
 
 from pliant.solvers.descent import UNFINISHED
 from pliant.solvers.modes import Modes, warm_efforts
-from pliant.solvers.multistart import BEGUN, CHOSEN, INTEGERS, ITERATIONS, OWN, STATUS, TRAIL
+from pliant.solvers.multistart import BEGUN, CHOSEN, FIRST, ITERATIONS, LENGTH, STATUS, outputs
 from pliant.solvers.problem import Problem
 from pliant.solvers.qp import INFEASIBLE, Scaled, solve_scaled
 from pliant.solvers.qpcc import SHIFT, assemble, descent
-from pliant.solvers.qpcc_solution import QpccSolution
-from pliant.solvers.results import COST, EPSILON, PENETRATION, layout
+from pliant.solvers.qpcc_solution import Evidence, QpccSolution
 
-FULL = 1e-9  # added to the diagonal of the full programs, which leave some efforts undetermined
+SINGULAR = 1e-9  # added to the diagonal: full programs and redundant actuators are singular
 TIGHT_SLACK = 1e-8  # slack of a contact inequality, relative to the largest, that counts as none
-FALLS = 1e-10  # relative fall of the cost that counts
+FALLS = 1e-10  # fall of the cost that counts, relative to it and to the task without efforts
 
 
 class Step(NamedTuple):
@@ -44,40 +43,57 @@ class Step(NamedTuple):
         return [int(c) for c in np.argsort(-self.border) if tight[c] and int(c) not in tried]
 
 
+class Quadratic(NamedTuple):
+    """min ½dᵀHd + gᵀd with bounds on d and, behind those, on A d."""
+
+    H: np.ndarray
+    g: np.ndarray
+    A: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
 Program = Callable[[Modes, np.ndarray], Step | None]
 
 
-def reduced(modes: Modes, x: np.ndarray) -> Step | None:
-    """QP_I with λ_c eliminated, about the point x where the values were computed; None if it is infeasible."""
+def state_reduced(modes: Modes, x: np.ndarray) -> Quadratic:
+    """QP_I with λ_c eliminated, in d = change of the efforts from x."""
     p, S, value = modes.problem, modes.slopes, modes.value
     na, nc, ne = p.na, p.nc, p.ne
     E, error = S[:, nc : nc + ne], value[nc : nc + ne]
     H = 2.0 * (E @ E.T + modes.Q)
+    H.flat[:: na + 1] += SINGULAR * H.diagonal().max(initial=0.0)
     g = 2.0 * (E @ error + modes.Q @ x - modes.p)
     A = S.T[_constraints(nc, ne, na)]
     low = np.concatenate((modes.lo - x, -value[:nc], modes.dlo - value[nc + ne :]))
     high = np.concatenate((modes.hi - x, np.full(nc, np.inf), modes.dhi - value[nc + ne :]))
-    d, force = _run(H, g, A, low, high)
+    return Quadratic(H, g, A, low, high)
+
+
+def reduced(modes: Modes, x: np.ndarray) -> Step | None:
+    """QP_I with λ_c eliminated, about the point x where the values were computed; None if it is infeasible."""
+    na, nc, ne = modes.problem.na, modes.problem.nc, modes.problem.ne
+    stated, error = state_reduced(modes, x), modes.value[nc : nc + ne]
+    d, force = _run(stated)
     if d is None:
         return None
-    cost = error @ error + x @ modes.Q @ x - 2.0 * modes.p @ x + g @ d + 0.5 * d @ H @ d
-    slack = value[:nc] + d @ S[:, :nc]
+    cost = error @ error + x @ modes.Q @ x - 2.0 * modes.p @ x + stated.g @ d + 0.5 * d @ stated.H @ d
+    slack = modes.value[:nc] + d @ modes.slopes[:, :nc]
     return Step(x + d, float(cost), slack, force[:na], force[na : na + nc], force[na + nc :])
 
 
-def full(modes: Modes, x: np.ndarray) -> Step | None:
-    """QP_I with λ_c among the unknowns; None if it is infeasible."""
+def state_full(modes: Modes, _: np.ndarray) -> Quadratic:
+    """QP_I with λ_c among the unknowns (λ_a, λ_c)."""
     p = modes.problem
     na, nc, ne = p.na, p.nc, p.ne
     rows = np.vstack((modes.start[:na], modes.C)).T  # (m, na + nc)
     fixed, E = modes.start[na], rows[nc : nc + ne]
     H = 2.0 * E.T @ E
     H[:na, :na] += 2.0 * modes.Q
-    H.flat[:: na + nc + 1] += FULL * H.diagonal().max(initial=0.0)
+    H.flat[:: na + nc + 1] += SINGULAR * H.diagonal().max(initial=0.0)
     g = 2.0 * fixed[nc : nc + ne] @ E
     g[:na] -= 2.0 * modes.p
-    pushes = np.zeros(nc, bool)
-    pushes[modes.members] = True
+    pushes = _pushes(modes)
     A = np.ascontiguousarray(rows[_constraints(nc, ne, na)])
     low = np.concatenate((modes.lo, np.zeros(nc), -fixed[:nc], modes.dlo - fixed[nc + ne :]))
     high = np.concatenate(
@@ -88,15 +104,29 @@ def full(modes: Modes, x: np.ndarray) -> Step | None:
             modes.dhi - fixed[nc + ne :],
         )
     )
-    z, force = _run(H, g, A, low, high)
+    return Quadratic(H, g, A, low, high)
+
+
+def full(modes: Modes, x: np.ndarray) -> Step | None:
+    """QP_I with λ_c among the unknowns; None if it is infeasible."""
+    na, nc, ne = modes.problem.na, modes.problem.nc, modes.problem.ne
+    z, force = _run(state_full(modes, x))
     if z is None:
         return None
-    error = E @ z + fixed[nc : nc + ne]
-    new = z[:na]
+    value, pushes, new = np.append(z[:na], 1.0) @ modes.start + z[na:] @ modes.C, _pushes(modes), z[:na]
+    error = value[nc : nc + ne]
     cost = error @ error + new @ modes.Q @ new - 2.0 * modes.p @ new
     border = np.where(pushes, force[na : na + nc], force[na + nc : na + 2 * nc])
-    slack = np.where(pushes, z[na:], rows[:nc] @ z + fixed[:nc])
-    return Step(new, float(cost), slack, force[:na], border, force[na + 2 * nc :])
+    return Step(
+        new, float(cost), np.where(pushes, z[na:], value[:nc]), force[:na], border, force[na + 2 * nc :]
+    )
+
+
+def _pushes(modes: Modes) -> np.ndarray:
+    """(nc,) whether a contact pushes in the present mode."""
+    pushes = np.zeros(modes.problem.nc, bool)
+    pushes[modes.members] = True
+    return pushes
 
 
 def _constraints(nc: int, ne: int, na: int) -> np.ndarray:
@@ -104,14 +134,18 @@ def _constraints(nc: int, ne: int, na: int) -> np.ndarray:
     return np.concatenate((np.arange(nc), np.arange(nc + ne, nc + ne + na)))
 
 
-def _run(
-    H: np.ndarray, g: np.ndarray, A: np.ndarray, low: np.ndarray, high: np.ndarray
-) -> tuple[np.ndarray | None, np.ndarray]:
-    """(d or None if infeasible, multipliers with H d + g = multipliers), by a program brought to unit size."""
-    size = H.diagonal().max(initial=0.0) or 1.0
-    unit = np.abs(g).max(initial=0.0) / size or 1.0
-    scaled = Scaled(H / size, g / (size * unit), np.ascontiguousarray(A), low / unit, high / unit)
-    d, force, status, _, _ = solve_scaled(scaled)
+def scaled(stated: Quadratic) -> tuple[Scaled, float, float]:
+    """The program brought to unit size; its own size and the unit of its variables."""
+    H, g, A, low, high = stated
+    size = float(H.diagonal().max(initial=0.0)) or 1.0
+    unit = float(np.abs(g).max(initial=0.0)) / size or 1.0
+    return Scaled(H / size, g / (size * unit), np.ascontiguousarray(A), low / unit, high / unit), size, unit
+
+
+def _run(stated: Quadratic) -> tuple[np.ndarray | None, np.ndarray]:
+    """(d or None if infeasible, multipliers with H d + g = multipliers)."""
+    program, size, unit = scaled(stated)
+    d, force, status, _, _ = solve_scaled(program)
     return (d * unit if status != INFEASIBLE else None), force * (size * unit)
 
 
@@ -121,6 +155,8 @@ def pivot(modes: Modes, x: np.ndarray, program: Program) -> tuple[Step, list[int
     step = program(modes, x)
     if step is None:
         return None
+    p = modes.problem
+    task = float((modes.start[p.na, p.nc : p.nc + p.ne] ** 2).sum())
     solved, switches, tried = 1, [], set()
     while True:
         candidates = step.candidates(tried)
@@ -134,7 +170,7 @@ def pivot(modes: Modes, x: np.ndarray, program: Program) -> tuple[Step, list[int
         modes.value[:] = modes.at(step.x)
         new = program(modes, step.x)
         solved += 1
-        if new is not None and new.cost < step.cost - FALLS * abs(step.cost):
+        if new is not None and new.cost < step.cost - FALLS * (abs(step.cost) + task):
             step, tried = new, set()
             switches.append(contact)
         else:
@@ -153,7 +189,7 @@ def decompose(p: Problem, starts: int, formulation: str) -> QpccSolution:
             repaired = repaired or descent(p, starts)
             if not repaired.certificate.solved:
                 return repaired
-            found = pivot(modes, repaired.effort / modes.scale[: p.na], program)
+            found = pivot(modes, repaired.effort / modes.unit, program)
         if found is not None:
             costs[number], solved = found[0].cost, solved + found[2]
             if best is None or found[0].cost < best[0].cost * (1.0 - FALLS):
@@ -168,51 +204,45 @@ def _points(modes: Modes, starts: int) -> np.ndarray:
     p, rng = modes.problem, np.random.default_rng(0)
     reach = np.where(np.isfinite(modes.hi), modes.hi, 1.0), np.where(np.isfinite(modes.lo), modes.lo, -1.0)
     points = reach[1] + (reach[0] - reach[1]) * rng.uniform(size=(starts, p.na))
-    points[0] = warm_efforts(p) / modes.scale[: p.na] if p.warm else 0.0
+    points[0] = warm_efforts(p) / modes.unit if p.warm else 0.0
     if p.warm and starts > 1:
         points[1] = 0.0
     return np.clip(points, modes.lo, np.maximum(modes.hi, modes.lo))
 
 
 def _report(modes: Modes, best: tuple, costs: np.ndarray, solved: int) -> QpccSolution:
-    """The vectors of results, as the compiled descent would fill them."""
-    step, switches, own, number, members = best
+    """Efforts and multipliers, as the compiled descent would fill them."""
+    step, switches, _, number, members = best
     p = modes.problem
-    na, nc, ne = p.na, p.nc, p.ne
-    Wea, Wec, Waa, Wac, Wcc, de, da, dc, weights, previous = p.parts()[:10]
-    at = layout(ne, na, nc)
-    numbers = np.zeros(at.length)
-    unit_a, unit_c = modes.scale[:na], modes.scale[na:]
+    na, nc, last = p.na, p.nc, p.nc + p.ne
+    numbers, integers = outputs(na, nc, last + na)
     free = np.append(step.x, 1.0) @ modes.start
     push, nu, kappa = np.zeros(nc), np.zeros(nc), np.zeros(nc)
     W = modes.C[np.ix_(members, members)]
     push[members] = np.maximum(np.linalg.solve(W, -free[members]), 0.0) if len(members) else 0.0
-    error = free[nc : nc + ne] + push @ modes.C[:, nc : nc + ne]
+    error = free[nc:last] + push @ modes.C[:, nc:last]
     outside = np.ones(nc, bool)
     outside[members] = False
     nu[outside], kappa[members] = step.border[outside], step.border[members]
-    force = 2.0 * modes.C[:, nc : nc + ne] @ error - modes.C[:, nc + ne :] @ step.mu - modes.C[:, :nc] @ nu
+    force = 2.0 * modes.C[:, nc:last] @ error - modes.C[:, last:] @ step.mu - modes.C[:, :nc] @ nu
     if len(members):
         nu[members] = np.linalg.solve(W, force[members] - kappa[members])
     kappa[outside] = (force - modes.C[:, members] @ nu[members])[outside]
-    effort, contact = step.x * unit_a, push * unit_c
-    change = effort - previous
-    error = Wea @ effort + Wec @ contact + de
-    numbers[COST] = weights @ error**2 + modes.eps * effort @ Waa @ effort + p.rho * change @ Waa @ change
-    numbers[EPSILON], numbers[PENETRATION] = modes.eps, 0.0
-    parts = (
-        effort, Waa @ effort + Wac @ contact + da, step.eta / unit_a, step.mu * unit_a, error, contact,
-        effort @ Wac + Wcc @ contact + dc, nu * unit_c, np.divide(kappa, unit_c, where=unit_c > 0.0, out=np.zeros(nc)),
-    )  # fmt: skip
-    numbers[at.effort :] = np.concatenate(parts)
-    integers = np.zeros(INTEGERS + 2 * na + nc + TRAIL, np.int64)
+    none = np.zeros(p.ne)
+    moving = modes.scale > 0.0
+    inverse = np.where(moving, 1.0 / np.where(moving, modes.scale, 1.0), 0.0)
+    numbers[0] = modes.scale * np.concatenate((push, none, step.x))
+    lo, hi = p.parts()[-1][:2]
+    numbers[0, last:] = np.clip(numbers[0, last:], lo, np.maximum(lo, hi))  # no ulp beyond a bound
+    numbers[1] = inverse * np.concatenate((kappa, none, step.eta))
+    numbers[2] = modes.scale * np.concatenate((nu, none, step.mu))
     begun = set(members.tolist()).symmetric_difference(c for c in set(switches) if switches.count(c) % 2)
-    trail = integers[INTEGERS + 2 * na :]
+    trail = integers[FIRST + 2 * na :]
     moves = [c + 1 for c in sorted(begun)] + [c + 1 for c in switches]
-    trail[0], integers[BEGUN] = min(len(moves), len(trail) - 1), len(begun)
-    trail[1 : 1 + trail[0]] = moves[: trail[0]]
-    integers[CHOSEN], integers[ITERATIONS], integers[OWN] = number, solved, own
+    integers[LENGTH], integers[BEGUN] = min(len(moves), len(trail)), len(begun)
+    trail[: integers[LENGTH]] = moves[: integers[LENGTH]]
+    integers[CHOSEN], integers[ITERATIONS] = number, solved
     integers[STATUS] = UNFINISHED  # until the residual says otherwise
     for k, multiplier in enumerate((step.eta, step.mu)):
-        integers[INTEGERS + k * na : INTEGERS + (k + 1) * na] = -np.sign(multiplier).astype(np.int64)
-    return assemble(p, at, costs, numbers, integers)
+        integers[FIRST + k * na : FIRST + (k + 1) * na] = -np.sign(multiplier).astype(np.int64)
+    return assemble(Evidence(p, modes.eps, costs, numbers, integers))

@@ -11,38 +11,47 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.solvers.multipliers import STAY, contact_multipliers, release
-from pliant.solvers.newton import (
+from pliant.solvers.native import INTEGER, INTEGERS, NOTHING, REAL, REALS, native, row
+from pliant.solvers.newton import gradient, hessian, newton_step
+from pliant.solvers.pieces import cross, respond
+from pliant.solvers.rows import add, dot, fill, largest
+from pliant.solvers.tableau import (
     DHI,
     DLO,
-    HESSIAN,
+    FROM,
+    HELD,
     HI,
+    HOLDING,
+    HOLDS,
+    ITERATIONS,
     LEFT,
     LEVEL,
     LO,
-    MU,
+    MOST_MOVES,
+    MOVES,
+    NA,
+    NC,
+    NE,
+    PLACE,
+    PUSH,
+    RESPONSE,
     RIGHT,
-    ROW,
     SIDE,
     SIGN,
-    WANTED,
-    D,
-    G,
-    X,
-    gradient,
-    hessian,
-    newton_step,
-)
-from pliant.solvers.pieces import (
-    FIXED,
-    PLACE,
-    RESPONSE,
     SLOPE,
+    STOP,
+    STUCK,
     TALLY,
     TARGET,
+    TO,
+    TRAIL,
     VALUE,
-    cross,
-    inner,
-    respond,
+    WEIGHT,
+    D,
+    G,
+    M,
+    S,
+    X,
 )
 
 STILL = 1e-13  # a slope below this share of its terms is rounding …
@@ -51,175 +60,198 @@ RESOLVED = 1e-3  # … where residuals count at least as this share of what they
 CROSSINGS = 3  # of one border without progress; then it is held
 
 MINIMUM, UNFINISHED = 0, 1
-NOTHING, BOUND, LIMIT, BORDER = 0, 1, 2, 3  # what stops a step
-MET, BACK, BEYOND = 0, 1, 2  # why a border is dealt with
+FREELY, BOUND, LIMIT, BORDER = range(4)  # what stops a step
+MET, BACK, BEYOND = range(3)  # why a border is dealt with
 
 
-@inner
-def descend(M, L, I, A, Q, K, F, trail, limit):
-    """Move to a local minimum of the cost; returns (status, iterations).
+@native(NOTHING, REALS, INTEGERS, INTEGER, REAL, REAL)
+def hold(z, j, r, level, sign):
+    """Hold a row, if there is room."""
+    n = j[HOLDS]
+    if n < 2 * j[NA] + 2:
+        row(j, j, HELD)[n] = r
+        row(j, j, HOLDING)[r] = 1
+        row(z, j, LEVEL)[n] = level
+        row(z, j, SIGN)[n] = sign
+        row(z, j, PUSH)[n] = 0.0
+        j[HOLDS] = n + 1
 
-    `trail` records the contacts that join (i + 1) or quit (−i − 1); its first entry is its length.
+
+@native(REAL, REALS, INTEGERS)
+def begin(z, j):
+    """Nothing is held yet; returns the least size of a residual."""
+    floor, tally, holding = 0.0, row(j, j, TALLY), row(j, j, HOLDING)
+    fixed, target = row(z, j, S + 2 * j[NA]), row(z, j, TARGET)
+    j[HOLDS] = 0
+    j[STUCK] = 0
+    for r in range(j[M]):
+        tally[r] = 0
+        holding[r] = 0
+    for r in range(j[FROM], j[TO]):
+        floor = max(floor, row(z, j, WEIGHT)[r] * max(abs(fixed[r]), abs(target[r])))
+    return RESOLVED * floor
+
+
+@native(NOTHING, REALS, INTEGERS)
+def sit_down(z, j):
+    """Hold the effort bounds that the gradient pushes against."""
+    x, lo, hi = row(z, j, X), row(z, j, LO), row(z, j, HI)
+    g, side = row(z, j, G), row(j, j, SIDE)
+    for i in range(j[NA]):
+        side[i] = 0
+        if lo[i] == hi[i] or (x[i] <= lo[i] and g[i] > 0.0):
+            side[i] = -1
+        elif x[i] >= hi[i] and g[i] < 0.0:
+            side[i] = 1
+
+
+@native(NOTHING, REALS, INTEGERS)
+def tilt(z, j):
+    """SLOPE ← change of the values along d."""
+    fill(row(z, j, SLOPE), 0.0, j[M])
+    for i in range(j[NA]):
+        add(row(z, j, SLOPE), row(z, j, D)[i], row(z, j, S + i), j[M])
+
+
+@native(REAL, REALS, INTEGERS, INTEGER)
+def bend(z, j, Q):
+    """Curvature of the cost along d."""
+    total, d, slope = 0.0, row(z, j, D), row(z, j, SLOPE)
+    for i in range(j[NA]):
+        total += d[i] * dot(row(z, j, Q + i), d, j[NA])
+    for r in range(j[FROM], j[TO]):
+        total += row(z, j, WEIGHT)[r] * slope[r] * slope[r]
+    return 2.0 * total
+
+
+@native(REAL, REALS, INTEGERS, REAL)
+def walk(z, j, reach):
+    """Go along d until something stops it; returns the step. STOP becomes what did, times m, plus its index."""
+    na, nc, m = j[NA], j[NC], j[M]
+    last, step, kind, index = nc + j[NE], reach, FREELY, 0
+    value, slope, x, d = row(z, j, VALUE), row(z, j, SLOPE), row(z, j, X), row(z, j, D)
+    still, holding = 1e-12 * largest(d, na), row(j, j, HOLDING)
+    for i in range(nc):
+        room = max(value[i], 0.0)
+        if slope[i] < -still and room < -step * slope[i] and holding[i] == 0:
+            kind, index, step = BORDER, i, room / -slope[i]
+    for i in range(na):
+        rate, r = slope[last + i], last + i
+        if d[i] != 0.0:
+            room = max((row(z, j, LO if d[i] < 0.0 else HI)[i] - x[i]) / d[i], 0.0)
+            if room < step:
+                kind, index, step = BOUND, i, room
+        if abs(rate) > still and holding[r] == 0 and row(z, j, WEIGHT)[r] == 0.0:
+            room = max((row(z, j, DLO if rate < 0.0 else DHI)[i] - value[r]) / rate, 0.0)
+            if room < step:  # unless wanted: a violated limit stops nothing
+                kind, index, step = LIMIT, i, room
+    add(x, step, d, na)
+    add(value, step, slope, m)
+    j[STOP] = kind * m + index
+    return step
+
+
+@native(INTEGER, REALS, INTEGERS, REAL)
+def arrive(z, j, step):
+    """Sit down where the walk ended: hold a limit that stopped it; returns the contact whose border did, or −1."""
+    kind, i = j[STOP] // j[M], j[STOP] % j[M]
+    x, d, tally, last = row(z, j, X), row(z, j, D), row(j, j, TALLY), j[NC] + j[NE]
+    length, extent = 0.0, 1e-300
+    for a in range(j[NA]):
+        length = max(length, step * abs(d[a]))
+        extent = max(extent, abs(x[a]), row(z, j, RIGHT)[a] - row(z, j, LEFT)[a])
+    j[STUCK] += 1
+    if length > 1e-12 * extent:
+        j[STUCK] = 0
+        for r in range(j[NC]):
+            tally[r] = 0
+    rising = (d[i] if kind == BOUND else row(z, j, SLOPE)[last + i if kind == LIMIT else i]) > 0.0
+    if kind == BOUND:
+        row(j, j, SIDE)[i] = 1 if rising else -1
+        x[i] = row(z, j, HI if rising else LO)[i]
+    elif kind == LIMIT:
+        hold(z, j, last + i, row(z, j, DHI if rising else DLO)[i], -1.0 if rising else 1.0)
+    elif kind == BORDER:
+        row(z, j, VALUE)[i] = 0.0
+        tally[i] += 1
+        return i
+    return -1
+
+
+@native(REAL, REALS, INTEGERS, INTEGER, INTEGER, REAL)
+def change_sides(z, j, border, why, falling):
+    """Cross a border where the cost falls beyond it, else hold it; returns how fast it falls there, 0 if held.
+
+    `falling` is how fast the cost fell before the border.
     """
-    na, nc, last = A.shape[1], L.shape[1], K.shape[1] - 1
-    size, floor, trial = 0.0, 0.0, -1
-    fresh, bent = True, True
-    K[ROW, last] = 0
-    for i in range(nc + 1):
-        I[TALLY, i] = 0
-    for n in range(K[WANTED, last]):
-        r = K[WANTED, n]
-        floor = max(floor, RESOLVED * abs(M[2 * na + FIXED, r]), RESOLVED * abs(M[na + TARGET, r]))
-    for iteration in range(1, limit + 1):
-        size = gradient(M, A, Q, K, floor)
-        if bent:
-            hessian(M, A, Q, K)
-        if iteration == 1:
-            _sit_down(A, K)
+    pivot, value, target = 0.0, row(z, j, VALUE), row(z, j, TARGET)
+    if why != MET or row(j, j, TALLY)[border] <= CROSSINGS:
+        pivot = respond(z, j, border)
+    beyond, slope, response = 1.0, row(z, j, SLOPE), row(z, j, RESPONSE)
+    if why == MET and j[HOLDS] == 0 and pivot > 0.0:
+        # there g changes by 2 c (u·residual) with c = −S_i / pivot: no need to cross to know
+        pull = 0.0
+        for r in range(j[FROM], j[TO]):
+            pull += row(z, j, WEIGHT)[r] * response[r] * (value[r] - target[r])
+        turn = -slope[border] / pivot
+        beyond = falling - 2.0 * turn * pull
+        if not beyond > 1e-10 * falling:
+            pivot = 0.0
+        add(slope, turn, response, j[M])
+        slope[border] = turn
+    if pivot > 0.0:
+        cross(z, j, border, pivot)
+        if j[MOVES] < j[NC] + MOST_MOVES:
+            row(j, j, TRAIL)[j[MOVES]] = border + 1 if row(j, j, PLACE)[border] >= 0 else -border - 1
+            j[MOVES] += 1
+    if pivot == 0.0 or why == BACK:
+        hold(z, j, border, 0.0, 1.0)
+        beyond = 0.0
+    return beyond
+
+
+@native(INTEGER, REALS, INTEGERS, INTEGER, INTEGER)
+def descend(z, j, Q, limit):
+    """Move to a local minimum of the cost with the effort terms of block Q; returns the status."""
+    na, d = j[NA], row(z, j, D)
+    fresh, bent, trial = True, True, np.int64(-1)
+    size, falling, floor = 0.0, 0.0, begin(z, j)
+    for iteration in range(limit):
+        j[ITERATIONS] += 1
+        reach = 1.0
         if fresh:
-            newton_step(M, A, K, F)
-        falling, length = 0.0, 0.0
-        curvature, inward = 0.0, 0.0
-        for i in range(na):
-            falling -= A[G, i] * A[D, i]
-            length = max(length, abs(A[D, i]))
-            inward += M[i, max(trial, 0)] * A[D, i]
-            for j in range(na):
-                curvature += A[D, i] * A[HESSIAN + i, j] * A[D, j]
-        reach = 1.0 if fresh else falling / max(curvature, 1e-300)
-        moving = falling > STILL * size * length
-        kind, border, why = NOTHING, np.int64(-1), MET
-        if trial >= 0 and not (moving and inward > 0.0):
-            kind, border, why = BORDER, trial, BACK
+            size = gradient(z, j, Q, floor)
+            if bent:
+                hessian(z, j, Q)
+            if iteration == 0:
+                sit_down(z, j)
+            newton_step(z, j)
+            tilt(z, j)
+            falling, bent = -dot(row(z, j, G), d, na), False
+        else:
+            reach = falling / max(bend(z, j, Q), 1e-300)
+        moving = falling > STILL * size * largest(d, na)
+        border, why, free = np.int64(-1), MET, True
+        if trial >= 0 and not (moving and row(z, j, SLOPE)[trial] > 0.0):
+            border, why = trial, BACK
         elif moving:
-            kind, border, step = _walk(M, A, K, F, I, reach)
+            step = walk(z, j, reach)
+            border, free = arrive(z, j, step), j[STOP] < j[M]
             falling *= 1.0 - step / reach
-        if kind == NOTHING and (fresh or not moving):  # here the multipliers are those of this point
-            if K[ROW, last] > 0:
-                contact_multipliers(M, L, I, K, F)
-            border = release(M, L, I, A, K, F, WRONG * size, I[TALLY, nc] > 2 * na + 4)
+        if border < 0 and free and (fresh or not moving):  # here the multipliers are those of this point
+            if j[HOLDS] > 0:
+                contact_multipliers(z, j)
+            border, why = release(z, j, WRONG * size, j[STUCK] > 2 * na + 4), BEYOND
             if border == STAY:
-                return MINIMUM, iteration
-            kind, why = BORDER if border >= 0 else NOTHING, BEYOND
-            I[TALLY, nc] += 1
-        trial, fresh, bent = np.int64(-1), True, kind == BORDER
-        if kind == BORDER:
-            pivot, alone = 0.0, K[ROW, last] == 0
-            if why != MET or I[TALLY, border] <= CROSSINGS:
-                pivot = respond(M, L, I, border)
-            if why == MET and alone and not _falls_beyond(M, K, na, border, pivot, falling):
-                pivot = 0.0
-            if pivot > 0.0:
-                cross(M, L, I, border, pivot)
-                if trail[0] + 1 < len(trail):
-                    trail[0] += 1
-                    trail[trail[0]] = border + 1 if I[PLACE, border] >= 0 else -border - 1
-            if pivot == 0.0 or why == BACK:
-                _hold(K, F, border, 0.0, 1.0)
-            elif why == MET:
+                return MINIMUM
+            j[STUCK] += 1
+        fresh, trial = True, np.int64(-1)
+        if border >= 0:
+            alone, bent = j[HOLDS] == 0, True
+            falling = change_sides(z, j, border, why, falling)
+            if why == MET and falling > 0.0:
                 # held rows bend at the border, so only the next step shows whether crossing it was right
                 fresh, trial = not alone, trial if alone else border
-        if I[TALLY, nc] > 10 * na + 40:
-            return UNFINISHED, iteration
-    return UNFINISHED, limit
-
-
-@inner
-def _falls_beyond(M, K, na, i, pivot, falling):
-    """Whether the cost still falls along d beyond the border of contact i.
-
-    There g changes by 2 c (u·residual) with c = −S_i / pivot: no need to cross to know.
-    """
-    pull = 0.0
-    for n in range(K[WANTED, K.shape[1] - 1]):
-        r = K[WANTED, n]
-        pull += M[na + RESPONSE, r] * (M[na + VALUE, r] - M[na + TARGET, r])
-    return pivot > 0.0 and falling + 2.0 * M[na + SLOPE, i] / pivot * pull > 1e-10 * falling
-
-
-@inner
-def _sit_down(A, K):
-    """Hold the effort bounds that the gradient pushes against."""
-    for j in range(A.shape[1]):
-        K[SIDE, j] = 0
-        if A[LO, j] == A[HI, j] or (A[X, j] <= A[LO, j] and A[G, j] > 0.0):
-            K[SIDE, j] = -1
-        elif A[X, j] >= A[HI, j] and A[G, j] < 0.0:
-            K[SIDE, j] = 1
-
-
-@inner
-def _walk(M, A, K, F, I, reach):
-    """Go along d until something stops it, and hold that if it is a limit; returns (kind, index, step)."""
-    na, nc, m = A.shape[1], I.shape[1] - 1, M.shape[1]
-    value, slope, x = M[na + VALUE], M[na + SLOPE], A[X]
-    d, tally = A[D], I[TALLY]
-    length, extent = 0.0, 1e-300
-    for r in range(m):
-        slope[r] = 0.0
-    for j in range(na):
-        row, change = M[j], d[j]
-        length, extent = max(length, abs(change)), max(extent, abs(x[j]), A[RIGHT, j] - A[LEFT, j])
-        for r in range(m):
-            slope[r] += change * row[r]
-    kind, index = NOTHING, np.int64(-1)
-    step, still = reach, 1e-12 * length
-    for i in range(nc):
-        if slope[i] < -still and max(value[i], 0.0) < -step * slope[i] and not _among(K[ROW], i):
-            kind, index, step = BORDER, i, max(value[i], 0.0) / -slope[i]
-    for j in range(na):
-        r = m - na + j
-        room = (A[LO, j] if d[j] < 0.0 else A[HI, j]) - x[j]
-        if d[j] != 0.0 and max(room / d[j], 0.0) < step:
-            kind, index, step = BOUND, j, max(room / d[j], 0.0)
-        room = (A[DLO, j] if slope[r] < 0.0 else A[DHI, j]) - value[r]
-        if (
-            abs(slope[r]) > still
-            and max(room / slope[r], 0.0) < step
-            and not (_among(K[ROW], r) or _among(K[WANTED], r))
-        ):
-            kind, index, step = (
-                LIMIT,
-                r,
-                max(room / slope[r], 0.0),
-            )  # unless wanted: a violated limit stops nothing
-    for j in range(na):
-        x[j] += step * d[j]
-    for r in range(m):
-        value[r] += step * slope[r]
-    tally[nc] += 1
-    if step * length > 1e-12 * extent:
-        for i in range(nc + 1):
-            tally[i] = 0
-    if kind == BOUND:
-        K[SIDE, index] = 1 if d[index] > 0.0 else -1
-        x[index] = A[HI, index] if d[index] > 0.0 else A[LO, index]
-    elif kind == LIMIT:
-        j = index - (m - na)
-        if slope[index] < 0.0:
-            _hold(K, F, index, A[DLO, j], 1.0)
-        else:
-            _hold(K, F, index, A[DHI, j], -1.0)
-    elif kind == BORDER:
-        value[index] = 0.0
-        tally[index] += 1
-    return kind, index, step
-
-
-@inner
-def _among(listed, index):
-    found = False
-    for n in range(listed[len(listed) - 1]):
-        found |= listed[n] == index
-    return found
-
-
-@inner
-def _hold(K, F, index, level, sign):
-    """Hold a row, if there is room."""
-    last = K.shape[1] - 1
-    n = K[ROW, last]
-    if n < F.shape[1]:
-        K[ROW, n], F[LEVEL, n] = index, level
-        F[SIGN, n], F[MU, n] = sign, 0.0
-        K[ROW, last] = n + 1
+        if j[STUCK] > 10 * na + 40:
+            break
+    return UNFINISHED

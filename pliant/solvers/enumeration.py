@@ -168,11 +168,15 @@ def qpcc_global(
     Arguments and keywords as for `qpcc` (but starts, method, formulation). The number of pieces grows fast with the
     actuators: give a `limit` of pieces or `seconds`, and look at `complete`.
     """
-    p = problem(*matrices, **options)
+    return enumerate_modes(problem(*matrices, **options), limit, seconds)
+
+
+def enumerate_modes(p: Problem, limit: int = 100_000, seconds: float = np.inf) -> GlobalSolution:
+    """See `qpcc_global`."""
     arrangement = Arrangement(p)
     complete = arrangement.explore(limit, seconds)
     found: list[QpccSolution] = []
-    scale = arrangement.modes.scale[: p.na] * arrangement.unit
+    scale = arrangement.modes.unit * arrangement.unit
     for piece in sorted(arrangement.pieces.values(), key=lambda piece: piece.cost):
         if piece.x is None or not arrangement.is_local_minimum(piece):
             continue
@@ -209,11 +213,11 @@ def landscape(points: ArrayLike, *matrices: Any, **options: Any) -> Landscape:
     if efforts.ndim != 2 or efforts.shape[1] != p.na:
         raise InputError("points", expected=f"(n, {p.na})", got=efforts.shape)
     errors, moved = slice(p.nc, p.nc + p.ne), slice(p.nc + p.ne, None)
-    previous = p.parts()[9] / modes.scale[: p.na]
+    previous = p.parts()[9] / modes.unit
     constant = previous @ modes.p
     cost, feasible = np.empty(len(efforts)), np.empty(len(efforts), bool)
     piece, labels = np.empty(len(efforts), np.int64), {}
-    for n, x in enumerate(efforts / modes.scale[: p.na]):
+    for n, x in enumerate(efforts / modes.unit):
         modes.settle(x, slopes=False)
         value = modes.value
         cost[n] = value[errors] @ value[errors] + x @ modes.Q @ x - 2.0 * modes.p @ x + constant
@@ -224,7 +228,7 @@ def landscape(points: ArrayLike, *matrices: Any, **options: Any) -> Landscape:
 
 def started(p: Problem, effort: np.ndarray) -> Problem:
     """The problem with a warm start."""
-    data, begin = p.data.copy(), offsets.py_func(p.ne, p.na, p.nc).start
+    data, begin = p.data.copy(), offsets(p.ne, p.na, p.nc).start
     data[begin : begin + p.na] = effort
     return p._replace(data=data, warm=True)
 

@@ -2,24 +2,50 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from pliant.solvers.problem import Problem
-from pliant.solvers.results import EPSILON, LEAST_EFFORT, layout
 
 ACTIVE = 1e-9  # a bound, effort or gap nearer to zero than this, relative, counts as active
 RESOLVED = 1e-3  # errors of the task count at least as this share of what they were without efforts
+LEAST_EFFORT = 1e-6  # share of their range that efforts count at least, where gaps are compared
 
 
-def residuals(p: Problem, numbers: np.ndarray) -> tuple[float, float, float]:
-    """(stationarity, complementarity, feasibility), see `QpccCertificate`."""
-    na, nc, ne = p.na, p.nc, p.ne
+class Motion(NamedTuple):
+    """What efforts cause: effector error δ_e (ne,), displacements δ_a (na,), gaps δ_c (nc,)."""
+
+    error: np.ndarray
+    moved: np.ndarray
+    gap: np.ndarray
+
+
+def motion(p: Problem, effort: np.ndarray, contact: np.ndarray) -> Motion:
+    """δ of all rows under actuator and contact efforts."""
+    Wea, Wec, Waa, Wac, Wcc, de, da, dc = p.parts()[:8]
+    return Motion(
+        Wea @ effort + Wec @ contact + de,
+        Waa @ effort + Wac @ contact + da,
+        effort @ Wac + contact @ Wcc + dc,
+    )
+
+
+def cost(p: Problem, eps: float, effort: np.ndarray, error: np.ndarray) -> float:
+    """Σ wₑδₑ² + ε λ_aᵀW_aa λ_a + ρ‖λ_a − λ_prev‖²_Waa."""
+    parts = p.parts()
+    Waa, weights, previous = parts[2], parts[8], parts[9]
+    change = effort - previous
+    return float(weights @ error**2 + eps * effort @ Waa @ effort + p.rho * change @ Waa @ change)
+
+
+def residuals(p: Problem, eps: float, numbers: np.ndarray) -> tuple[float, float, float]:
+    """(stationarity, complementarity, feasibility), see `QpccCertificate`; `numbers` as `search` fills them."""
+    nc, last = p.nc, p.nc + p.ne
     Wea, Wec, Waa, Wac, Wcc, de, _, dc, weights, previous, _, _, (lo, hi, dlo, dhi) = p.parts()
-    at = layout(ne, na, nc)
-    effort, moved = numbers[at.effort :][:na], numbers[at.displacement :][:na]
-    eta, mu = numbers[at.effort_multiplier :][:na], numbers[at.displacement_multiplier :][:na]
-    error, contact, gap = numbers[at.effector :][:ne], numbers[at.contact :][:nc], numbers[at.gap :][:nc]
-    nu, kappa = numbers[at.gap_multiplier :][:nc], numbers[at.contact_multiplier :][:nc]
+    effort, contact = numbers[0, last:], numbers[0, :nc]
+    eta, kappa, mu, nu = numbers[1, last:], numbers[1, :nc], numbers[2, last:], numbers[2, :nc]
+    error, moved, gap = motion(p, effort, contact)
     unit_a, unit_c = _units(Waa), _units(Wcc)
 
     used = np.maximum(np.abs(effort), LEAST_EFFORT * np.where(np.isfinite(hi - lo), hi - lo, 0.0))
@@ -34,13 +60,11 @@ def residuals(p: Problem, numbers: np.ndarray) -> tuple[float, float, float]:
     )
 
     task = 2.0 * weights * error
-    work = (Waa + Waa.T) @ (numbers[EPSILON] * effort + p.rho * (effort - previous))
+    work = (Waa + Waa.T) @ (eps * effort + p.rho * (effort - previous))
     on_actuators = (task @ Wea + work - eta - mu @ Waa - Wac @ nu) / unit_a
     on_contacts = (task @ Wec - mu @ Wac - Wcc @ nu - kappa) / unit_c
     terms = 2.0 * weights * np.maximum(np.abs(error), RESOLVED * _largest(de))
-    works = np.abs(Waa + Waa.T) @ (
-        numbers[EPSILON] * used + p.rho * np.maximum(np.abs(effort - previous), used)
-    )
+    works = np.abs(Waa + Waa.T) @ (eps * used + p.rho * np.maximum(np.abs(effort - previous), used))
     size = max(_largest((terms @ np.abs(Wea) + works) / unit_a), _largest(terms @ np.abs(Wec) / unit_c))
     both = (pushes <= ACTIVE * opened) & (opens <= ACTIVE * opened)
     stationarity = max(

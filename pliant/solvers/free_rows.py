@@ -6,169 +6,196 @@ Parlett), which is stable for indefinite blocks and stops at the rank, so that r
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from pliant.algebra.jit import inner, kernel
+import numpy as np
+from numba import njit
+
+from pliant.solvers.native import INTEGER, INTEGERS, NOTHING, REAL, REALS, at, link, native, pointer
+from pliant.solvers.rows import add, dot
+from pliant.solvers.solution import Reals
 
 RANK = 1e-12  # scaled pivots below this are rounding: the equality follows from the others
 GROWTH = 0.6404  # (1 + √17) / 8, where 1×1 and 2×2 pivots bound the growth alike
 
 
-@kernel
-def eliminate(W, q, lo, hi, x, free):
-    """Reduce the problem to its bounded rows; `free` counts the others.
+class Reduced(NamedTuple):
+    """The problem of the bounded rows, in scaled efforts λ = d λ̂: S = W_bb − W_bf W_ff⁻¹ W_fb, right side, bounds, guess."""
 
-    Returns ((S, right, low, high, y), (T, kind, rank, order, d)): the complement S = W_bb − W_bf W_ff⁻¹ W_fb with
-    its right side, bounds and guess, in scaled efforts λ = d λ̂, and what `substitute` needs.
-    """
+    S: Reals
+    right: Reals
+    low: Reals
+    high: Reals
+    guess: Reals
+
+
+class Elimination(NamedTuple):
+    """What `substitute` needs: the eliminated rows T (m, m+1), the kinds of their pivots, the order of rows, scales."""
+
+    T: Reals
+    kind: np.ndarray
+    rank: int
+    order: np.ndarray
+    d: Reals
+
+
+def eliminate(W: Reals, q: Reals, lo: Reals, hi: Reals, x: Reals, free: int) -> tuple[Reduced, Elimination]:
+    """Reduce the problem to its bounded rows; `free` counts the others."""
     m = len(q)
-    d = _row_scales(W)
-    order, front, back = np.empty(m, np.int64), 0, free
-    for i in range(m):
-        if lo[i] == -np.inf and hi[i] == np.inf:
-            order[front] = i
-            front += 1
-        else:
-            order[back] = i
-            back += 1
-    T = np.empty((m, m + 1))
-    for a in range(m):
-        for b in range(m):
-            T[a, b] = W[order[a], order[b]] * d[order[a]] * d[order[b]]
-        T[a, m] = q[order[a]] * d[order[a]]
-    rank, kind = _pivot(T, order, free)
-    n = m - free
-    S, right, low, high, y = np.empty((n, n)), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    for a in range(n):
-        i = order[free + a]
-        right[a], low[a], high[a], y[a] = T[free + a, m], lo[i] / d[i], hi[i] / d[i], x[i] / d[i]
-        for b in range(n):
-            S[a, b] = T[free + a, free + b]
-    return (S, right, low, high, y), (T, kind, rank, order, d)
+    bounded = (lo != -np.inf) | (hi != np.inf)
+    order = np.concatenate(
+        (np.flatnonzero(~bounded), np.flatnonzero(bounded), (0, 0, 0))
+    )  # and room for three more
+    T, d, kind = np.empty((m, m + 1)), np.empty((2, m)), np.zeros(free, np.int64)
+    link(_eliminate.py_func)
+    rank, order, d = _eliminate(W, q, T, d, order, kind), order[:m], d[0]
+    rows, unit = order[free:], d[order[free:]]
+    reduced = Reduced(
+        T[free:, free:m].copy(), T[free:, m].copy(), lo[rows] / unit, hi[rows] / unit, x[rows] / unit
+    )
+    return reduced, Elimination(T, kind, rank, order, d)
 
 
-@kernel
-def substitute(T, kind, rank, order, d, y, lo, hi, x):
+def substitute(
+    T: Reals,
+    kind: np.ndarray,
+    rank: int,
+    order: np.ndarray,
+    d: Reals,
+    y: Reals,
+    lo: Reals,
+    hi: Reals,
+    x: Reals,
+) -> None:
     """Efforts x (m,) of all rows from the scaled ones y of the bounded rows; redundant equalities get zero."""
-    m, free = len(x), len(x) - len(y)
-    full = np.zeros(m)
-    for a in range(len(y)):
-        full[free + a] = y[a]
-    p = rank - 1
-    while p >= 0:
-        right = T[p, m]
-        for j in range(p + 1, m):
-            right += T[p, j] * full[j]
-        if p > 0 and kind[p - 1] == 2:
-            above = T[p - 1, m]
-            for j in range(p + 1, m):
-                above += T[p - 1, j] * full[j]
-            a, b, c = T[p - 1, p - 1], T[p - 1, p], T[p, p]
-            full[p - 1] = (b * right - c * above) / (a * c - b * b)
-            full[p] = (b * above - a * right) / (a * c - b * b)
-            p -= 2
-        else:
-            full[p] = -right / T[p, p]
-            p -= 1
-    for a in range(m):
-        i = order[a]
-        x[i] = min(max(full[a] * d[i], lo[i]), hi[i])
-        if (
-            a >= free and full[a] == lo[i] / d[i]
-        ):  # on a bound means exactly there, whatever scaling rounds to
-            x[i] = lo[i]
-        elif a >= free and full[a] == hi[i] / d[i]:
-            x[i] = hi[i]
+    free = len(x) - len(y)
+    full = np.concatenate((np.zeros(free), y, [1.0]))
+    link(_substitute.py_func)
+    _substitute(T, kind, rank, full)
+    x[order] = np.clip(full[:-1] * d[order], lo[order], hi[order])
+    rows = order[free:]  # on a bound means exactly there, whatever scaling rounds to
+    x[rows] = np.where(y == hi[rows] / d[rows], hi[rows], x[rows])
+    x[rows] = np.where(y == lo[rows] / d[rows], lo[rows], x[rows])
 
 
-@inner
-def _row_scales(W):
+@native(NOTHING, REALS, REALS, INTEGER)
+def row_scales(w, d, m):
     """(m,) factors d with |dᵢ Wᵢⱼ dⱼ| ≤ about 1: 1/√|Wᵢᵢ|, then corrected where the diagonal misleads."""
-    m = len(W)
-    d = np.ones(m)
+    most = at(d, m)
     for i in range(m):
-        if W[i, i] != 0.0:
-            d[i] = 1.0 / np.sqrt(abs(W[i, i]))
+        own = abs(w[i * m + i])
+        d[i] = 1.0 / np.sqrt(own) if own > 0.0 else 1.0
     for _ in range(2):
-        largest = np.zeros(m)
         for i in range(m):
-            for j in range(m):
-                largest[i] = max(largest[i], abs(W[i, j]) * d[i] * d[j])
+            most[i] = 0.0
+            for k in range(m):
+                most[i] = max(most[i], abs(w[i * m + k]) * d[i] * d[k])
         for i in range(m):
-            if largest[i] > 1.0 or (largest[i] > 0.0 and W[i, i] == 0.0):
-                d[i] /= np.sqrt(largest[i])
-    return d
+            if most[i] > 1.0 or (most[i] > 0.0 and w[i * m + i] == 0.0):
+                d[i] /= np.sqrt(most[i])
 
 
-@inner
-def _pivot(T, order, free):
-    """Eliminate the first `free` rows of T (m, m+1) = [W q] in place; `order` records the interchanges.
-
-    Returns (number eliminated, kind): kind[p] is 1 for a 1×1 pivot, 2 for the first row of a 2×2 pivot.
-    Row p then reads T[p, p] x[p] + Σ_{j>p} T[p, j] x[j] + T[p, m] = 0, and the rows below form the complement.
-    """
-    kind = np.zeros(free, np.int64)
-    p = np.int64(0)
-    while p < free:
-        on, i_on, off, i_off, j_off = _largest(T, p, free)
-        if max(on, off) <= RANK:
-            break
-        if on >= GROWTH * off:
-            _interchange(T, order, p, i_on)
-            kind[p] = 1
-            _pivot_one(T, p)
-            p += 1
-        else:
-            _interchange(T, order, p, j_off)
-            _interchange(T, order, p + 1, i_off)
-            kind[p] = 2
-            _pivot_two(T, p)
-            p += 2
-    return p, kind
+@native(NOTHING, REALS, REALS, REALS, REALS, INTEGERS, INTEGER)
+def arrange(w, q, t, d, order, m):
+    """T (m, m+1) = [W q], scaled and in order."""
+    for a in range(m):
+        own, to, unit = at(w, order[a] * m), at(t, a * (m + 1)), d[order[a]]
+        for b in range(m):
+            to[b] = own[order[b]] * unit * d[order[b]]
+        to[m] = q[order[a]] * unit
 
 
-@inner
-def _largest(T, p, free):
-    """Largest |diagonal| and |off-diagonal| of the rows left, with their places (row > column)."""
-    on, i_on, off, i_off, j_off = -1.0, p, -1.0, p, p
+@native(REAL, REALS, INTEGER, INTEGER, INTEGER, INTEGERS)
+def largest_pivot(t, m, p, free, place):
+    """Largest |off-diagonal| of the free rows left, less the largest |diagonal| times what that is worth; NaN if both are
+    rounding. `place` becomes the rows of the diagonal one, and of the off-diagonal one (row > column)."""
+    on, off = -1.0, -1.0
     for i in range(p, free):
-        if abs(T[i, i]) > on:
-            on, i_on = abs(T[i, i]), i
-        for j in range(p, i):
-            if abs(T[i, j]) > off:
-                off, i_off, j_off = abs(T[i, j]), i, j
-    return on, i_on, off, i_off, j_off
+        own = at(t, i * (m + 1))
+        if abs(own[i]) > on:
+            on = abs(own[i])
+            place[0] = i
+        for k in range(p, i):
+            if abs(own[k]) > off:
+                off = abs(own[k])
+                place[1] = i
+                place[2] = k
+    return np.nan if max(on, off) <= RANK else GROWTH * off - on
 
 
-@inner
-def _interchange(T, order, a, b):
+@native(NOTHING, REALS, INTEGER, INTEGERS, INTEGER, INTEGER)
+def interchange(t, m, order, a, b):
     """Swap rows and columns a and b; eliminated rows swap columns too, for the back substitution."""
     if a != b:
         order[a], order[b] = order[b], order[a]
-        for j in range(T.shape[1]):
-            T[a, j], T[b, j] = T[b, j], T[a, j]
-        for i in range(len(T)):
-            T[i, a], T[i, b] = T[i, b], T[i, a]
+        one, two = at(t, a * (m + 1)), at(t, b * (m + 1))
+        for i in range(m + 1):
+            one[i], two[i] = two[i], one[i]
+        for i in range(m):
+            own = at(t, i * (m + 1))
+            own[a], own[b] = own[b], own[a]
 
 
-@inner
-def _pivot_one(T, p):
-    pivot = T[p]
-    for i in range(p + 1, len(T)):
-        row, factor = T[i], T[i, p] / pivot[p]
-        if factor != 0.0:
-            for j in range(p + 1, len(pivot)):
-                row[j] -= factor * pivot[j]
+@native(NOTHING, REALS, INTEGER, INTEGER, INTEGER)
+def pivot(t, m, p, size):
+    """Eliminate rows p … p + size of T (m, m+1) = [W q] from those below."""
+    one, two, wide = at(t, p * (m + 1)), at(t, (p + size - 1) * (m + 1)), m + 1 - p - size
+    a, b, c = one[p], one[p + size - 1], two[p + size - 1]
+    for i in range(p + size, m):
+        own = at(t, i * (m + 1))
+        f, g = own[p] / a, 0.0
+        if size == 2:
+            f, g = (
+                (c * own[p] - b * own[p + 1]) / (a * c - b * b),
+                (a * own[p + 1] - b * own[p]) / (a * c - b * b),
+            )
+            add(at(own, p + size), -g, at(two, p + size), wide)
+        if f != 0.0:
+            add(at(own, p + size), -f, at(one, p + size), wide)
 
 
-@inner
-def _pivot_two(T, p):
-    first, second = T[p], T[p + 1]
-    a, b, c = first[p], first[p + 1], second[p + 1]
-    determinant = a * c - b * b
-    for i in range(p + 2, len(T)):
-        row = T[i]
-        f = (c * row[p] - b * row[p + 1]) / determinant
-        g = (a * row[p + 1] - b * row[p]) / determinant
-        for j in range(p + 2, len(first)):
-            row[j] -= f * first[j] + g * second[j]
+@njit(cache=True, error_model="numpy")
+def _eliminate(W, q, T, d, order, kind):
+    """Scale and eliminate the first rows of T (m, m+1) = [W q]; `order` records the interchanges; returns how many.
+
+    kind[p] becomes 1 for a 1×1 pivot, 2 for the first row of a 2×2 pivot. Row p then reads
+    T[p, p] x[p] + Σ_{k>p} T[p, k] x[k] + T[p, m] = 0, and the rows below form the complement.
+    """
+    t, m, free, rows = pointer(T), len(T), len(kind), pointer(order)
+    row_scales(pointer(W), pointer(d), m)
+    arrange(pointer(W), pointer(q), t, pointer(d), rows, m)
+    place, p = at(rows, m), 0
+    while p < free:
+        worth = largest_pivot(t, m, p, free, place)
+        if worth != worth:
+            break
+        size = 2 if worth > 0.0 else 1
+        if size == 1:
+            interchange(t, m, rows, p, place[0])
+        else:
+            interchange(t, m, rows, p, place[2])
+            interchange(t, m, rows, p + 1, place[1])
+        kind[p] = size
+        pivot(t, m, p, size)
+        p += size
+    return p
+
+
+@njit(cache=True, error_model="numpy")
+def _substitute(T, kind, rank, full):
+    """Back substitution into the eliminated rows, full (m + 1,) with 1 at the end."""
+    t, m, y = pointer(T), len(T), pointer(full)
+    p = rank - 1
+    while p >= 0:
+        own = at(t, p * (m + 1))
+        right = dot(at(own, p + 1), at(y, p + 1), m - p)
+        if p > 0 and kind[p - 1] == 2:
+            above = at(t, (p - 1) * (m + 1))
+            left = dot(at(above, p + 1), at(y, p + 1), m - p)
+            a, b, c = above[p - 1], above[p], own[p]
+            y[p - 1] = (b * right - c * left) / (a * c - b * b)
+            y[p] = (b * left - a * right) / (a * c - b * b)
+            p -= 2
+        else:
+            y[p] = -right / own[p]
+            p -= 1

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike
 
-from pliant.algebra.jit import kernel
 from pliant.errors import unknown_name
 from pliant.solvers.mcp import check, guess, solve_bounded
-from pliant.solvers.residual import natural_residual
+from pliant.solvers.native import INTEGER, REAL, REALS, at, link, native, pointer
+from pliant.solvers.residual import natural_residual, residual, scales
+from pliant.solvers.rows import add
 from pliant.solvers.solution import STATUSES, Certificate, Solution
 
 METHODS = ("active set", "pgs")
@@ -36,26 +38,32 @@ def lcp(
         return solve_bounded(W, q, lo, hi, x, tol)
     if method != "pgs":
         raise unknown_name("method", method, METHODS)
-    w = np.empty(len(q))
-    sweeps, residual = _gauss_seidel(W, q, lo, hi, x, w, tol, iterations)
-    return Solution(x, w, Certificate(STATUSES[0 if residual <= tol else 2], residual, sweeps))
+    x, w = np.maximum(x, 0.0), np.empty(len(q))
+    given = W, scales(W), q, lo, hi, x, w
+    link(_gauss_seidel.py_func)
+    sweeps, left = _gauss_seidel(*given, tol, iterations), natural_residual(*given)
+    return Solution(x, w, Certificate(STATUSES[0 if left <= tol else 2], left, sweeps))
 
 
-@kernel
-def _gauss_seidel(W, q, lo, hi, x, w, tol, limit):
-    """Projected Gauss–Seidel in place, w = Wx + q kept up to date; returns (sweeps, residual)."""
-    m = len(q)
-    np.maximum(x, lo, x)
-    residual = natural_residual(W, q, lo, hi, x, w)
-    sweeps = 0
-    while residual > tol and sweeps < limit:
+@native(INTEGER, REALS, REALS, REALS, REALS, REALS, REALS, REALS, INTEGER, REAL, INTEGER)
+def sweep(s, reference, q, lo, hi, x, w, m, tol, limit):
+    """Projected Gauss–Seidel in place, w = Sx + q kept up to date; returns the number of sweeps."""
+    wrong = residual(s, reference, q, lo, hi, x, w, m)
+    for done in range(limit):
+        if wrong <= tol:
+            return done
         for i in range(m):
-            if W[i, i] > 0.0:
-                row, change = W[i], max(x[i] - w[i] / W[i, i], 0.0) - x[i]
+            own = at(s, i * m)
+            if own[i] > 0.0:
+                change = max(x[i] - w[i] / own[i], 0.0) - x[i]
                 if change != 0.0:
                     x[i] += change
-                    for j in range(m):
-                        w[j] += change * row[j]
-        sweeps += 1
-        residual = natural_residual(W, q, lo, hi, x, w)
-    return sweeps, residual
+                    add(w, change, own, m)
+        wrong = residual(s, reference, q, lo, hi, x, w, m)
+    return limit
+
+
+@njit(cache=True, error_model="numpy")
+def _gauss_seidel(W, reference, q, lo, hi, x, w, tol, limit):
+    given = pointer(W), pointer(reference), pointer(q), pointer(lo), pointer(hi)
+    return sweep(*given, pointer(x), pointer(w), len(q), tol, limit)

@@ -48,14 +48,14 @@ def mcp(
     if free < len(q):
         status, iterations = _active_set(*reduced, np.ones(len(q) - free), tol)
     substitute(*elimination, reduced[-1], lo, hi, x)
-    return _certified(W, q, lo, hi, x, INFEASIBLE if status == SOLVED else status, iterations)
+    return _certified(W, scales(W), q, lo, hi, x, INFEASIBLE if status == SOLVED else status, iterations)
 
 
 def solve_bounded(W: Reals, q: Reals, lo: Reals, hi: Reals, x: Reals, tol: float) -> Solution:
     """Solve a problem in which every row has a finite bound; x is the guess and becomes the effort."""
     reference = scales(W)
     status, iterations = _active_set(W, q, lo, hi, x, reference, tol)
-    return _certified(W, q, lo, hi, x, STALLED if status == SOLVED else status, iterations)
+    return _certified(W, reference, q, lo, hi, x, STALLED if status == SOLVED else status, iterations)
 
 
 def check(W: ArrayLike, q: ArrayLike) -> tuple[Reals, Reals]:
@@ -91,13 +91,13 @@ def _active_set(
 
 
 def _certified(
-    W: Reals, q: Reals, lo: Reals, hi: Reals, x: Reals, otherwise: int, iterations: int
+    W: Reals, reference: Reals, q: Reals, lo: Reals, hi: Reals, x: Reals, otherwise: int, iterations: int
 ) -> Solution:
     """The solution with its residual in the original problem; `otherwise` is its status unless that is small."""
     w = np.empty(len(q))
-    residual = natural_residual(W, q, lo, hi, x, w)
+    residual = natural_residual(W, reference, q, lo, hi, x, w)
     if residual > REFINE:
-        x, w, residual = _refined(W, q, lo, hi, x, w, residual)
+        x, w, residual = _refined(W, reference, q, lo, hi, x, w, residual)
     if not np.isfinite(residual):
         raise InputError("W, q", expected="finite values", got="some that are not")
     status = STATUSES[SOLVED if residual <= ACCEPT else otherwise]
@@ -105,7 +105,7 @@ def _certified(
 
 
 def _refined(
-    W: Reals, q: Reals, lo: Reals, hi: Reals, x: Reals, w: Reals, residual: float
+    W: Reals, reference: Reals, q: Reals, lo: Reals, hi: Reals, x: Reals, w: Reals, residual: float
 ) -> tuple[Reals, Reals, float]:
     """One step of iterative refinement on the rows inside their bounds, kept if it helps."""
     inside = (x > lo) & (x < hi)
@@ -114,7 +114,7 @@ def _refined(
     reduced, elimination = eliminate(W, w, low, high, step, int(np.count_nonzero(inside)))
     substitute(*elimination, reduced[-1], low, high, step)
     better, gap = np.clip(x + step, lo, hi), np.empty(len(q))
-    after = natural_residual(W, q, lo, hi, better, gap)
+    after = natural_residual(W, reference, q, lo, hi, better, gap)
     return (better, gap, after) if after < residual else (x, w, residual)
 
 

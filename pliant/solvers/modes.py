@@ -8,101 +8,136 @@ import numpy as np
 from numba import njit
 
 from pliant.errors import InputError
-from pliant.solvers.multistart import workspace
-from pliant.solvers.newton import DHI, DLO, HI, LO
-from pliant.solvers.pieces import FIXED, MEMBERS, PLACE, VALUE, cross, respond, sensitivities, settle
+from pliant.solvers.native import link, pointer
+from pliant.solvers.pieces import cross, respond, sensitivities, settle
 from pliant.solvers.problem import Problem, offsets
-from pliant.solvers.scaling import load
+from pliant.solvers.scaling import PAPER, UNSOUND, load, work
+from pliant.solvers.tableau import CONTACTS, COUNT, DHI, DLO, HEAD, HI, LO, MEMBERS, SCALE, VALUE, S, X, new
 
-FAST = {"reassoc", "contract"}
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def _load(data, ne, na, nc, eps, rho, shift, M, I, A, P, scale):
-    eps, _, sound = load(data, ne, na, nc, eps, rho, shift, M, A, P[: na + 1], scale)
-    I[MEMBERS, nc] = 0
-    for i in range(nc):
-        I[PLACE, i] = -1
-    return eps, sound
+LOAD, SETTLE, SLOPES, SWITCH = range(4)
 
 
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def _settle(M, L, I, x, slopes):
-    settle(M, L, I, x)
-    if slopes:
-        sensitivities(M, L, I)
-
-
-@njit(cache=True, error_model="numpy", fastmath=FAST)
-def _switch(M, L, I, i):
-    pivot = respond(M, L, I, i)
-    if pivot > 0.0:
-        cross(M, L, I, i, pivot)
-    return pivot > 0.0
+@njit(cache=True, error_model="numpy")
+def _step(what, data, Z, J, eps, rho, shift, i):
+    """One of the steps above; returns its number: ε (NaN if the input is not finite) or the pivot."""
+    z, j, found = pointer(Z), pointer(J), 0.0
+    if what == LOAD:
+        found = eps if eps >= 0.0 else PAPER * work(pointer(data), J[0, 3], J[0, 1], J[0, 2])
+        if load(pointer(data), z, j, found, rho, shift) == UNSOUND:
+            found = np.nan
+    elif what == SWITCH:
+        found = respond(z, j, i)
+        if found > 0.0:
+            cross(z, j, i, found)
+    else:
+        settle(z, j)
+        if what == SLOPES:
+            sensitivities(z, j)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """A scaled problem (see `pieces`) and the contact mode it is in."""
+    """A scaled problem (see `tableau`) and the contact mode it is in."""
 
     problem: Problem
+    Z: np.ndarray
+    J: np.ndarray
     eps: float
-    M: np.ndarray
-    L: np.ndarray
-    I: np.ndarray
-    scale: np.ndarray
-    lo: np.ndarray  # (na,) bounds of x …
-    hi: np.ndarray
-    dlo: np.ndarray  # (na,) … and of displacements
-    dhi: np.ndarray
-    Q: np.ndarray  # (na, na) the cost is ‖effector‖² + xᵀQx − 2 pᵀx
-    p: np.ndarray
 
     @classmethod
     def of(cls, p: Problem, shift: float) -> Modes:
         """Scale a problem; all contacts are open."""
-        M, L, I, A, P, _, _, scale, _ = (array.copy() for array in workspace(p.ne, p.na, p.nc))
-        eps, sound = _load(p.data, p.ne, p.na, p.nc, p.eps, p.rho, shift, M, I, A, P, scale)
-        if not sound:
+        link(_step.py_func)
+        Z, J = new(p.ne, p.na, p.nc)
+        eps = _step(LOAD, p.data, Z, J, p.eps, p.rho, shift, 0)
+        if eps != eps:
             raise InputError(
                 "matrices and bounds", expected="finite numbers, bounds that are not NaN", got="others"
             )
-        na = p.na
-        return cls(p, eps, M, L, I, scale, A[LO], A[HI], A[DLO], A[DHI], P[:na].copy(), P[na].copy())
+        return cls(p, Z, J, eps)
 
     def settle(self, x: np.ndarray, *, slopes: bool = True) -> None:
         """Take the contact mode at the scaled efforts x; `slopes` fills the sensitivities too."""
-        _settle(self.M, self.L, self.I, x, slopes)
+        self.Z[X, : len(x)] = x
+        _step(SLOPES if slopes else SETTLE, self.problem.data, self.Z, self.J, 0.0, 0.0, 0.0, 0)
 
     def switch(self, contact: int) -> bool:
         """Let a contact change sides, by an update of the Cholesky factor. False if it depends on the others."""
-        return _switch(self.M, self.L, self.I, contact)
+        return _step(SWITCH, self.problem.data, self.Z, self.J, 0.0, 0.0, 0.0, contact) > 0.0
+
+    def _block(self, first: int, rows: int) -> np.ndarray:
+        p = self.problem
+        return self.Z[first : first + rows, : p.nc + p.ne + p.na]
+
+    def _actuators(self, row: int) -> np.ndarray:
+        return self.Z[row, : self.problem.na]
 
     @property
     def value(self) -> np.ndarray:
         """(m,) values of all rows at the point settled at."""
-        return self.M[self.problem.na + VALUE]
+        return self._block(VALUE, 1)[0]
+
+    @property
+    def scale(self) -> np.ndarray:
+        """(m,) λ = scale · x."""
+        return self._block(SCALE, 1)[0]
+
+    @property
+    def unit(self) -> np.ndarray:
+        """(na,) the scales of the actuators."""
+        return self.scale[self.problem.nc + self.problem.ne :]
 
     @property
     def slopes(self) -> np.ndarray:
         """(na, m) sensitivities."""
-        return self.M[: self.problem.na]
+        return self._block(S, self.problem.na)
 
     @property
     def start(self) -> np.ndarray:
         """(na + 1, m) sensitivities and values with all contacts open and no effort."""
-        na = self.problem.na
-        return self.M[na + FIXED : 2 * na + FIXED + 1]
+        return self._block(S + self.problem.na, self.problem.na + 1)
 
     @property
     def C(self) -> np.ndarray:
         """(nc, m) values per contact effort."""
-        return self.M[2 * self.problem.na + FIXED + 1 :]
+        return self._block(self.J[HEAD, CONTACTS], self.problem.nc)
+
+    @property
+    def lo(self) -> np.ndarray:
+        """(na,) lower bounds of x."""
+        return self._actuators(LO)
+
+    @property
+    def hi(self) -> np.ndarray:
+        """(na,) upper bounds of x."""
+        return self._actuators(HI)
+
+    @property
+    def dlo(self) -> np.ndarray:
+        """(na,) lower bounds of displacements."""
+        return self._actuators(DLO)
+
+    @property
+    def dhi(self) -> np.ndarray:
+        """(na,) upper bounds of displacements."""
+        return self._actuators(DHI)
+
+    @property
+    def Q(self) -> np.ndarray:
+        """(na, na) the cost is ‖effector‖² + xᵀQx − 2 pᵀx."""
+        na = self.problem.na
+        return self.Z[S + 4 * na + 1 : S + 5 * na + 1, :na]
+
+    @property
+    def p(self) -> np.ndarray:
+        """(na,) see Q."""
+        return self._actuators(S + 5 * self.problem.na + 1)
 
     @property
     def members(self) -> np.ndarray:
         """Contacts that push, in the order of the factor."""
-        return self.I[MEMBERS, : self.I[MEMBERS, -1]].copy()
+        return self.J[MEMBERS, : self.J[HEAD, COUNT]].copy()
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """(m,) values at x on the present mode, by the factor of no other."""
@@ -117,5 +152,5 @@ class Modes:
 
 def warm_efforts(p: Problem) -> np.ndarray:
     """(na,) efforts of the warm start, in user units."""
-    begin = offsets.py_func(p.ne, p.na, p.nc).start
+    begin = offsets(p.ne, p.na, p.nc).start
     return p.data[begin : begin + p.na]

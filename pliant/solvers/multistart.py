@@ -2,268 +2,284 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
-from pliant.solvers.cholesky_update import append
-from pliant.solvers.descent import MINIMUM, UNFINISHED, descend
+from pliant.solvers.descent import MINIMUM, descend
 from pliant.solvers.multipliers import contact_multipliers
-from pliant.solvers.newton import (
+from pliant.solvers.native import INTEGER, INTEGERS, NOTHING, REAL, REALS, at, native, pointer, row
+from pliant.solvers.pieces import join, sensitivities, settle
+from pliant.solvers.rows import copy, dot, fill, largest
+from pliant.solvers.scaling import CONTRADICTION, PAPER, UNSOUND, load, work
+from pliant.solvers.starts import propose, shake, spans
+from pliant.solvers.tableau import (
+    BEGAN,
     BEST,
+    COUNT,
     DHI,
     DLO,
-    HESSIAN,
+    ETA,
+    FROM,
+    HELD,
     HI,
+    HOLDING,
+    HOLDS,
+    KAPPA,
+    LAM,
+    LEFT,
     LO,
-    ROW,
+    MEMBERS,
+    MOST_MOVES,
+    MOVES,
+    MU,
+    NA,
+    NC,
+    NE,
+    NU,
+    PLACE,
+    PUSH,
+    RIGHT,
+    SCALE,
     SIDE,
     SIGN,
-    TRIANGLE,
-    WANTED,
+    SIT,
+    STATE,
+    TARGET,
+    TO,
+    TRAIL,
+    VALUE,
+    WEIGHT,
+    M,
+    S,
     X,
 )
-from pliant.solvers.pieces import FIXED, LEAST, MEMBERS, PLACE, TARGET, VALUE, inner, sensitivities, settle
-from pliant.solvers.problem import offsets
-from pliant.solvers.results import evaluate, unscale
-from pliant.solvers.scaling import load
-from pliant.solvers.starts import propose, shake, spans
+from pliant.solvers.tableau import ITERATIONS as TAKEN
 
 REPAIRS = 8  # rounds of phase 1 …
 PROXIMAL = 1e-9  # … which stay near their start by this weight, in scaled units
 ALLOWED = 1e-9  # violation of displacement bounds, relative to the largest displacement
-SHAKES, SHAKE = (
-    2,
-    1e-6,
-)  # times, and share of the range, that efforts are moved where contacts just touch or steps stall
-SAME = 1e-9  # costs closer than this, relative, are equal: the earlier start is kept
+SHAKES = 2  # times that efforts are moved where contacts just touch or steps stall
+SAME = 1e-9  # costs closer than this, relative to them and to the task without efforts, are equal: the first is kept
+PATIENCE = 60  # iterations for every start, after which no descent is begun
+LEAST_EFFORT = (
+    1e-6  # share of their range that efforts count at least, where gaps are compared with what they cause
+)
 
 IMPOSSIBLE = 2  # status beside those of `descent`
-STATUS, ITERATIONS, CHOSEN, OWN, BEGUN, INTEGERS = range(6)  # then side (2, na) of the bounds, then the trail
-TRAIL = 400  # crossings that are remembered
-KEPT = 200  # contacts up to which buffers are kept for the next call
+STATUS, ITERATIONS, DESCENTS, CHOSEN, BEGUN, LENGTH, FIRST = range(
+    7
+)  # then sides (2, na) of the bounds, then the trail
 
 
-class Workspace(NamedTuple):
-    """The arrays of `pieces` and `newton`, the scales and the trail."""
-
-    M: np.ndarray
-    L: np.ndarray
-    I: np.ndarray
-    A: np.ndarray
-    P: np.ndarray  # Q of the task, then of repairs
-    K: np.ndarray
-    F: np.ndarray
-    scale: np.ndarray
-    trail: np.ndarray
+def outputs(na: int, nc: int, m: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where `search` puts its results: numbers (3, m), see LAM, ETA, MU of `tableau`, in user units; integers."""
+    return np.empty((3, m)), np.zeros(FIRST + 2 * na + nc + MOST_MOVES, np.int64)
 
 
-def workspace(ne: int, na: int, nc: int) -> Workspace:
-    """Buffers, reused: the compiled code runs to its end, holding the interpreter lock, before any other call."""
-    return _kept(ne, na, nc) if nc <= KEPT else _new(ne, na, nc)
+@native(NOTHING, REALS, INTEGERS, REALS)
+def warm_up(z, j, start):
+    """Efforts (na) and contact efforts (nc) of the warm start."""
+    na, last = j[NA], j[NC] + j[NE]
+    j[COUNT] = 0
+    j[TAKEN] = 0
+    for i in range(na):
+        row(z, j, X)[i] = start[i] / row(z, j, SCALE)[last + i]
+    for i in range(j[NC]):
+        row(j, j, PLACE)[i] = -1
+        if start[na + i] > 0.0:
+            join(z, j, i)
 
 
-def _new(ne: int, na: int, nc: int) -> Workspace:
-    m, rows = nc + ne + na, 2 * na + 2
-    return Workspace(
-        np.zeros((2 * na + FIXED + 1 + nc, m)),
-        np.zeros((nc + 3, nc)),
-        np.zeros((3, nc + 1), np.int64),
-        np.zeros((HESSIAN + 2 * na + rows, na)),
-        np.zeros((2 * na + 2, na)),
-        np.zeros((4, max(rows, ne) + 1), np.int64),
-        np.zeros((TRIANGLE + rows, rows)),
-        np.zeros(na + nc),
-        np.zeros(nc + TRAIL, np.int64),
-    )
-
-
-_kept = lru_cache(maxsize=64)(_new)
-
-
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def solve_starts(
-    data,
-    ne,
-    na,
-    nc,
-    eps,
-    rho,
-    shift,
-    descents,
-    warm,
-    M,
-    L,
-    I,
-    A,
-    P,
-    K,
-    F,
-    scale,
-    trail,
-    costs,
-    numbers,
-    integers,
-):
-    """Descend from several points and keep the best. False if the input is not finite.
-
-    `costs` (descents,) become the costs reached, infinite where no feasible point was found. `numbers` is described by
-    `Report`; `integers` by the constants above, the trail holding the contacts that push at the start, BEGUN in
-    number, and those that changed sides later.
-    """
-    m, last = nc + ne + na, K.shape[1] - 1
-    Q, repair = P[: na + 1], P[na + 1 :]
-    eps, contradiction, sound = load(data, ne, na, nc, eps, rho, shift, M, A, Q, scale)
-    if not sound:
-        return False
-    spans(M, A, nc)
-    _begin(data, offsets(ne, na, nc), M, L, I, A, scale)
-    lowest, least = np.inf, np.inf
-    for number in range(descents + 1):
-        settling = number == descents
-        if settling and least <= ALLOWED:
-            break
-        if number > 0 or not warm:
-            propose(number - (1 if warm else 0), A)
-        for j in range(na):
-            A[X, j] = A[BEST, j] if settling else min(max(A[X, j], A[LO, j]), A[HI, j])
-        status, own, begun, violation = UNFINISHED, 0, 0, 0.0
-        for round_ in range(SHAKES + 1):
-            if round_ > 0:
-                shake(A, round_)
-            settle(M, L, I, A[X])
-            sensitivities(M, L, I)
-            begun = _record(I, trail)
-            if settling:
-                # nothing feasible was found: allow the smallest violation met, and make the best of it
-                for j in range(na):
-                    A[DLO, j] = min(A[DLO, j], M[na + VALUE, m - na + j])
-                    A[DHI, j] = max(A[DHI, j], M[na + VALUE, m - na + j])
-            for attempt in range(REPAIRS + 1):
-                violation = _violated(M, A, K, repair)
-                repairing = K[WANTED, last] > 0 and attempt < REPAIRS
-                if not repairing:
-                    K[WANTED, last] = ne
-                    for e in range(ne):
-                        K[WANTED, e] = nc + e
-                limit = 100 + 10 * (na + nc)
-                status, iterations = descend(M, L, I, A, repair if repairing else Q, K, F, trail, limit)
-                own += iterations
-                if not repairing:
-                    break
-            if status == MINIMUM and not _grazes(M, I, K, na):
-                break
-        integers[ITERATIONS] += own
-        cost = _cost(M, A, Q, nc)
-        if not settling:
-            costs[number] = cost if violation <= ALLOWED else np.inf
-        nearer = violation < least and least > ALLOWED
-        cheaper = violation <= max(least, ALLOWED) and cost < lowest - SAME * abs(lowest)
-        if number == 0 or settling or nearer or cheaper:
-            lowest = cost
-            if not settling:
-                least = violation
-                integers[CHOSEN] = number
-            for j in range(na):
-                A[BEST, j] = A[X, j]
-            contact_multipliers(M, L, I, K, F)
-            unscale(data, ne, na, nc, M, L, I, A, K, F, scale, numbers)
-            integers[STATUS], integers[OWN], integers[BEGUN] = status, own, begun
-            _note(K, F, nc + ne, na, trail, integers)
-    evaluate(data, ne, na, nc, eps, rho, scale, A, numbers)
-    if contradiction or least > ALLOWED:
-        integers[STATUS] = IMPOSSIBLE
-    return True
-
-
-@inner
-def _begin(data, at, M, L, I, A, scale):
-    """Efforts and members of the warm start."""
-    na, nc = A.shape[1], L.shape[1]
-    C = M[len(M) - nc :]
-    I[MEMBERS, nc] = 0
-    for j in range(na):
-        A[X, j] = data[at.start + j] / scale[j]
-    for i in range(nc):
-        I[PLACE, i] = -1
-        k = I[MEMBERS, nc]
-        if data[at.guess + i] > 0.0 and append(L, k, C, I[MEMBERS], i, LEAST):
-            I[PLACE, i] = k
-            I[MEMBERS, nc] = k + 1
-
-
-@inner
-def _record(I, trail):
-    """Begin the trail with the present members; returns their number."""
-    begun = I[MEMBERS, I.shape[1] - 1]
-    trail[0] = begun
-    for a in range(begun):
-        trail[a + 1] = I[MEMBERS, a] + 1
-    return begun
-
-
-@inner
-def _grazes(M, I, K, na):
-    """Whether a contact neither pushes nor opens and its border is not held: then multipliers may miss a way down."""
-    nc, extent = I.shape[1] - 1, 0.0
-    for i in range(nc):
-        extent = max(extent, abs(M[2 * na + FIXED, i]), abs(M[na + VALUE, i]))
-    for i in range(nc):
-        if abs(M[na + VALUE, i]) <= 1e-12 * extent:
-            held = False
-            for n in range(K[ROW, K.shape[1] - 1]):
-                held |= K[ROW, n] == i
-            if not held:
-                return True
-    return False
-
-
-@inner
-def _violated(M, A, K, repair):
+@native(REAL, REALS, INTEGERS)
+def violated(z, j):
     """Displacements out of bounds become wanted, their bounds targets; returns the largest violation, relative."""
-    na, n, worst, extent = A.shape[1], 0, 0.0, 1e-300
-    first = M.shape[1] - na
-    for j in range(na):
-        extent = max(extent, abs(A[X, j]), abs(M[na + VALUE, first + j]))
-        for bound in (A[DLO, j], A[DHI, j]):
-            if abs(bound) < np.inf:
-                extent = max(extent, abs(bound))
-    for j in range(na):
-        value = M[na + VALUE, first + j]
-        bound = min(max(value, A[DLO, j]), A[DHI, j])
-        over = abs(value - bound) / extent
+    na, last, repair = j[NA], j[NC] + j[NE], S + 5 * j[NA] + 2
+    x, lows, highs = row(z, j, X), row(z, j, DLO), row(z, j, DHI)
+    values, worst, extent = at(row(z, j, VALUE), last), 0.0, 1e-300
+    for i in range(na):
+        extent = max(extent, abs(x[i]), abs(values[i]))
+        if abs(lows[i]) < np.inf:
+            extent = max(extent, abs(lows[i]))
+        if abs(highs[i]) < np.inf:
+            extent = max(extent, abs(highs[i]))
+    j[FROM] = last
+    j[TO] = last
+    for i in range(na):
+        nearest = min(max(values[i], lows[i]), highs[i])
+        over = abs(values[i] - nearest) / extent
         worst = max(worst, over)
+        row(z, j, TARGET)[last + i] = nearest
+        row(z, j, WEIGHT)[last + i] = 1.0 if over > 1e-3 * ALLOWED else 0.0
         if over > 1e-3 * ALLOWED:
-            K[WANTED, n], M[na + TARGET, first + j] = first + j, bound
-            n += 1
-        repair[j, j], repair[na, j] = PROXIMAL, PROXIMAL * A[X, j]
-    K[WANTED, K.shape[1] - 1] = n
+            j[TO] = last + na
+        row(z, j, repair + i)[i] = PROXIMAL
+        row(z, j, repair + na)[i] = PROXIMAL * x[i]
     return worst
 
 
-@inner
-def _cost(M, A, Q, nc):
+@native(REAL, REALS, INTEGERS)
+def improve(z, j):
+    """Repair violated displacement bounds, then descend on the task; returns the violation that is left."""
+    na, nc, last = j[NA], j[NC], j[NC] + j[NE]
+    limit, violation = 100 + 10 * (na + nc), violated(z, j)
+    for _ in range(REPAIRS):
+        if j[TO] == last:
+            break
+        descend(z, j, S + 5 * na + 2, limit)
+        violation = violated(z, j)
+    j[FROM] = nc
+    j[TO] = last
+    for r in range(nc, j[M]):
+        row(z, j, WEIGHT)[r] = 1.0 if r < last else 0.0
+        row(z, j, TARGET)[r] = 0.0
+    j[STATE] = descend(z, j, S + 4 * na + 1, limit)
+    return violation
+
+
+@native(INTEGER, REALS, INTEGERS)
+def grazes(z, j):
+    """Whether a contact neither pushes nor opens and its border is not held: then multipliers may miss a way down."""
+    nc, value = j[NC], row(z, j, VALUE)
+    extent = 1e-12 * max(largest(row(z, j, S + 2 * j[NA]), nc), largest(value, nc))
+    found = 0
+    for i in range(nc):
+        if abs(value[i]) <= extent and row(j, j, HOLDING)[i] == 0:
+            found = 1
+    return found
+
+
+@native(REAL, REALS, INTEGERS, INTEGER)
+def attempt(z, j, settling):
+    """One descent from X; returns the violation of bounds that is left.
+
+    Where nothing feasible was found before (`settling`), allow the smallest violation met, and make the best of it.
+    """
+    na, last, violation = j[NA], j[NC] + j[NE], 0.0
+    x, lows, highs = row(z, j, X), row(z, j, DLO), row(z, j, DHI)
+    for seed in range(SHAKES + 1):
+        if seed > 0:
+            shake(z, j, seed)
+        for i in range(na):
+            x[i] = min(max(x[i], row(z, j, LO)[i]), row(z, j, HI)[i])
+        settle(z, j)
+        sensitivities(z, j)
+        j[BEGAN] = j[COUNT]
+        j[MOVES] = j[COUNT]
+        for a in range(j[COUNT]):
+            row(j, j, TRAIL)[a] = row(j, j, MEMBERS)[a] + 1
+        if settling:
+            for i in range(na):
+                lows[i] = min(lows[i], row(z, j, VALUE)[last + i])
+                highs[i] = max(highs[i], row(z, j, VALUE)[last + i])
+        violation = improve(z, j)
+        if j[STATE] == MINIMUM and grazes(z, j) == 0:
+            break
+    return violation
+
+
+@native(REAL, REALS, INTEGERS)
+def cost_of(z, j):
     """Effector error and effort terms at the point, up to a constant."""
-    na, total = A.shape[1], 0.0
-    for r in range(nc, M.shape[1] - na):
-        total += M[na + VALUE, r] ** 2
+    na, x, Q = j[NA], row(z, j, X), S + 4 * j[NA] + 1
+    errors = at(row(z, j, VALUE), j[NC])
+    total = dot(errors, errors, j[NE]) - 2.0 * dot(row(z, j, Q + na), x, na)
     for i in range(na):
-        pull = -2.0 * Q[na, i]
-        for j in range(na):
-            pull += Q[i, j] * A[X, j]
-        total += pull * A[X, i]
+        total += x[i] * dot(row(z, j, Q + i), x, na)
     return total
 
 
-@inner
-def _note(K, F, first, na, trail, integers):
-    """The bounds that are held and the trail, for the record."""
-    for j in range(na):
-        integers[INTEGERS + j], integers[INTEGERS + na + j] = K[SIDE, j], 0
-    for n in range(K[ROW, K.shape[1] - 1]):
-        if K[ROW, n] >= first:
-            integers[INTEGERS + na + K[ROW, n] - first] = -1 if F[SIGN, n] > 0.0 else 1
-    for n in range(trail[0] + 1):
-        integers[INTEGERS + 2 * na + n] = trail[n]
+@native(NOTHING, REALS, INTEGERS, REAL, INTEGERS)
+def keep(z, j, shift, integers):
+    """The point becomes the best one; its deepest penetration stands behind the efforts."""
+    na, nc, last = j[NA], j[NC], j[NC] + j[NE]
+    lam, eta, mu = row(z, j, LAM), row(z, j, ETA), row(z, j, MU)
+    value, sides, deepest = row(z, j, VALUE), at(integers, FIRST), 0.0
+    contact_multipliers(z, j)
+    fill(lam, 0.0, j[M])
+    for i in range(nc):
+        if row(j, j, PLACE)[i] >= 0:
+            lam[i] = max(value[i], 0.0)
+        deepest = max(deepest, shift * lam[i], -value[i])
+    lam[last + na] = deepest
+    copy(row(z, j, BEST), 1.0, row(z, j, X), na)
+    copy(at(lam, last), 1.0, row(z, j, X), na)
+    copy(eta, 1.0, row(z, j, KAPPA), nc)
+    copy(at(eta, last), 1.0, row(z, j, SIT), na)
+    fill(mu, 0.0, j[M])
+    copy(mu, 1.0, row(z, j, NU), nc)
+    for i in range(na):
+        sides[i] = row(j, j, SIDE)[i]
+        sides[na + i] = 0
+    for n in range(j[HOLDS]):
+        r = row(j, j, HELD)[n]
+        if r >= last:
+            mu[r] = row(z, j, PUSH)[n]
+            sides[na + r - last] = -1 if row(z, j, SIGN)[n] > 0.0 else 1
+    for n in range(j[MOVES]):
+        sides[2 * na + n] = row(j, j, TRAIL)[n]
+    integers[STATUS] = j[STATE]
+    integers[LENGTH] = j[MOVES]
+    integers[BEGUN] = j[BEGAN]
+
+
+@native(REAL, REALS, INTEGERS, REALS, REALS)
+def finish(z, j, bounds, numbers):
+    """The best point in user units; returns its largest penetration, relative to what makes up the gaps."""
+    na, nc, m = j[NA], j[NC], j[M]
+    scale, efforts = row(z, j, SCALE), at(numbers, nc + j[NE])
+    extent = max(largest(row(z, j, S + 2 * na), nc), 1e-300)
+    for i in range(na):
+        reach = LEAST_EFFORT * (row(z, j, RIGHT)[i] - row(z, j, LEFT)[i])
+        extent = max(extent, max(abs(row(z, j, BEST)[i]), reach) * largest(row(z, j, S + na + i), nc))
+    for r in range(m):
+        numbers[r] = scale[r] * row(z, j, LAM)[r]
+        numbers[m + r] = row(z, j, ETA)[r] / scale[r] if scale[r] > 0.0 else 0.0
+        numbers[2 * m + r] = scale[r] * row(z, j, MU)[r]
+    for i in range(na):
+        if bounds[i] <= bounds[na + i]:  # no ulp beyond a bound
+            efforts[i] = min(max(efforts[i], bounds[i]), bounds[na + i])
+    return row(z, j, LAM)[m] / extent
+
+
+@njit(cache=True, error_model="numpy")
+def search(data, Z, J, eps, rho, shift, warm, starts, costs, numbers, integers):
+    """Descend from several points and keep the best; returns (ε, relative penetration), NaN if input is not finite.
+
+    `costs` become the costs reached, infinite where no feasible point was found; it is over after so many descents,
+    or when PATIENCE says so. `integers` is described by the
+    constants above, the trail holding the contacts that push at the start, BEGUN in number, and those that changed
+    sides later.
+    """
+    z, j, given, notes = pointer(Z), pointer(J), pointer(data), pointer(integers)
+    na, nc = j[NA], j[NC]
+    if eps < 0.0:
+        eps = PAPER * work(given, j[NE], na, nc)
+    found, tail = load(given, z, j, eps, rho, shift), len(data) - 4 * na
+    if found == UNSOUND:
+        return np.nan, 0.0
+    spans(z, j)
+    warm_up(z, j, at(given, tail - na - nc))
+    lowest, least, number = np.inf, np.inf, 0
+    task = at(row(z, j, S + 2 * na), nc)
+    scale = dot(task, task, j[NE])
+    while number < len(costs) and (number == 0 or j[TAKEN] < PATIENCE * starts):
+        if number > 0 or not warm:
+            propose(z, j, number - (1 if warm else 0))
+        violation, cost = attempt(z, j, False), cost_of(z, j)
+        costs[number] = cost if violation <= ALLOWED else np.inf
+        nearer = violation < least and least > ALLOWED
+        cheaper = violation <= max(least, ALLOWED) and cost < lowest - SAME * (abs(cost) + scale)
+        if nearer or cheaper:
+            lowest, least = cost, violation
+            notes[CHOSEN] = number
+            keep(z, j, shift, notes)
+        number += 1
+    if least > ALLOWED:
+        copy(row(z, j, X), 1.0, row(z, j, BEST), na)
+        attempt(z, j, True)
+        keep(z, j, shift, notes)
+    if found == CONTRADICTION or least > ALLOWED:
+        notes[STATUS] = IMPOSSIBLE
+    notes[ITERATIONS] = j[TAKEN]
+    notes[DESCENTS] = number
+    return eps, finish(z, j, at(given, tail), pointer(numbers))

@@ -5,27 +5,37 @@
 N the sensitivities of the held rows and e what they lack to their levels (zero but for rounding). The Cholesky
 factor of the free part of H and an orthonormal basis of the held rows give d and the multipliers: H d + g = Nᵀμ + η.
 
-The cost is Σ_r (value_r − target_r)² + xᵀQx − 2 pᵀx over the wanted rows. Arrays, beside those of `pieces`:
-
-    A  (12 + 2 na + n, na)  actuator vectors X, LO, HI, DLO, DHI, G, D, ETA, Y, LEFT, RIGHT, BEST: efforts, their bounds,
-                            displacement bounds, gradient, step, multipliers of the effort bounds, scratch, range of
-                            starts, best efforts; then H (na rows), the factor of its free part (na rows), the basis
-    Q  (na + 1, na)         last row p
-    K  (4, n + 1)           SIDE of the bound an effort sits on (−1 lower, 1 upper, 0 free); held ROWs, FREE efforts
-                            and WANTED rows, their numbers at the end
-    F  (4 + n, n)           of the held rows: LEVEL, SIGN 1 if the value may grow, MU multiplier, STEP scratch;
-                            then the triangle R that belongs to the basis
+The cost is Σ_r w_r (value_r − target_r)² + xᵀQx − 2 pᵀx over the wanted rows. z and j are the arrays of `tableau`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pliant.solvers.pieces import TARGET, VALUE, inner
-
-X, LO, HI, DLO, DHI, G, D, ETA, Y, LEFT, RIGHT, BEST, HESSIAN = range(13)
-SIDE, ROW, FREE, WANTED = range(4)
-LEVEL, SIGN, MU, STEP, TRIANGLE = range(5)
+from pliant.solvers.native import INTEGER, INTEGERS, NOTHING, REAL, REALS, native, row
+from pliant.solvers.rows import add, copy, dot, fill
+from pliant.solvers.tableau import (
+    FREE,
+    FREES,
+    FROM,
+    HELD,
+    HOLDS,
+    LACK,
+    LEVEL,
+    NA,
+    PUSH,
+    SIDE,
+    SIT,
+    TARGET,
+    TO,
+    VALUE,
+    WEIGHT,
+    D,
+    G,
+    S,
+    X,
+    Y,
+)
 
 FLAT = (
     1e-13  # added to the diagonal of H, relative to its largest entry: redundant actuators leave it singular
@@ -34,137 +44,109 @@ DEPENDENT = 1e-20  # squared share of a held row that its predecessors do not ex
 NOTHING_LEFT = 1e-26  # squared share of a step that the held rows leave; less is rounding
 
 
-@inner
-def gradient(M, A, Q, K, floor):
+@native(REAL, REALS, INTEGERS, INTEGER, REAL)
+def gradient(z, j, Q, floor):
     """g of the cost; returns the size of the terms that make it up.
 
     `floor` is the least size of a residual: below it, rounding of what the residual was computed from counts.
     """
-    na, size, wanted = A.shape[1], 0.0, K[WANTED]
-    x, value, target = A[X], M[na + VALUE], M[na + TARGET]
+    na, size, weight = j[NA], 0.0, row(z, j, WEIGHT)
+    value, target = row(z, j, VALUE), row(z, j, TARGET)
     for i in range(na):
-        row, pulls = M[i], Q[i]
-        total, magnitude, pull = -Q[na, i], abs(Q[na, i]), 0.0
-        for n in range(wanted[len(wanted) - 1]):
-            r = wanted[n]
-            residual = value[r] - target[r]
-            total += row[r] * residual
-            magnitude += abs(row[r]) * max(abs(residual), floor)
-        for j in range(na):
-            pull += pulls[j] * x[j]
-        A[G, i] = 2.0 * (total + pull)
+        slopes, total = row(z, j, S + i), -row(z, j, Q + na)[i]
+        magnitude, pull = abs(total), dot(row(z, j, Q + i), row(z, j, X), na)
+        for r in range(j[FROM], j[TO]):
+            residual, slope = value[r] - target[r], weight[r] * slopes[r]
+            total += slope * residual
+            magnitude += abs(slope) * max(abs(residual), floor)
+        row(z, j, G)[i] = 2.0 * (total + pull)
         size = max(size, 2.0 * (magnitude + abs(pull)))
     return size
 
 
-@inner
-def hessian(M, A, Q, K):
+@native(NOTHING, REALS, INTEGERS, INTEGER)
+def hessian(z, j, Q):
     """H of the cost on the piece."""
-    wanted = K[WANTED]
-    for i in range(A.shape[1]):
-        for j in range(i + 1):
-            total = Q[i, j]
-            for n in range(wanted[len(wanted) - 1]):
-                total += M[i, wanted[n]] * M[j, wanted[n]]
-            A[HESSIAN + i, j] = A[HESSIAN + j, i] = 2.0 * total
+    na, weight = j[NA], row(z, j, WEIGHT)
+    H = S + 2 * na + 1
+    for i in range(na):
+        one = row(z, j, S + i)
+        for k in range(i + 1):
+            other, total = row(z, j, S + k), row(z, j, Q + i)[k]
+            for r in range(j[FROM], j[TO]):
+                total += weight[r] * one[r] * other[r]
+            row(z, j, H + i)[k] = 2.0 * total
+            row(z, j, H + k)[i] = 2.0 * total
 
 
-@inner
-def newton_step(M, A, K, F):
-    """d, μ and η, see the module."""
-    na, count = A.shape[1], K[ROW, K.shape[1] - 1]
-    d, y = A[D], A[Y]
-    index, largest = K[FREE], 0.0
-    B, free = A[HESSIAN + na :], 0
-    for j in range(na):
-        d[j], largest = 0.0, max(largest, A[HESSIAN + j, j])
-        if K[SIDE, j] == 0:
-            index[free] = j
-            free += 1
-    index[len(index) - 1] = free
-    least = FLAT * largest + 1e-300
-    for a in range(free):
-        one, whole, right = B[a], A[HESSIAN + index[a]], -A[G, index[a]]
-        for b in range(a):
-            other, total = B[b], whole[index[b]]
-            for c in range(b):
-                total -= one[c] * other[c]
-            one[b] = total / other[b]
-        total = whole[index[a]] + least
-        for c in range(a):
-            total -= one[c] * one[c]
-            right -= one[c] * y[c]
-        one[a] = np.sqrt(max(total, least))
-        y[a] = right / one[a]
-    if count > 0:
-        _onto_rows(M, A, K, F)
-    for a in range(free - 1, -1, -1):
-        total = y[a] / B[a, a]
-        d[index[a]] = total
-        for c in range(a):
-            y[c] -= B[a, c] * total
-    for j in range(na):
-        total = 0.0
-        if K[SIDE, j] != 0:
-            whole = A[HESSIAN + j]
-            total = A[G, j]
-            for i in range(na):
-                total += whole[i] * d[i]
-            for n in range(count):
-                total -= F[MU, n] * M[j, K[ROW, n]]
-        A[ETA, j] = total
+@native(NOTHING, REALS, INTEGERS, INTEGER)
+def onto_rows(z, j, B):
+    """y ← y + V(h − Vᵀy) with N = (L V R)ᵀ, h = R⁻ᵀe; μ = R⁻¹(h − Vᵀy). Dependent rows get μ = 0.
 
-
-@inner
-def _onto_rows(M, A, K, F):
-    """y ← y + V(h − Vᵀy) with N = (L V R)ᵀ, h = R⁻ᵀe; μ = R⁻¹(h − Vᵀy). Dependent rows get μ = 0."""
-    na, last = A.shape[1], K.shape[1] - 1
-    count, free = K[ROW, last], K[FREE, last]
-    y, h, mu = A[Y], F[STEP], F[MU]
-    B, V, R = A[HESSIAN + na :], A[HESSIAN + 2 * na :], F[TRIANGLE:]
+    Rows of the basis V are its vectors, rows of the triangle the columns of R.
+    """
+    count, free = j[HOLDS], j[FREES]
+    V = B + 3 * j[NA] + 2
+    R = V + 2 * j[NA] + 2
+    y, lack, index, held = row(z, j, Y), row(z, j, LACK), row(j, j, FREE), row(j, j, HELD)
     for n in range(count):
-        v, row = V[n], K[ROW, n]
-        before, after = 0.0, 0.0
+        v, r = row(z, j, V + n), row(z, j, R + n)
         for a in range(free):
-            one, total = B[a], M[K[FREE, a], row]
-            for c in range(a):
-                total -= one[c] * v[c]
-            v[a] = total / one[a]
-            before += v[a] * v[a]
-        h[n] = F[LEVEL, n] - M[na + VALUE, row]
+            v[a] = row(z, j, S + index[a])[held[n]] - dot(row(z, j, B + a), v, a)
+            v[a] /= row(z, j, B + a)[a]
+        before = dot(v, v, free)
+        fill(r, 0.0, n)
         for k in range(2 * n):  # orthogonalise twice
-            basis, along = V[k % n], 0.0
-            for a in range(free):
-                along += basis[a] * v[a]
-            for a in range(free):
-                v[a] -= along * basis[a]
-            R[k % n, n] = along if k < n else R[k % n, n] + along
-        for a in range(free):
-            after += v[a] * v[a]
-        for k in range(n):
-            h[n] -= R[k, n] * h[k]
-        R[n, n] = np.sqrt(after) if after > DEPENDENT * before else 0.0
-        scale = 1.0 / R[n, n] if R[n, n] > 0.0 else 0.0
-        h[n] *= scale
-        for a in range(free):
-            v[a] *= scale
-    before, after = 0.0, 0.0
-    for a in range(free):
-        before += y[a] * y[a]
+            along = dot(row(z, j, V + k % n), v, free)
+            add(v, -along, row(z, j, V + k % n), free)
+            r[k % n] += along
+        after = dot(v, v, free)
+        r[n] = 1.0 / np.sqrt(after) if after > DEPENDENT * before else 0.0  # the inverse of the diagonal of R
+        lack[n] = r[n] * (row(z, j, LEVEL)[n] - row(z, j, VALUE)[held[n]] - dot(r, lack, n))
+        copy(v, r[n], v, free)
+    before = dot(y, y, free)
     for n in range(count):
-        v, along = V[n], 0.0
-        for a in range(free):
-            along += v[a] * y[a]
-        h[n] -= along
-        for a in range(free):
-            y[a] += h[n] * v[a]
-    for a in range(free):
-        after += y[a] * y[a]
-    if after <= NOTHING_LEFT * before:
-        for a in range(free):
-            y[a] = 0.0
+        lack[n] -= dot(row(z, j, V + n), y, free)
+        add(y, lack[n], row(z, j, V + n), free)
+    if dot(y, y, free) <= NOTHING_LEFT * before:
+        fill(y, 0.0, free)
     for n in range(count - 1, -1, -1):
-        total = h[n]
-        for k in range(n + 1, count):
-            total -= R[n, k] * mu[k]
-        mu[n] = total / R[n, n] if R[n, n] > 0.0 else 0.0
+        force = lack[n] * row(z, j, R + n)[n]
+        row(z, j, PUSH)[n] = force
+        add(lack, -force, row(z, j, R + n), n)
+
+
+@native(NOTHING, REALS, INTEGERS)
+def newton_step(z, j):
+    """d, μ and η, see the module."""
+    na, free, least = j[NA], 0, 0.0
+    H = S + 2 * na + 1
+    B = H + na
+    g, d, y, index, side = row(z, j, G), row(z, j, D), row(z, j, Y), row(j, j, FREE), row(j, j, SIDE)
+    for i in range(na):
+        least = max(least, FLAT * row(z, j, H + i)[i])
+        if side[i] == 0:
+            index[free] = i
+            free += 1
+    j[FREES] = free
+    for a in range(free):
+        i, one = index[a], row(z, j, B + a)
+        for b in range(a):
+            one[b] = (row(z, j, H + i)[index[b]] - dot(one, row(z, j, B + b), b)) / row(z, j, B + b)[b]
+        rest = row(z, j, H + i)[i] + least - dot(one, one, a)
+        one[a] = np.sqrt(max(rest, least + 1e-300))
+        y[a] = -(g[i] + dot(one, y, a)) / one[a]
+    if j[HOLDS] > 0:
+        onto_rows(z, j, B)
+    fill(d, 0.0, na)
+    for a in range(free - 1, -1, -1):
+        one = row(z, j, B + a)
+        d[index[a]] = y[a] / one[a]
+        add(y, -d[index[a]], one, a)
+    for i in range(na):
+        force = 0.0
+        if side[i] != 0:
+            force = g[i] + dot(row(z, j, H + i), d, na)
+            for n in range(j[HOLDS]):
+                force -= row(z, j, PUSH)[n] * row(z, j, S + i)[row(j, j, HELD)[n]]
+        row(z, j, SIT)[i] = force

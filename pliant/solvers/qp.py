@@ -153,7 +153,8 @@ def run(p: Scaled, guess: np.ndarray | None, **options: float) -> tuple[np.ndarr
 def _least_violation(p: Scaled) -> Scaled:
     """The program with its bounds relaxed to the smallest violation, in the sense of least squares over the rows."""
     n, m = len(p.c), len(p.rows)
-    middle = 0.5 * (p.low + p.high)
+    with np.errstate(invalid="ignore"):  # no bounds at all have no middle
+        middle = 0.5 * (p.low + p.high)
     low, high = np.where(p.low > p.high, middle, p.low), np.where(p.low > p.high, middle, p.high)
     # variables (y, s): min ½‖s‖² + tiny ½‖y‖² with low ≤ rows y + s ≤ high
     Q = np.diag(np.concatenate((np.full(n, 1e-9), np.ones(m))))

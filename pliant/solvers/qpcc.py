@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InputError, unknown_name
-from pliant.solvers.multistart import IMPOSSIBLE, INTEGERS, ITERATIONS, STATUS, TRAIL, solve_starts, workspace
+from pliant.solvers.multistart import DESCENTS, IMPOSSIBLE, ITERATIONS, STATUS, outputs, search
+from pliant.solvers.native import link
 from pliant.solvers.problem import FREE, Problem, problem
 from pliant.solvers.qpcc_solution import Evidence, QpccCertificate, QpccSolution
-from pliant.solvers.results import PENETRATION, Report, layout
 from pliant.solvers.solution import STATUSES
 from pliant.solvers.starts import PER_START
+from pliant.solvers.tableau import tableau
 
 METHODS = ("descent", "decomposition")
 FORMULATIONS = ("reduced", "full")
@@ -24,6 +27,8 @@ SHIFT, SOFT = (
 )  # added to the unit diagonal of W_cc, usually and where contacts contradict each other
 PENETRATES = 1e-7  # relative penetration that shows such a contradiction
 NEARLY = 1e-7  # residual up to which a search that ran out of steps still counts as solved
+
+_watchers: list[Callable[[Problem], object]] = []
 
 
 def qpcc(
@@ -56,14 +61,16 @@ def qpcc(
     Bounds are numbers or (na,) arrays, ±inf where there are none. `eps` defaults to 1e-3 in units of `work_scale`.
     `warm`, an earlier solution or efforts (na,), is the first start; `previous` belongs to the ρ term. The problem has
     many local minima: descents are made from several points and the best is returned. `starts` = 1 is one descent
-    from the warm start or from zero; every further start adds three, one from a point of the range of the efforts
-    and two from changes of the best so far. Infeasible bounds give the smallest violation found and the status
-    "infeasible".
+    from the warm start or from zero; every further start adds up to four, one from a point of the range of the efforts
+    and three from changes of the best so far; none is begun after 60 iterations for every start. Infeasible bounds
+    give the smallest violation found and the status "infeasible".
 
     method="decomposition" is the paper's: solve the quadratic program of one contact mode, switch the contact with
     the largest multiplier, repeat; formulation="full" keeps λ_c in these programs instead of eliminating it.
     """
     p = problem(Wea, Wec, Waa, Wac, Wcc, de, da, dc, effort, displacement, eps, rho, previous, weights, warm)
+    for see in _watchers:
+        see(p)
     if method == "descent" and formulation == "reduced":
         return descent(p, starts)
     if method not in METHODS:
@@ -77,49 +84,44 @@ def qpcc(
     return decompose(p, starts, formulation)
 
 
+@contextmanager
+def watching(see: Callable[[Problem], object]) -> Iterator[None]:
+    """While this lasts, `see` is called with every problem given to `qpcc`; a problem owns its numbers."""
+    _watchers.append(see)
+    try:
+        yield
+    finally:
+        _watchers.remove(see)
+
+
 def descent(p: Problem, starts: int) -> QpccSolution:
     """The best of some descents."""
-    ne, na, nc = p.ne, p.na, p.nc
     if starts < 1:
         raise InputError("starts", expected="at least 1", got=starts)
-    at = layout(ne, na, nc)
-    descents = 1 + PER_START * (starts - 1) if nc else 1  # without contact there is one minimum
+    descents = 1 + PER_START * (starts - 1) if p.nc else 1  # without contact there is one minimum
+    link(search.py_func)
     for shift in (SHIFT, SOFT):
-        costs, numbers = np.empty(descents), np.empty(at.length)
-        integers = np.zeros(INTEGERS + 2 * na + nc + TRAIL, np.int64)
-        if not solve_starts(
-            p.data,
-            ne,
-            na,
-            nc,
-            p.eps,
-            p.rho,
-            shift,
-            descents,
-            p.warm,
-            *workspace(ne, na, nc),
-            costs,
-            numbers,
-            integers,
-        ):
+        costs, (numbers, integers) = np.empty(descents), outputs(p.na, p.nc, p.ne + p.na + p.nc)
+        eps, penetration = search(
+            p.data, *tableau(p.ne, p.na, p.nc), p.eps, p.rho, shift, p.warm, starts, costs, numbers, integers
+        )
+        if eps != eps:
             raise InputError(
                 "matrices and bounds", expected="finite numbers, bounds that are not NaN", got="others"
             )
         if shift == SOFT:
             integers[STATUS] = IMPOSSIBLE
-        elif numbers[PENETRATION] <= PENETRATES:
+        elif penetration <= PENETRATES:
             break
-    return assemble(p, at, costs, numbers, integers)
+    return assemble(Evidence(p, eps, costs[: integers[DESCENTS]], numbers, integers))
 
 
-def assemble(
-    p: Problem, at: Report, costs: np.ndarray, numbers: np.ndarray, integers: np.ndarray
-) -> QpccSolution:
-    """The solution from the vectors of results."""
-    evidence = Evidence(p, costs, numbers, integers)
+def assemble(evidence: Evidence) -> QpccSolution:
+    """The solution from its evidence."""
+    integers = evidence.integers
     certificate = QpccCertificate(
         (SOLVED, STALLED, INFEASIBLE)[integers[STATUS]], int(integers[ITERATIONS]), evidence
     )
     if certificate.status == STALLED and certificate.residual <= NEARLY:
         certificate = QpccCertificate(SOLVED, certificate.iterations, evidence)
-    return QpccSolution(numbers, at, certificate)
+    return QpccSolution(certificate)

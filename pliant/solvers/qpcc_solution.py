@@ -10,10 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.solvers.evidence import residuals
-from pliant.solvers.multistart import BEGUN, CHOSEN, INTEGERS
+from pliant.solvers.evidence import Motion, cost, motion, residuals
+from pliant.solvers.multistart import BEGUN, CHOSEN, FIRST, LENGTH
 from pliant.solvers.problem import Problem
-from pliant.solvers.results import COST, EPSILON, Report, layout
 from pliant.solvers.solution import Certificate, Reals, Solution
 
 
@@ -34,7 +33,7 @@ class QpccCertificate(Certificate):
 
     @cached_property
     def _residuals(self) -> tuple[float, float, float]:
-        return residuals(self.evidence.problem, self.evidence.numbers)
+        return residuals(self.evidence.problem, self.evidence.eps, self.evidence.numbers)
 
     @property
     def residual(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -59,12 +58,14 @@ class QpccCertificate(Certificate):
     @property
     def eps(self) -> float:
         """The ε that was used."""
-        return float(self.evidence.numbers[EPSILON])
+        return self.evidence.eps
 
     @property
     def start_costs(self) -> Reals:
         """Cost reached by each descent, infinite where no feasible point was found."""
-        return self.evidence.costs
+        p = self.evidence.problem
+        previous, Waa = p.parts()[9], p.parts()[2]
+        return self.evidence.costs + p.rho * previous @ Waa @ previous  # left out in the search
 
     @property
     def start(self) -> int:
@@ -74,17 +75,18 @@ class QpccCertificate(Certificate):
     @property
     def gap(self) -> float:
         """Cost above the best of the starts, relative; zero but for ties, where the earlier start is kept."""
-        best, own = self.evidence.costs.min(), self.evidence.costs[self.start]
+        costs = self.start_costs
+        best, own = costs.min(), costs[self.start]
         return float((own - best) / abs(best)) if np.isfinite(best) and best != 0.0 else 0.0
 
     @cached_property
     def path(self) -> tuple[tuple[int, ...], ...]:
         """The contact modes visited: the contacts that push, piece after piece."""
         integers = self.evidence.integers
-        trail = integers[INTEGERS + 2 * self.evidence.problem.na :]
-        members: set[int] = {int(i) - 1 for i in trail[1 : 1 + integers[BEGUN]]}
+        trail = integers[FIRST + 2 * self.evidence.problem.na :][: integers[LENGTH]]
+        members: set[int] = {int(i) - 1 for i in trail[: integers[BEGUN]]}
         pieces = [tuple(sorted(members))]
-        for move in trail[1 + integers[BEGUN] : 1 + trail[0]]:
+        for move in trail[integers[BEGUN] :]:
             members ^= {abs(int(move)) - 1}
             pieces.append(tuple(sorted(members)))
         return tuple(pieces)
@@ -94,8 +96,8 @@ class QpccCertificate(Certificate):
         """Limits that hold the solution, for "effort" and "displacement": (na,) −1 lower, 1 upper, 0 none."""
         na, integers = self.evidence.problem.na, self.evidence.integers
         return {
-            "effort": integers[INTEGERS : INTEGERS + na],
-            "displacement": integers[INTEGERS + na : INTEGERS + 2 * na],
+            "effort": integers[FIRST : FIRST + na],
+            "displacement": integers[FIRST + na : FIRST + 2 * na],
         }
 
     def __str__(self) -> str:
@@ -108,9 +110,10 @@ class QpccCertificate(Certificate):
 
 
 class Evidence(NamedTuple):
-    """What a certificate is made from; see `Report` and `multistart` for the vectors."""
+    """What a certificate is made from; see `multistart` for costs, numbers and integers."""
 
     problem: Problem
+    eps: float
     costs: np.ndarray
     numbers: np.ndarray
     integers: np.ndarray
@@ -118,30 +121,48 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True, eq=False, init=False)
 class QpccSolution(Solution):
-    """Actuator efforts λ_a (na,) and what follows from them; read-only.
+    """Actuator efforts `effort` λ_a (na,), contact efforts `contact` λ_c (nc,) and what follows from them; read-only.
 
-    `contact` λ_c (nc,), `gap` δ_c (nc,), `displacement` δ_a (na,), `effector` δ_e (ne,), and `cost` =
-    Σ wₑδₑ² + ε λ_aᵀW_aa λ_a + ρ‖λ_a − λ_prev‖²_Waa.
+    What follows is evaluated on the arrays as they were given, when it is first asked for: `gap` δ_c (nc,),
+    `displacement` δ_a (na,), `effector` δ_e (ne,), `cost` and `multipliers`.
     """
 
     certificate: QpccCertificate
     contact: Reals
-    displacement: Reals
-    effector: Reals
-    cost: float
 
-    def __init__(self, numbers: np.ndarray, at: Report, certificate: QpccCertificate) -> None:
-        """From the vector of results, whose parts begin at `at`."""
+    def __init__(self, certificate: QpccCertificate) -> None:
+        p, numbers = certificate.evidence.problem, certificate.evidence.numbers
         numbers.flags.writeable = False
-        self.__dict__.update(
-            effort=numbers[at.effort : at.displacement],
-            gap=numbers[at.gap : at.gap_multiplier],
-            certificate=certificate,
-            contact=numbers[at.contact : at.gap],
-            displacement=numbers[at.displacement : at.effort_multiplier],
-            effector=numbers[at.effector : at.contact],
-            cost=float(numbers[COST]),
-        )
+        lam = numbers[0]
+        self.__dict__.update(effort=lam[p.nc + p.ne :], contact=lam[: p.nc], certificate=certificate)
+
+    @cached_property
+    def _motion(self) -> Motion:
+        found = motion(self.certificate.evidence.problem, self.effort, self.contact)
+        for array in found:
+            array.flags.writeable = False
+        return found
+
+    @property
+    def gap(self) -> Reals:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """δ_c (nc,)."""
+        return self._motion.gap
+
+    @property
+    def displacement(self) -> Reals:
+        """δ_a (na,)."""
+        return self._motion.moved
+
+    @property
+    def effector(self) -> Reals:
+        """δ_e (ne,)."""
+        return self._motion.error
+
+    @cached_property
+    def cost(self) -> float:
+        """Σ wₑδₑ² + ε λ_aᵀW_aa λ_a + ρ‖λ_a − λ_prev‖²_Waa."""
+        evidence = self.certificate.evidence
+        return cost(evidence.problem, evidence.eps, self.effort, self.effector)
 
     @property
     def multipliers(self) -> Mapping[str, Reals]:
@@ -150,12 +171,11 @@ class QpccSolution(Solution):
         "effort" (na,) and "displacement" (na,) are ∂cost/∂bound; "gap" (nc,) is −∂cost/∂δ_c; "contact" (nc,) is the
         multiplier of λ_c ≥ 0.
         """
-        evidence = self.certificate.evidence
-        p, numbers = evidence.problem, evidence.numbers
-        at = layout(p.ne, p.na, p.nc)
+        p, numbers = self.certificate.evidence.problem, self.certificate.evidence.numbers
+        last = p.nc + p.ne
         return {
-            "effort": numbers[at.effort_multiplier : at.displacement_multiplier],
-            "displacement": numbers[at.displacement_multiplier : at.effector],
-            "gap": numbers[at.gap_multiplier : at.contact_multiplier],
-            "contact": numbers[at.contact_multiplier :],
+            "effort": numbers[1, last:],
+            "displacement": numbers[2, last:],
+            "gap": numbers[2, : p.nc],
+            "contact": numbers[1, : p.nc],
         }

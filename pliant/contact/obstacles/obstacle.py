@@ -44,6 +44,16 @@ class Obstacle:
             raise InputError("points", expected="shape (P, 3)", got=f"shape {p.shape}")
         return self._distance(frozen_view(p), float(reach))
 
+    def curvature(self, p: np.ndarray, sharpest: float) -> np.ndarray:
+        """∂²gap/∂p² (P, 3, 3) [1/m] at points (P, 3) [m], by differences; edges count as rounded by `sharpest` [m]."""
+        step = 0.05 * sharpest
+        ends = np.concatenate([p + step * e for e in (*np.eye(3), *-np.eye(3))])
+        normals = self.distance(ends)[1].reshape(2, 3, len(p), 3)
+        C = np.transpose((normals[0] - normals[1]) / (2.0 * step), (1, 0, 2))
+        C = 0.5 * (C + np.swapaxes(C, 1, 2))
+        size = np.linalg.norm(C, axis=(1, 2))
+        return C * np.minimum(1.0, 1.0 / np.maximum(sharpest * size, 1e-300))[:, None, None]
+
     def moved(self, *, rotation: Any = None, translation: Any = None) -> Self:
         """Moved rigidly, x → R x + t; the name stays. `rotation` is a (3, 3) matrix or a scipy Rotation."""
         t = np.zeros(3) if translation is None else vector(translation, "translation")

@@ -19,6 +19,7 @@ def tower(
     depth: float = 0.6,
     base: float = 0.006,
     size: float = 0.01,
+    chamfer: float = 0.0,
     kind: str = "tet",
     order: int = 1,
 ) -> Mesh:
@@ -28,7 +29,8 @@ def tower(
     `slit` below it, open on that side, reaches through the share `depth` of the width: an inflated chamber
     bulges into the slit, meets the section below, and bends the tower away. The solid `base` is region 0,
     section i region i + 1; the cavities of `cavity_surfaces` go from the base up. No cell edge is longer
-    than `size`.
+    than `size`. The lower edges above a slit stand back by `chamfer`, so that what closes on the section
+    below lands on it, not on its edge.
     """
     at_least(1, sections=sections)
     positive(width=width, chamber=chamber, wall=wall, slit=slit, base=base, size=size)
@@ -40,6 +42,8 @@ def tower(
         raise InputError(
             "wall", expected=f"less than the shorter part beside the slit's end in {width:g} m", got=wall
         )
+    if not 0.0 <= chamfer < wall:
+        raise InputError("chamfer", expected=f"at least 0, and less than the wall, {wall:g} m", got=chamfer)
     cut = width * (depth - 0.5)  # how far the slit reaches beyond the axis
     far = width / 2
     plan = through(sorted({-far, -far + wall, -abs(cut), abs(cut), far - wall, far}), size)
@@ -58,4 +62,8 @@ def tower(
         walled = (ahead < far - wall) & (np.abs(aside) < far - wall)
         parts[(inside < Z) & (lid > Z) & near & walled] = 0
     nodes, cells, parts = tensor_grid(plan, plan, z, parts)
+    for i in range(sections):
+        ahead = nodes[:, i % 2] * (-1.0) ** (i % 4 // 2)
+        under = (np.abs(nodes[:, 2] - levels[4 * i + 1]) < 1e-9) & (ahead > -cut + 1e-9)
+        nodes[under, :2] = np.clip(nodes[under, :2], chamfer - far, far - chamfer)
     return finish(nodes, cells, kind=kind, order=order, regions=parts - 1)

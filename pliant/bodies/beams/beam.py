@@ -1,0 +1,271 @@
+"""Beam: a body of rods, bent, twisted, stretched and sheared by any amount."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pliant.algebra.pattern import Pattern
+from pliant.bodies.beams import attachment, fields, places, skin
+from pliant.bodies.beams.assembly import Assembly, Ends
+from pliant.bodies.beams.inertia import Inertia
+from pliant.bodies.beams.numbering import number
+from pliant.bodies.beams.properties import Profile, element_inertia, element_stiffness, rest_strains
+from pliant.bodies.groups import read_only
+from pliant.bodies.rigid import Rigid
+from pliant.bodies.supports import as_selection, checked_indices, moved_rigidly
+from pliant.errors import InputError
+from pliant.mesh import Mesh, Surface
+from pliant.mesh.lines import Lines
+from pliant.points import Points
+
+MODELS = ("reissner", "kirchhoff")
+
+
+class Beam:
+    """Geometrically exact rods (Simo–Reissner): six coordinates per node, any rotation.
+
+    lines: where the rods are, see `pliant.mesh.lines`; they may be curved, meet in nodes and form trees.
+    section: `Circle`, `Rectangle` or `Stiffness`; or a sequence, one for each element; or a function of the
+    arc length [m]; or a dictionary of these by branch. material: isotropic, such as Hooke.
+    density: ρ [kg/m³].
+    fixed: nodes that are clamped: indices, a mask (k,) or a function of the nodes; a mask (k, 3) holds
+    displacements only, a mask (k, 6) any of displacements and rotations.
+    rigid: nodes that move as one, or on a joint: Rigid([0], name="base", joint=Prismatic((0, 0, 1))).
+    model: "reissner" shears, "kirchhoff" does not; both stretch.
+    mesh: a mesh that the rods carry, for contact and pictures; by default bars round them with `detail` nodes
+    (around, along each element), whose first nodes are those of the lines.
+    """
+
+    variational = True
+    # q remembers the section forces that its last change dq was to bring, to first order. K with these is what
+    # Newton wants far from balance, where the true forces are those of a rod stretched by turning; in balance both
+    # are the same.
+    foretells = True
+
+    def __init__(
+        self,
+        lines: Lines,
+        section: Any,
+        material: Any = None,
+        *,
+        density: float | None = None,
+        fixed: Any = None,
+        rigid: Sequence[Rigid] | Rigid = (),
+        model: str = "reissner",
+        mesh: Mesh | None = None,
+        detail: tuple[int, int] = (8, 2),
+    ) -> None:
+        if not isinstance(lines, Lines):
+            hint = "pliant.mesh.lines.line(start, end) makes a straight rod, curve(path) a curved one."
+            raise InputError("lines", expected="Lines", got=type(lines).__name__, hint=hint)
+        if model not in MODELS:
+            raise InputError("model", expected="'reissner' or 'kirchhoff'", got=repr(model))
+        self.lines, self.material, self.model = lines, material, model
+        self.profile = Profile(section, lines)
+        self.sections = tuple(self.profile.middles())
+        self.rest_strain, L = rest_strains(lines)
+        self.mesh, self.places = skin.carried(lines, L, mesh, self.profile.at, detail)
+        self.numbering = number(
+            lines, self.mesh.nodes, fixed, (rigid,) if isinstance(rigid, Rigid) else tuple(rigid)
+        )
+        self.coordinates = c = self.numbering.coordinates
+        ends = self.ends = Ends.of(self.numbering)
+        C = element_stiffness(self.sections, material, L, shear=model == "reissner")
+        self.element_lengths, self.element_stiffness = L, C
+        self._inertia = Inertia(*ends, L, element_inertia(self.sections, density))
+        weights = attachment.weights(self.numbering, L, ends.turn, self.places)
+        self.assembly = Assembly(self.numbering, ends, C, self.rest_strain, self._inertia, weights)
+        self.carriers = tuple(self.assembly.skin)
+        # What points and solvers ask of the numbering, see `Coordinates`.
+        self.node_block, self.node_region, self.node_arm = c.node_block, c.node_region, c.node_arm
+        self.region_block, self.region_frame = c.region_block, c.region_frame
+        self.free, self.block_position = c.free, c.block_position
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.lines.nodes)} nodes, {len(self.lines.elements)} elements, {self.ndof} coordinates"
+        return f"Beam({self.model}, {sizes})"
+
+    # Coordinates
+
+    @property
+    def q0(self) -> np.ndarray:
+        """Coordinates at rest."""
+        return self.assembly.q0
+
+    @cached_property
+    def z0(self) -> np.ndarray:
+        """Internal variables: none."""
+        return read_only(np.zeros(0))[0]
+
+    @property
+    def surface(self) -> Surface:
+        """The skin of the carried mesh."""
+        return self.mesh.surface
+
+    @property
+    def ndof(self) -> int:
+        """Size of dq."""
+        return len(self.coordinates.free)
+
+    @property
+    def pattern(self) -> Pattern:
+        """Sparsity of K."""
+        return self.assembly.pattern
+
+    def retract(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
+        """q ⊕ dq: nodes move and turn, R ← R exp([dω]ₓ); locked coordinates stay."""
+        return self.assembly.retract(q, dq)
+
+    def positions(self, q: np.ndarray) -> np.ndarray:
+        """Nodes of the carried mesh (n, 3) [m], a view of q; its first k are the nodes of the lines."""
+        return q[: 3 * len(self.mesh.nodes)].reshape(-1, 3)
+
+    def pose(self, q: np.ndarray, region: str | int) -> tuple[np.ndarray, np.ndarray]:
+        """Rotation from rest (3, 3) and centre (3,) [m] of a node, or of a rigid region by name."""
+        r = self.numbering.region(region)
+        pose = self._poses(q)[r]
+        return pose[3:].reshape(3, 3) @ self.region_frame[r].T, pose[:3].copy()
+
+    def _poses(self, q: np.ndarray) -> np.ndarray:
+        """t and R (m, 12) of the regions, a view of q."""
+        return q[self.coordinates.pose : self.assembly.foretold].reshape(-1, 12)
+
+    def move_supports(
+        self, q: np.ndarray, *, rotation: Any = None, translation: Any = None, nodes: Any = None
+    ) -> np.ndarray:
+        """q with the clamped nodes at x = R X + t and turned by R from rest; `nodes` picks some of them."""
+        held = (~self.free.reshape(-1, 6)).all(axis=1)
+        if nodes is not None:
+            chosen = checked_indices("nodes", as_selection("nodes", nodes), len(self.lines.nodes))
+            held = held & np.isin(np.arange(len(self.region_block)), self.numbering.node_region[chosen])
+        c, q = self.coordinates, q.copy()
+        centre = moved_rigidly(c.region_centre, rotation, translation)
+        turn = moved_rigidly(np.eye(3), rotation, None).T
+        poses = self._poses(q)
+        poses[held, :3] = centre[held]
+        poses[held, 3:] = (turn @ c.region_frame[held]).reshape(-1, 9)
+        self.assembly.follow(q)
+        return q
+
+    def rigid_modes(self) -> int:
+        """Rigid motions that supports and joints leave free; zero for a body that statics can solve alone."""
+        return self.numbering.rigid_modes()
+
+    # Forces
+
+    def linearise(
+        self,
+        q: np.ndarray,
+        gravity: Any,
+        z: np.ndarray | None = None,
+        *,
+        tangent: bool = True,
+        clamp: bool = False,
+    ) -> tuple[float, np.ndarray | None, np.ndarray | None]:
+        """Energy [J], r = f_ext − f_int (ndof,) [N, N·m] and K = −∂r/∂dq (nb, 3, 3).
+
+        (inf, None, None) if the ends of an element are turned by more than 3 rad to each other. clamp=True takes
+        K's geometric part from the forces that the last change of q was to bring, see `foretells`; r stays exact.
+        """
+        return self.assembly.linearise(q, np.asarray(gravity, float), tangent=tangent, clamp=clamp)
+
+    def energy(self, q: np.ndarray, z: np.ndarray | None = None) -> float:
+        """Elastic energy [J]."""
+        return self.linearise(q, np.zeros(3), tangent=False)[0]
+
+    def reactions(self, q: np.ndarray, gravity: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
+        """Force [N] and couple [N·m] (m, 6) of the supports on each region, in space; zero where free in balance."""
+        g = self.assembly.gradient(q, np.asarray(gravity, float)).reshape(-1, 6)
+        R = self._poses(q)[:, 3:].reshape(-1, 3, 3)
+        return np.hstack(
+            [np.einsum("rij,rj->ri", self.region_frame, g[:, :3]), np.einsum("rij,rj->ri", R, g[:, 3:])]
+        )
+
+    def mass(self, q: np.ndarray | None = None) -> np.ndarray:
+        """M on the pattern (nb, 3, 3): consistent, with the inertia of the sections; at rest unless q is given."""
+        return self.assembly.mass(self.q0 if q is None else q)
+
+    def gyroscopic(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
+        """c(q, v) (ndof,) [N, N·m] of M v̇ + c = r: what turning sections pull; None where nothing turns."""
+        return self.assembly.gyroscopic(q, v)
+
+    @property
+    def total_mass(self) -> float:
+        """[kg]."""
+        return self._inertia.total
+
+    def update_internal(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Nothing to update."""
+        return z
+
+    def volume_error(self, q: np.ndarray) -> np.ndarray:
+        """Nothing that is incompressible."""
+        return np.zeros(0)
+
+    # Outputs
+
+    def strain(self, q: np.ndarray) -> np.ndarray:
+        """(ne, 6) less those at rest: stretch, shear along y and z, twist [1/m], curvature about y and z [1/m]."""
+        return fields.strain(self, q)
+
+    def section_forces(self, q: np.ndarray) -> np.ndarray:
+        """(ne, 6) in the section's axes: tension, shear forces [N], torque, bending moments about y and z [N·m]."""
+        return fields.section_forces(self, q)
+
+    def stress(
+        self, q: np.ndarray, measure: str = "von_mises", *, at: str = "nodes", z: np.ndarray | None = None
+    ) -> np.ndarray:
+        """von Mises stress [Pa] at the nodes of the carried mesh (n,), of beam theory; 0 for given stiffnesses."""
+        return fields.stress(self, q, measure, at)
+
+    # Material points
+
+    def points(self, where: Any, *, branch: int | None = None) -> Points:
+        """Material points at rest positions (P, 3) [m], each on the section of its nearest point on the centreline."""
+        return self._attach(*places.near(self.lines, self.element_lengths, where, branch))
+
+    def at(self, arc: Any, *, branch: int = 0, offset: Any = (0.0, 0.0)) -> Points:
+        """Points at arc lengths (P,) [m] along a branch; `offset` (2,) or (P, 2) [m] along the section's y and z."""
+        found = places.along(self.lines, arc, branch, offset)
+        return self._attach(places.rest_position(self.lines, self.element_lengths, found), found)
+
+    def node_points(self, nodes: Any) -> Points:
+        """Nodes of the carried mesh as material points: mask, indices or a function of them."""
+        chosen = as_selection("nodes", nodes(self.mesh.nodes) if callable(nodes) else nodes)
+        n = len(self.mesh.nodes)
+        if chosen.dtype == bool:
+            if chosen.shape != (n,):
+                raise InputError("nodes", expected=f"a mask of shape ({n},)", got=chosen.shape)
+            chosen = np.flatnonzero(chosen)
+        chosen = checked_indices("nodes", chosen, n)
+        return Points(self, self.mesh.nodes[chosen], np.arange(len(chosen) + 1), chosen, np.ones(len(chosen)))
+
+    def region_points(self, region: str | int) -> Points:
+        """The frame of a node, or of a rigid region by name: its centre and the tips of its three axes."""
+        nodes = self.numbering.frames[self.numbering.region(region)]
+        return Points(self, self.coordinates.rest[nodes], np.arange(5), nodes, np.ones(4))
+
+    def attached_points(self, region: str | int, where: Any) -> Points:
+        """Points at rest positions (P, 3) [m] that move with a node, or with a rigid region by name."""
+        return attachment.on_region(self, self.numbering, self.numbering.region(region), where)
+
+    def centreline(
+        self, spacing: float | None = None, *, branch: int | None = None
+    ) -> tuple[Points, np.ndarray]:
+        """Points along the rods no farther apart than `spacing` [m], and the radius (P,) [m] of the rods there.
+
+        By default those of the nodes and of the middles between them. What contact needs of a rod:
+        `Samples.around(*beam.centreline())`.
+        """
+        found = places.centreline(self.lines, self.element_lengths, spacing, branch)
+        reach = [self.profile.at(int(e), float(s)).reach for e, s in zip(found.element, found.share)]
+        rest = places.rest_position(self.lines, self.element_lengths, found)
+        return self._attach(rest, found), np.array(reach)
+
+    def _attach(self, rest: np.ndarray, where: places.Places) -> Points:
+        found = attachment.weights(self.numbering, self.element_lengths, self.ends.turn, where)
+        return Points(self, rest, found.ptr, found.index, found.weight)

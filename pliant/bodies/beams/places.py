@@ -1,0 +1,145 @@
+"""Places on rods: an element, a share of the way along it, and an offset across.
+
+Between two ends the centreline is the cubic through both with their tangents, and the section is the mean of
+the sections there: with share s of the way,
+
+    x(s) = Σ_k h_k(s) x_k + Λ_k (L g_k(s) e_x + N_k(s) o)        N = (1 − s, s), h and g the cubics of Hermite
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.bodies.location import checked_points
+from pliant.errors import InputError, as_floats
+from pliant.mesh.lines import Lines
+
+_STEPS = 12  # of Newton, to the nearest point of the centreline
+_NEAREST = 3  # elements tried
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Element (n,), share s (n,) of the way along it, offset o (n, 3) [m] in the axes there."""
+
+    element: np.ndarray
+    share: np.ndarray
+    offset: np.ndarray
+
+
+def hermite(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """h (n, 2) for the places and g (n, 2) for the tangents of both ends."""
+    r = 1.0 - s
+    h = np.column_stack([r * r * (1 + 2 * s), s * s * (1 + 2 * r)])
+    return h, np.column_stack([s * r * r, -s * s * r])
+
+
+def rest_position(lines: Lines, lengths: np.ndarray, places: Places) -> np.ndarray:
+    """Positions (n, 3) [m] at rest."""
+    h, g = hermite(places.share)
+    X, axes = lines.nodes[lines.elements[places.element]], lines.frames[places.element]
+    arm = arms(lengths, places, g)
+    return np.einsum("nk,nki->ni", h, X) + np.einsum("nkij,nkj->ni", axes, arm)
+
+
+def arms(lengths: np.ndarray, places: Places, g: np.ndarray) -> np.ndarray:
+    """(n, 2, 3): L g e_x + N o in the section axes of both ends."""
+    share = np.column_stack([1.0 - places.share, places.share])
+    arm = share[:, :, None] * places.offset[:, None, :]
+    arm[:, :, 0] += lengths[places.element, None] * g
+    return arm
+
+
+def along(lines: Lines, arc: Any, branch: int, offset: Any) -> Places:
+    """Places at arc lengths (P,) [m] of a branch, `offset` (2,) or (P, 2) [m] along the section's y and z."""
+    s = np.atleast_1d(as_floats("arc length", arc, "numbers [m]"))
+    mine = _elements(lines, branch)
+    length = lines.arc[mine[-1], 1]
+    if s.ndim != 1 or not ((s >= -1e-9 * length) & (s <= (1 + 1e-9) * length)).all():
+        raise InputError("arc length", expected=f"from 0 to {length:.6g} m along branch {branch}", got=arc)
+    e = mine[np.clip(np.searchsorted(lines.arc[mine, 0], s, side="right") - 1, 0, len(mine) - 1)]
+    start, end = lines.arc[e].T
+    across = np.atleast_2d(as_floats("offset", offset, "two numbers [m], or two for each point"))
+    if across.ndim != 2 or across.shape not in ((1, 2), (len(s), 2)):
+        raise InputError("offset", expected=f"shape (2,) or ({len(s)}, 2)", got=np.shape(offset))
+    share = np.clip((s - start) / (end - start), 0.0, 1.0)
+    return Places(e, share, np.column_stack([np.zeros(len(s)), np.broadcast_to(across, (len(s), 2))]))
+
+
+def near(lines: Lines, lengths: np.ndarray, where: Any, branch: int | None) -> tuple[np.ndarray, Places]:
+    """Positions (P, 3) [m] and where their nearest points on the centreline are, with the offset from there."""
+    rest = checked_points(where)
+    mine = _elements(lines, branch)
+    best = np.full(len(rest), np.inf)
+    element, share = np.zeros(len(rest), np.int64), np.zeros(len(rest))
+    for e in mine[_candidates(lines, mine, rest)].T:
+        s, distance = _project(lines, lengths, e, rest)
+        closer = distance < best - 1e-12 * lines.size
+        best = np.where(closer, distance, best)
+        element, share = np.where(closer, e, element), np.where(closer, s, share)
+    far = np.flatnonzero(best > lines.size)
+    if len(far):
+        got = f"{best[far[0]]:.3g} m off"
+        raise InputError(f"point {far[0]} of a beam", expected="near its rods", got=got, hint="Wrong unit?")
+    return rest, _offset(lines, lengths, rest, Places(element, share, np.zeros((len(rest), 3))))
+
+
+def _candidates(lines: Lines, mine: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """(P, 3 or fewer) Which of the elements have the nearest chords."""
+    start, end = np.moveaxis(lines.nodes[lines.elements[mine]], 1, 0)
+    chord = end - start
+    s = np.einsum("pei,ei->pe", x[:, None] - start, chord) / (chord**2).sum(axis=1)
+    gap = x[:, None] - start - np.clip(s, 0, 1)[:, :, None] * chord
+    return np.argsort((gap**2).sum(axis=2), axis=1, kind="stable")[:, :_NEAREST]
+
+
+def _project(
+    lines: Lines, lengths: np.ndarray, e: np.ndarray, x: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Share (P,) of the point of each element nearest to x (P, 3), and the distance (P,) [m]."""
+    X, T = lines.nodes[lines.elements[e]], lengths[e, None, None] * lines.frames[e][:, :, :, 0]
+    at = lambda h, g: np.einsum("nk,nki->ni", h, X) + np.einsum("nk,nki->ni", g, T)
+    s = np.full(len(x), 0.5)
+    for _ in range(_STEPS):
+        slope = at(
+            np.column_stack([6 * s * (s - 1), 6 * s * (1 - s)]),
+            np.column_stack([(1 - s) * (1 - 3 * s), s * (3 * s - 2)]),
+        )
+        away = at(*hermite(s)) - x
+        s = np.clip(s - (away * slope).sum(axis=1) / (slope**2).sum(axis=1), 0.0, 1.0)
+    return s, np.linalg.norm(at(*hermite(s)) - x, axis=1)
+
+
+def _offset(lines: Lines, lengths: np.ndarray, x: np.ndarray, places: Places) -> Places:
+    """The same places with the offsets that reach x."""
+    share = np.column_stack([1.0 - places.share, places.share])
+    axes = np.einsum("nk,nkij->nij", share, lines.frames[places.element])
+    away = x - rest_position(lines, lengths, places)
+    return Places(places.element, places.share, np.linalg.solve(axes, away[:, :, None])[:, :, 0])
+
+
+def centreline(lines: Lines, lengths: np.ndarray, spacing: float | None, branch: int | None) -> Places:
+    """Nodes of the lines and points between them no farther apart than `spacing` [m] (None: their middles)."""
+    if spacing is not None and not (np.isfinite(spacing) and spacing > 0):
+        raise InputError("spacing", expected="a positive number [m]", got=spacing)
+    element, share, seen = [], [], set()
+    for e in _elements(lines, branch):
+        pieces = 2 if spacing is None else max(1, int(np.ceil(lengths[e] / spacing - 1e-9)))
+        for s in np.arange(pieces + 1) / pieces:
+            node = int(lines.elements[e, int(s)]) if s in (0.0, 1.0) else -1
+            if node not in seen:
+                element.append(int(e))
+                share.append(float(s))
+                seen |= {node} - {-1}
+    return Places(np.array(element, np.int64), np.array(share), np.zeros((len(share), 3)))
+
+
+def _elements(lines: Lines, branch: int | None) -> np.ndarray:
+    """Those of a branch, or all."""
+    mine = np.arange(len(lines.elements)) if branch is None else np.flatnonzero(lines.branch == branch)
+    if not len(mine):
+        raise InputError("branch", expected=f"from 0 to {lines.branch.max()}", got=branch)
+    return mine

@@ -1,0 +1,52 @@
+"""Bending stiffness of triangles: the discrete Kirchhoff triangle (DKT), for corners that have no deflection.
+
+In the frame of the deformed triangle all corners lie in its plane, so that corner rotations alone bend it. The
+normal turns by β = (θ_y, −θ_x), quadratic over the triangle; in the middle of a side with direction s and
+normal n Kirchhoff's hypothesis for a cubic deflection along the side gives
+
+    β = (½ n nᵀ − ¼ s sᵀ)(β_i + β_j),        κ = (∂β_x/∂x, ∂β_y/∂y, ∂β_x/∂y + ∂β_y/∂x)
+
+κ is linear over the triangle, and constant curvature is exact. (J.-L. Batoz, K.-J. Bathe, L.-W. Ho, 1980.)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.bodies.shells.triangle import Triangles
+
+MIDDLES = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.5, 0.0, 0.5]])  # integrate κᵀDκ exactly
+CENTRE = np.full((1, 3), 1.0 / 3.0)
+
+
+def curvature_of_rotations(triangles: Triangles, at: np.ndarray) -> np.ndarray:
+    """B (ne, n, 3, 6) [1/m] at points with area coordinates `at` (n, 3): κ = B (θx₁, θy₁, θx₂, θy₂, θx₃, θy₃)."""
+    beta = _nodal_turns(triangles)
+    g = triangles.gradient
+    corner = (4.0 * at[:, :, None] - 1.0) * g[:, None]  # (ne, n, 3, 2)
+    following = np.roll(at, -1, axis=1)
+    side = 4.0 * (at[:, :, None] * np.roll(g, -1, axis=1)[:, None] + following[:, :, None] * g[:, None])
+    slope = np.einsum("enad,eaik->endik", np.concatenate([corner, side], axis=2), beta)  # ∂β_i/∂x_d
+    rows = [slope[:, :, 0, 0], slope[:, :, 1, 1], slope[:, :, 1, 0] + slope[:, :, 0, 1]]
+    return np.stack(rows, axis=2)
+
+
+def bending_stiffness(triangles: Triangles, D: np.ndarray) -> np.ndarray:
+    """(ne, 6, 6) [N·m] of the corner rotations, for bending stiffness D (ne, 3, 3) [N·m] per width."""
+    B = curvature_of_rotations(triangles, MIDDLES)
+    weight = triangles.area[:, None, None] / 3.0
+    return np.einsum("enak,eab,enbl->ekl", B, weight * D, B, optimize=True)
+
+
+def _nodal_turns(triangles: Triangles) -> np.ndarray:
+    """β (ne, 6, 2, 6) at the corners and the middles of the sides, of the six corner rotations."""
+    beta = np.zeros((len(triangles), 6, 2, 6))
+    for a in range(3):
+        beta[:, a, 0, 2 * a + 1] = 1.0
+        beta[:, a, 1, 2 * a] = -1.0
+    s = triangles.sides / np.linalg.norm(triangles.sides, axis=2, keepdims=True)
+    along = s[..., :, None] * s[..., None, :]
+    share = 0.5 * np.eye(2) - 0.75 * along  # ½ n nᵀ − ¼ s sᵀ
+    ends = beta[:, :3] + np.roll(beta[:, :3], -1, axis=1)
+    beta[:, 3:] = np.einsum("eaij,eajk->eaik", share, ends)
+    return beta

@@ -1,0 +1,163 @@
+"""Membrane: a sheet that stretches but does not resist bending."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pliant.bodies.groups import read_only, read_only_view
+from pliant.bodies.rigid import Rigid
+from pliant.bodies.scatter import lower_pairs, ordered_cells
+from pliant.bodies.shells import attachment, fields
+from pliant.bodies.shells.element import deform
+from pliant.bodies.shells.law import checked_law, make_law
+from pliant.bodies.shells.membrane_kernel import add_membrane
+from pliant.bodies.shells.nodal import NodalBody, as_strings
+from pliant.bodies.shells.strings import Strings
+from pliant.bodies.shells.thin import checked_number, checked_sheet, per_cell, sheet_mass
+from pliant.bodies.shells.triangle import Triangles
+from pliant.errors import InputError
+from pliant.materials.material import Material
+from pliant.mesh.sheets import Sheet
+from pliant.points import Points
+
+_NO_ROTATIONS = read_only(np.zeros((0, 3, 3)))[0]
+_NO_TURNS = np.zeros((0, 3, 3))
+
+
+class MembraneGroup:
+    """Triangles of one material, ready for assembly: a group of cells like those of a solid."""
+
+    internal = memory = 0
+
+    def __init__(
+        self,
+        triangles: Triangles,
+        material: Material,
+        thickness: np.ndarray,
+        chosen: np.ndarray,
+        rank: np.ndarray,
+    ) -> None:
+        cells, order, first = ordered_cells(triangles.cells[chosen], rank)
+        gradient = np.take_along_axis(triangles.gradient[chosen], order[:, :, None], axis=1)
+        self.pairs, self.chosen = lower_pairs(cells), chosen
+        self.law = make_law(material, triangles.frame[chosen], triangles.area[chosen] * thickness[chosen])
+        self._cells, self._gradient, self._frame, self._first = read_only(
+            cells, gradient, triangles.frame[chosen], first
+        )
+
+    def bind(self, slots: np.ndarray) -> None:
+        """Slots (ne, 6) in K of the corner pairs."""
+        (self._slots,) = read_only(slots)
+
+    def posture(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Frames T (ne, 3, 3), stretches U (ne, 3) and strains (ne, 3); None if a triangle has collapsed."""
+        n = len(self._cells)
+        x = read_only_view(q[: 3 * (len(q) // 3)].reshape(-1, 3))
+        T, U = np.empty((n, 3, 3)), np.empty((n, 3))
+        if not deform(x, _NO_ROTATIONS, self._cells, self._gradient, self._frame, T, U, _NO_TURNS):
+            return None
+        eps = np.column_stack([U[:, 0] - 1.0, U[:, 1] - 1.0, 2.0 * U[:, 2]])
+        return read_only_view(T), read_only_view(U), eps
+
+    def assemble(self, q, z, K, f, tangent, clamp, viscous=None) -> float:
+        """Add forces to f (3n,) and, if tangent, blocks to K (flat); the energy [J], inf if a triangle has collapsed."""
+        at = self.posture(q)
+        if at is None:
+            return math.inf
+        energy, N, C = self.law.respond(at[2], tangent=tangent)
+        if not energy < math.inf:
+            return math.inf
+        C = np.empty((0, 3, 3)) if C is None else C
+        T, U, _ = at
+        add_membrane(
+            self._cells,
+            self._gradient,
+            T,
+            U,
+            N,
+            read_only_view(C),
+            self._first,
+            self._slots,
+            K,
+            f,
+            tangent,
+            clamp,
+        )
+        return energy
+
+
+class Membrane(NodalBody):
+    """A sheet without bending stiffness, three coordinates per node: a shell's limit, for skins, balloons and drums.
+
+    Options as those of `Shell`, but fixed (k, 3) as for a Solid, and all materials at any stretch. A membrane
+    that is not taut has no stiffness out of its plane: give it some prestretch, or load it before asking for
+    its compliance.
+    """
+
+    def __init__(
+        self,
+        sheet: Sheet,
+        material: Material | Mapping[int, Material],
+        thickness: float | Mapping[int, float] | np.ndarray,
+        *,
+        density: float | Mapping[int, float] | None = None,
+        fixed: Any = None,
+        rigid: Sequence[Rigid] | Rigid = (),
+        strings: Sequence[Strings] | Strings = (),
+        prestretch: float = 1.0,
+    ) -> None:
+        self.mesh = checked_sheet(sheet)
+        self.material = material
+        self.thickness = per_cell("thickness", thickness, sheet.regions, "m")
+        self.triangles = Triangles.of(sheet, checked_number("prestretch", prestretch, ""))
+        laws, bound = checked_law(material, sheet), as_strings(strings, sheet.nodes)
+        coordinates = self._number(fixed, rigid)
+        self.groups = [
+            MembraneGroup(
+                self.triangles, law, self.thickness, np.flatnonzero(sheet.regions == r), coordinates.rank
+            )
+            for r, law in laws.items()
+        ]
+        self._assemble(coordinates, self.groups, bound)
+        self._node_mass = sheet_mass(sheet, self.thickness, density, bound)
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.mesh.nodes)} nodes, {len(self.mesh.cells)} triangles, {self.ndof} coordinates"
+        return f"Membrane({sizes}, {1e3 * self.thickness.mean():.3g} mm thick)"
+
+    @property
+    def volume(self) -> float:
+        """Of the material at rest [m³]."""
+        return float(self.mesh.areas @ self.thickness)
+
+    def stress(
+        self, q: np.ndarray, measure: str = "cauchy", *, at: str = "cells", z: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Stress [Pa] (ne, 3, 3) in triangles or (k, 3, 3) at nodes; "von_mises" has one number each."""
+        values = None
+        for group in self.groups:
+            found = group.posture(q)
+            if found is None:
+                raise InputError("q", expected="triangles that have not collapsed", got="a collapsed one")
+            T, U, eps = found
+            part = fields.measured(group.law.stress(eps), U, T, group.law.across(eps), measure)
+            values = np.zeros((len(self.mesh.cells), *part.shape[1:])) if values is None else values
+            values[group.chosen] = part
+        assert values is not None
+        return fields.placed(self.mesh, values, at)
+
+    def points(self, where: Any, *, outside: str = "error", tolerance: float | None = None) -> Points:
+        """Material points at rest positions (P, 3) [m] on the sheet.
+
+        outside: "error" for points more than `tolerance` [m] (1e-6 of the size) off it, or "nearest" for the
+        nearest point of the sheet.
+        """
+        return attachment.on_membrane(self, where, outside=outside, tolerance=tolerance)
+
+    def half_thickness(self, points: Points) -> np.ndarray:
+        """How far (P,) [m] the sheet reaches on either side of points on it, for contact."""
+        return attachment.half_thickness(self, points)

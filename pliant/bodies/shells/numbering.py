@@ -1,0 +1,151 @@
+"""Coordinates of a shell: every node has a position and a rotation, or shares those of a rigid region.
+
+q holds the nodes of the sheet, then four frame nodes per region (its centre and the tips of its axes), then per
+region t (3) and R (9, row-major); a node by itself is a region of its own, with R = I at rest. dq has two
+blocks per region, translation and rotation, as those of a solid's rigid regions. Points at nodes by themselves
+only know the first: they cost no more than on a solid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.bodies.coordinates import FRAME_NODES, Coordinates
+from pliant.bodies.rigid import Joint, Rigid
+from pliant.bodies.supports import as_selection, checked_indices
+from pliant.errors import InputError, as_floats
+from pliant.mesh.sheets import Sheet
+from pliant.mesh.topology import pieces
+
+
+@dataclass(frozen=True, eq=False)
+class Numbering:
+    """`coordinates` as everybody sees them, and what each of the n nodes and frame nodes hangs on.
+
+    region (n,), arm (n, 3) [m]: of every node. shared (k,): nodes of the sheet in rigid regions.
+    """
+
+    sheet: Sheet
+    coordinates: Coordinates
+    region: np.ndarray
+    arm: np.ndarray
+    shared: np.ndarray
+
+    def __post_init__(self) -> None:
+        for array in (self.region, self.arm, self.shared):
+            array.setflags(write=False)
+
+    @property
+    def regions(self) -> int:
+        """How many."""
+        return len(self.coordinates.region_names)
+
+    def frame_nodes(self, region: int | np.ndarray) -> np.ndarray:
+        """The four frame nodes of regions, (..., 4)."""
+        return len(self.sheet.nodes) + FRAME_NODES * np.asarray(region)[..., None] + np.arange(FRAME_NODES)
+
+    def rigid_modes(self) -> int:
+        """Rigid motions of the connected pieces of the sheet that supports and joints leave free."""
+        c, k = self.coordinates, len(self.sheet.nodes)
+        links = [self.sheet.cells]
+        for r in np.unique(self.region[:k][self.shared]):
+            nodes = np.flatnonzero(self.region[:k] == r)
+            links.append(np.column_stack([nodes[:-1], nodes[1:], nodes[1:]]))
+        label, left = pieces(np.vstack(links), k), 0
+        for piece in np.unique(label):
+            mine = np.unique(self.region[:k][label == piece])
+            origin = c.region_centre[mine].mean(axis=0)
+            rows = _motion(c, mine, origin, self.sheet.size)[~c.free.reshape(-1, 6)[mine]]
+            left += 6 - (np.linalg.matrix_rank(rows, tol=1e-8 * np.sqrt(len(rows))) if len(rows) else 0)
+        return int(left)
+
+
+def number(sheet: Sheet, held: np.ndarray, rigid: Sequence[Rigid]) -> Numbering:
+    """The coordinates of a shell with held coordinates (k, 6) and rigid regions."""
+    member = _members(sheet.nodes, held, rigid)
+    _, first, region = np.unique(member, return_index=True, return_inverse=True)
+    placed = [
+        (f"node {n}", np.eye(3), sheet.nodes[n], ~held[n])
+        if member[n] >= len(rigid)
+        else _placed(rigid[int(member[n])], sheet.nodes[member == member[n]])
+        for n in first.tolist()
+    ]
+    names = tuple(p[0] for p in placed)
+    if len(set(names)) < len(names):
+        raise InputError(
+            "rigid regions", expected="a different name for each", got=sorted(r.name for r in rigid)
+        )
+    Q, centre = np.array([p[1] for p in placed]), np.array([p[2] for p in placed])
+    m, k = len(placed), len(sheet.nodes)
+    tips = np.sqrt(sheet.area / len(sheet.cells)) * np.vstack([np.zeros(3), np.eye(3)])
+    frames = centre[:, None, :] + np.einsum("rij,fj->rfi", Q, tips)
+    region = np.concatenate([region.ravel(), np.repeat(np.arange(m), FRAME_NODES)])
+    arm = np.vstack(
+        [np.einsum("nji,nj->ni", Q[region[:k]], sheet.nodes - centre[region[:k]]), np.tile(tips, (m, 1))]
+    )
+    shared = member < len(rigid)
+    alone = np.concatenate([~shared, np.zeros(FRAME_NODES * m, bool)])
+    coordinates = Coordinates(
+        rest=np.vstack([sheet.nodes, frames.reshape(-1, 3)]),
+        node_block=np.where(alone, 2 * region, -1),
+        node_region=np.where(alone, -1, region),
+        node_arm=np.where(alone[:, None], 0.0, arm),
+        region_names=names,
+        region_block=2 * np.arange(m),
+        region_frame=Q,
+        region_centre=centre,
+        free=np.concatenate([p[3] for p in placed]),
+    )
+    return Numbering(sheet, coordinates, region, arm, shared)
+
+
+def _members(nodes: np.ndarray, held: np.ndarray, rigid: Sequence[Rigid]) -> np.ndarray:
+    """(k,) Which rigid region each node is in; every other node is a region of its own, numbered behind."""
+    member = len(rigid) + np.arange(len(nodes))
+    for r, region in enumerate(rigid):
+        if not isinstance(region, Rigid):
+            hint = "Rigid(nodes, name=…) makes one."
+            raise InputError("rigid", expected="Rigid regions", got=type(region).__name__, hint=hint)
+        what = f"rigid region {region.name!r}"
+        chosen = as_selection(what, region.nodes(nodes) if callable(region.nodes) else region.nodes)
+        if chosen.dtype == bool and chosen.shape == (len(nodes),):
+            chosen = np.flatnonzero(chosen)
+        chosen = checked_indices(what, chosen, len(nodes)) if chosen.size else np.zeros(0, int)
+        if not len(chosen):
+            raise InputError(what, expected="at least one node", got="none")
+        for problem, clash in (
+            ("fixed", held[chosen].any(axis=1)),
+            ("in another region", member[chosen] < len(rigid)),
+        ):
+            if clash.any():
+                hint = "Hold a region with joint=Hinge(...), Prismatic(...) or Ball(...)."
+                got = f"node {chosen[clash][0]}, which is {problem}"
+                raise InputError(what, expected="nodes that are free", got=got, hint=hint)
+        member[chosen] = r
+    return member
+
+
+def _placed(region: Rigid, X: np.ndarray) -> tuple[str, np.ndarray, np.ndarray, np.ndarray]:
+    """Name, axes Q, centre c and free coordinates (6,) of a region with nodes X (n, 3); one node has axes enough."""
+    joint = region.joint or Joint()
+    what, origin = f"centre of region {region.name!r}", joint.origin()
+    given = None if region.centre is None else as_floats(what, region.centre, "three finite numbers [m]")
+    if given is not None and (given.shape != (3,) or not np.isfinite(given).all()):
+        raise InputError(what, expected="three finite numbers [m]", got=region.centre)
+    if given is not None and origin is not None and not np.allclose(given, origin):
+        raise InputError(what, expected="that of its joint", got=given.tolist())
+    centre = origin if origin is not None else X.mean(axis=0) if given is None else given
+    return region.name, joint.axes(), centre, np.array(joint.free)
+
+
+def _motion(c: Coordinates, regions: np.ndarray, origin: np.ndarray, size: float) -> np.ndarray:
+    """Coordinates (n, 6) of regions under unit rigid motions, (n, 6, 6); lengths in units of `size`."""
+    arm, Q = (c.region_centre[regions] - origin) / size, c.region_frame[regions]
+    spin = np.cross(np.eye(3)[None], arm[:, None, :])  # (n, axis, 3)
+    motion = np.zeros((len(regions), 6, 6))
+    motion[:, :3, :3] = motion[:, 3:, 3:] = np.swapaxes(Q, 1, 2)
+    motion[:, :3, 3:] = np.einsum("nji,naj->nia", Q, spin)
+    return motion

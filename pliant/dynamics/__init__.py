@@ -1,0 +1,19 @@
+"""Dynamics: robots in motion, with inertia, damping and contact."""
+
+from pliant.dynamics.damping import Damping, KelvinVoigt, Maxwell, Prony, Rayleigh, StandardLinear
+from pliant.dynamics.moment import Moment
+from pliant.dynamics.motion import Motion
+from pliant.dynamics.simulation import Energy, Simulation
+
+__all__ = [
+    "Damping",
+    "Energy",
+    "KelvinVoigt",
+    "Maxwell",
+    "Moment",
+    "Motion",
+    "Prony",
+    "Rayleigh",
+    "Simulation",
+    "StandardLinear",
+]

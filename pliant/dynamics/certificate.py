@@ -1,0 +1,74 @@
+"""How far a step in time may be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.contact import Contacts
+from pliant.dynamics.implicit import Found, Task
+from pliant.dynamics.model import Model
+from pliant.result import Certificate
+from pliant.robot import Conditions
+from pliant.step import Linear
+
+
+@dataclass(frozen=True)
+class StepCertificate(Certificate):
+    """How far a step may be trusted.
+
+    `decrement` [m] is how far the end of the step is from what the scheme asks for (one more correction, estimated);
+    `residual` the imbalance of forces there, relative to them. status: "converged" if the decrement is below the tolerance,
+    "linearised" if it is not but only one linearisation was asked for.
+    """
+
+    def __str__(self) -> str:
+        note = f", tangent shifted by {self.shift:.0e}" if self.shift else ""
+        steps = f" in {self.load_steps} parts" if self.load_steps > 1 else ""
+        return (
+            f"{self.status} after {self.iterations} linearisation(s){steps}: residual {self.residual:.1e}, "
+            f"decrement {self.decrement:.1e} m, constraints {self.constraint:.1e}{note}"
+        )
+
+
+def imbalance(
+    model: Model, task: Task, there: Linear, damped: np.ndarray | None, found: Found
+) -> tuple[np.ndarray, float]:
+    """Forces left at the stage (ndof,) [N], and the size of those that should balance."""
+    inertia, stage, v = model.inertia, task.stage, found.v
+    M, rows = inertia.mass(there.q), there.H.shape[0]
+    momentum = inertia.product(M, stage.v - v) / stage.step
+    pull = there.H.transpose_dot(found.lam[:rows]) + found.push
+    left = there.r + momentum + pull
+    c = inertia.gyroscopic(there.q, v)
+    if c is not None:
+        left -= c
+    left -= inertia.damping_force(M, damped, v)
+    size = lambda force: float(np.linalg.norm(force))
+    weight = size(model.robot.gravity) * sum(body.total_mass for body in model.robot.bodies)
+    flight = (
+        1e-3 * size(inertia.product(M, v)) / stage.step
+    )  # a body that just flies has no forces to compare with
+    return left, max(weight, flight, size(momentum), size(pull), 1e-12)
+
+
+def violation(
+    model: Model,
+    c: Conditions,
+    delta: np.ndarray,
+    lam: np.ndarray,
+    contacts: Contacts | None,
+    force: np.ndarray,
+) -> float:
+    """How far the laws are violated at the end of the step, relative to how far δ changes over the robot's length."""
+    gap = np.where(c.compliance > 0, 0.0, delta - c.imposed)  # a spring violates nothing
+    bad = np.where(
+        lam <= c.low, np.maximum(-gap, 0.0), np.where(lam >= c.high, np.maximum(gap, 0.0), np.abs(gap))
+    )
+    worst = float(np.max(np.where(c.given, 0.0, bad / model.span), initial=0.0))
+    if contacts is not None:
+        pushing = force[: len(contacts)] > 0.0
+        bad = np.where(pushing, np.abs(contacts.gap), -contacts.gap) / model.robot.length
+        worst = max(worst, float(np.max(bad, initial=0.0)))
+    return worst

@@ -1,0 +1,73 @@
+"""Energy kept exactly: the force of the midpoint, corrected along the deformation.
+
+The implicit midpoint rule keeps momenta but not the energy V of a body that is not linear. With
+
+    r → r(q_m) + γ d,      γ = (V(qₙ) − V(qₙ₊₁) − r(q_m)·Δ) / (d·Δ),      Δ = s v
+
+the work of the force over the step is what V loses (a discrete gradient, Gonzalez 1996). d = M w, with w the part of v that is no
+rigid motion of a free body (M-orthogonal to those): the correction has no resultant and no torque, so momenta stay as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pliant.dynamics.implicit import Moving, Task, elastic
+from pliant.dynamics.inertia import Inertia
+from pliant.dynamics.model import Model
+from pliant.step import Linear
+
+
+def conserving(
+    model: Model, task: Task, here: Moving, at: Linear, before: float, lam: np.ndarray, z: np.ndarray
+) -> Moving:
+    """The linearised step with the correction that its velocity asks for; `before` [J] is V(qₙ)."""
+    stage, inertia = task.stage, model.inertia
+    moved = stage.reach * here.v
+    end = elastic(model, task, model.robot.retract(task.now.q, stage.shift + moved), lam, z, tangent=False)
+    if end is None:
+        return here
+    M = inertia.mass(at.q)
+    d = inertia.product(M, _deforming(inertia, M, at.q, here.v))
+    along = float(d @ moved)
+    if along <= 1e-14 * float(inertia.product(M, here.v) @ moved):  # it moves as a rigid body
+        return here
+    force = (before - end.energy - float(at.r @ moved)) / along * d
+    return replace(here, extra=force, linear=replace(here.linear, r=here.linear.r + force))
+
+
+def _deforming(inertia: Inertia, M: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """v without the rigid motions of the bodies that nothing holds."""
+    robot, w = inertia.robot, v.copy()
+    for n in inertia.loose:
+        B = np.zeros((robot.ndof, 6))
+        B[robot.dq_spans[n]] = rigid_motions(robot.bodies[n], q[robot.q_spans[n]])
+        MB = np.column_stack([inertia.product(M, b) for b in B.T])
+        w -= B @ np.linalg.solve(B.T @ MB, MB.T @ v)
+    return w
+
+
+def rigid_motions(body: Any, q: np.ndarray) -> np.ndarray:
+    """dq (ndof, 6) of unit translations and rotations (about the mean of the nodes, over their spread) of a body at q."""
+    own, turns = np.flatnonzero(body.node_block >= 0), np.asarray(body.region_block, int)
+    count = 3 * len(body.node_block)
+    x, poses = q[:count].reshape(-1, 3), q[count : count + 12 * len(turns)].reshape(-1, 12)
+    centre, size = x.mean(axis=0), float(np.ptp(x, axis=0).max())
+    Q, R = np.asarray(body.region_frame).reshape(-1, 3, 3), poses[:, 3:].reshape(-1, 3, 3)
+    B = np.zeros((body.ndof // 3, 3, 6))
+    B[body.node_block[own], :, :3], B[turns, :, :3] = np.eye(3), Q.transpose(0, 2, 1)
+    B[body.node_block[own], :, 3:] = _crossed((x[own] - centre) / size)
+    B[turns, :, 3:] = Q.transpose(0, 2, 1) @ _crossed((poses[:, :3] - centre) / size)
+    B[turns + 1, :, 3:] = R.transpose(0, 2, 1) / size
+    return B.reshape(-1, 6) * np.asarray(body.free)[:, None]
+
+
+def _crossed(y: np.ndarray) -> np.ndarray:
+    """(n, 3, 3): the columns are e × y for the unit vectors e."""
+    T = np.zeros((len(y), 3, 3))
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        T[:, j, i], T[:, k, i] = -y[:, k], y[:, j]
+    return T

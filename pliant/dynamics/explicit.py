@@ -1,0 +1,126 @@
+"""Central differences: explicit, with a lumped mass, stable only for small steps.
+
+    q½ = qₙ ⊕ Δt/2 vₙ,      M (vₙ₊₁ − vₙ)/Δt + αM (vₙ + vₙ₊₁)/2 = r(q½) − βKvₙ + Hᵀλ,      qₙ₊₁ = q½ ⊕ Δt/2 vₙ₊₁
+
+The positions q½ obey the central difference formula; one evaluation of forces per step. Rows and contacts hold at the end of the
+step: with u = Δt/2 vₙ₊₁ it is once more K̃ u = r̃ + Hᵀλ, K̃ = 2(1 + αΔt/2) M/Δt². The largest stable step is
+
+    Δt = (2/ω)(√(1 + ξ²) − ξ),      ω² the largest eigenvalue of M⁻¹K,  ξ = (β + rate) ω/2
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pliant.dynamics.advance import Arrival
+from pliant.dynamics.certificate import StepCertificate
+from pliant.dynamics.implicit import stiffness
+from pliant.dynamics.inertia import Inertia
+from pliant.dynamics.lumped import Lumped
+from pliant.dynamics.model import Model
+from pliant.dynamics.motion import Motion, pushes
+from pliant.dynamics.pressure import followed
+from pliant.dynamics.schemes import Stage
+from pliant.errors import InputError
+from pliant.robot import Conditions, Robot
+from pliant.state import State
+from pliant.step import Linear, Workspace, condense, linearise, recover, solve
+
+LANCZOS = 300  # steps at most
+
+
+def central(
+    model: Model, now: Motion, conditions: Conditions, step: float, work: Workspace
+) -> Arrival | None:
+    """The state after one step [s]; None where an element turned inside out."""
+    robot, viscosity, half = model.robot, model.viscosity, 0.5 * step
+    q = robot.retract(now.q, half * now.v)
+    stage = Stage(step, step, now.v, np.zeros(robot.ndof), now.memory)
+    at = work.timed(
+        "linearise", linearise, viscosity.stressed(stage), q, now.effort, now.internal, robot.gravity,
+        tangent=False,
+    )  # fmt: skip
+    if at is None:
+        return None
+    M = model.inertia.mass(q)
+    scaled = (1.0 / step + 0.5 * model.inertia.alpha) / half * M
+    factor = work.timed("factorise", Lumped, robot.pattern, scaled)
+    K = work.timed("linearise", stiffness, model, q, now.internal)
+    linear = replace(at, r=_forces(model.inertia, M, K, at, now.v, step))
+    start, rows = now.effort, len(now.effort)
+    contacts = model.look(q, now.v, step)
+    if contacts is not None:
+        linear = linear.with_contacts(contacts, now.q)
+        allowance, more = np.minimum(contacts.gap + model.recovery * half, 0.0), len(linear.delta) - rows
+        conditions = conditions.with_contacts(contacts.friction, allowance, more)
+        start = np.concatenate([start, now.carried(contacts, more)])
+    free, delta, W, H = work.timed("condense", condense, factor, linear, conditions)
+    effort = work.timed("solve", solve, W, delta, conditions, start)
+    u, lam = work.timed("recover", recover, factor, free, H, effort, conditions)
+    touching, push = pushes(contacts, lam[rows:])
+    motion = Motion(
+        q=robot.retract(q, u),
+        v=u / half,
+        effort=lam[:rows],
+        internal=followed(model, q, now.internal, step),
+        gravity=robot.gravity,
+        t=now.t + step,
+        memory=viscosity.after(now.memory, stage, q, now.internal) if viscosity.present else now.memory,
+        touching=touching,
+        push=push,
+    )
+    return Arrival(motion, contacts, lam[rows:], StepCertificate("explicit", 0.0, 0.0, 0.0, 1, 1), None)
+
+
+def _forces(
+    inertia: Inertia, M: np.ndarray, K: np.ndarray | None, at: Linear, v: np.ndarray, step: float
+) -> np.ndarray:
+    """r̃ (ndof,) [N]."""
+    r = at.r + inertia.product((1.0 / step - 0.5 * inertia.alpha) * M, v)
+    if K is not None:
+        r -= inertia.product(inertia.beta * K, v)
+    c = inertia.gyroscopic(at.q, v)
+    return r if c is None else r - c
+
+
+def stable_step(robot: Robot, inertia: Inertia, state: State, sudden: float, rate: float) -> float:
+    """The largest stable step [s] of central differences at a state.
+
+    `sudden` scales the stiffness as a material that relaxes does at first; `rate` [s] is its Kelvin–Voigt time.
+    """
+    linear = linearise(robot, state.q, state.effort, state.internal, robot.gravity)
+    if linear is None or linear.K is None:
+        raise InputError("state", expected="cells that are not inside out", got="inverted cells")
+    omega = float(np.sqrt(max(sudden * _largest(inertia, state.q, linear.K), 0.0)))
+    if omega == 0.0:
+        return np.inf
+    xi = 0.5 * (float(inertia.beta.max(initial=0.0)) + rate) * omega
+    return 2.0 / omega * float(np.sqrt(1.0 + xi * xi) - xi)
+
+
+def _largest(inertia: Inertia, q: np.ndarray, K: np.ndarray) -> float:
+    """The largest eigenvalue of M⁻¹K [1/s²]: Lanczos' method in the product x·My, in which M⁻¹K is symmetric."""
+    robot, M = inertia.robot, inertia.mass(q)
+    inverse, free = Lumped(robot.pattern, M), np.concatenate([body.free for body in robot.bodies])
+    p, last = np.random.default_rng(0).normal(size=robot.ndof) * free, np.zeros(robot.ndof)
+    alpha, beta, found = [], [], 0.0
+    for _ in range(min(LANCZOS, int(free.sum()))):
+        size = float(np.sqrt(p @ inertia.product(M, p)))
+        if size == 0.0:
+            break
+        beta.append(size)
+        now = p / size
+        force = inertia.product(K, now)
+        alpha.append(float(now @ force))
+        p = inverse.solve(force) - alpha[-1] * now - (size if len(alpha) > 1 else 0.0) * last
+        last = now
+        before, found = found, float(np.linalg.eigvalsh(_tridiagonal(alpha, beta[1:]))[-1])
+        if abs(found - before) <= 1e-7 * abs(found):
+            break
+    return found
+
+
+def _tridiagonal(alpha: list[float], beta: list[float]) -> np.ndarray:
+    return np.diag(alpha) + np.diag(beta, 1) + np.diag(beta, -1)

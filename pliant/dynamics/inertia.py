@@ -1,0 +1,85 @@
+"""Mass and damping of a whole robot, on the pattern of K."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numba import njit
+
+from pliant.bodies.groups import read_only_view
+from pliant.dynamics.damping import Damping
+from pliant.errors import InputError
+from pliant.robot import Robot
+
+
+class Inertia:
+    """M(q) and c(q, v) of M v̇ + c = r, and Rayleigh's D = αM + βK, with α and β those of each body.
+
+    A block that couples two bodies has no damping of its own.
+    """
+
+    def __init__(self, robot: Robot, damping: Sequence[Damping]) -> None:
+        self.robot = robot
+        self._check()
+        body = np.full(robot.pattern.size, -1)
+        for n, span in enumerate(robot.dq_spans):
+            body[span.start // 3 : span.stop // 3] = n
+        own = body[robot.pattern.rows]
+        same = own == body[robot.pattern.cols]
+        spread = lambda values: np.where(same, np.array(values, float)[own], 0.0)[:, None, None]
+        self.alpha, self.beta = spread([d.mass for d in damping]), spread([d.stiffness for d in damping])
+        self.loose = [n for n, b in enumerate(robot.bodies) if b.rigid_modes() == 6]  # that nothing holds
+        self.heavy, self.stiff = bool(self.alpha.any()), bool(self.beta.any())
+
+    def _check(self) -> None:
+        for n, body in enumerate(self.robot.bodies):
+            body.mass()  # says so if the density is not known
+            if not body.total_mass > 0:
+                name = f"body {n}" if len(self.robot.bodies) > 1 else "the body"
+                hint = "Give it a density > 0 [kg/m³]; statics needs none."
+                raise InputError(
+                    f"mass of {name}", expected="more than zero [kg]", got=body.total_mass, hint=hint
+                )
+
+    def mass(self, q: np.ndarray) -> np.ndarray:
+        """M on the robot's pattern (nb, 3, 3) [kg]; rigid regions stand as in q."""
+        robot = self.robot
+        M = np.zeros((len(robot.pattern.rows), 3, 3))
+        for n, body in enumerate(robot.bodies):
+            M[robot.body_placement[robot.block_spans[n]]] = body.mass(q[robot.q_spans[n]])
+        return M
+
+    def gyroscopic(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
+        """c(q, v) (ndof,) [N]; None where nothing turns."""
+        robot, c = self.robot, np.zeros(self.robot.ndof)
+        for n, body in enumerate(robot.bodies):
+            own = body.gyroscopic(q[robot.q_spans[n]], v[robot.dq_spans[n]])
+            if own is not None:
+                c[robot.dq_spans[n]] = own
+        return c if c.any() else None
+
+    def damping_force(self, M: np.ndarray, K: np.ndarray | None, v: np.ndarray) -> np.ndarray | float:
+        """D v = αMv + βKv, (ndof,) [N]; without K only the first."""
+        if not (self.heavy or K is not None) or not v.any():
+            return 0.0
+        return self.product(self.alpha * M if K is None else self.alpha * M + self.beta * K, v)
+
+    def product(self, A: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """A x of values A (nb, 3, 3) on the robot's pattern."""
+        # Frozen or not, the kernel sees one type and compiles once.
+        return _product(self.robot.pattern.rows, self.robot.pattern.cols, read_only_view(A), read_only_view(x))
+
+
+@njit(cache=True, error_model="numpy")
+def _product(rows, cols, A, x):
+    """Symmetric, of which the lower blocks are stored; diagonal blocks are full."""
+    y = np.zeros(len(x))
+    for k in range(len(rows)):
+        i, j = 3 * rows[k], 3 * cols[k]
+        for a in range(3):
+            for b in range(3):
+                y[i + a] += A[k, a, b] * x[j + b]
+                if i != j:
+                    y[j + b] += A[k, a, b] * x[i + a]
+    return y

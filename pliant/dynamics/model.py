@@ -1,0 +1,46 @@
+"""Model: a robot with all that its motion depends on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.contact import Contacts, Detector
+from pliant.dynamics.inertia import Inertia
+from pliant.dynamics.schemes import Scheme
+from pliant.dynamics.viscosity import Viscosity
+from pliant.robot import Conditions, Robot
+
+
+@dataclass(frozen=True)
+class Model:
+    """What stays the same from step to step.
+
+    `recovery` [m/s]: how fast what penetrates is pushed out. `conserve`: whether the energy of the bodies is kept exactly, see
+    `conserve`. `span` (m,) is δ of a row that moves as the robot does.
+    """
+
+    robot: Robot
+    inertia: Inertia
+    viscosity: Viscosity
+    detector: Detector
+    scheme: Scheme
+    iterations: int
+    tolerance: float  # [m] of the last correction
+    recovery: float
+    conserve: bool
+    span: np.ndarray
+
+    def look(self, q: np.ndarray, v: np.ndarray, step: float) -> Contacts | None:
+        """Contacts at q that a step may reach: nearer than twice the motion to be expected, or than the alarm distance."""
+        if not self.detector.opponents:
+            return None
+        motion = step * float(np.abs(self.robot.reach * v).max(initial=0.0))
+        fall = step * step * float(np.linalg.norm(self.robot.gravity))
+        return self.detector.detect(q, self.detector.reach(motion + fall))
+
+
+def one_sided(conditions: Conditions) -> np.ndarray:
+    """Which rows (m,) hold with an effort that has bounds: cables and stops."""
+    return ~conditions.given & (np.isfinite(conditions.low) | np.isfinite(conditions.high))

@@ -1,0 +1,81 @@
+"""The state of a robot in motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from pliant.contact import Contacts
+from pliant.state import State
+
+
+@dataclass(frozen=True)
+class Past:
+    """The step before, for schemes that look back: its length [s], v and memory at its beginning, and dq over it."""
+
+    step: float
+    v: np.ndarray
+    memory: np.ndarray
+    increment: np.ndarray
+
+
+@dataclass(frozen=True)
+class Motion(State):
+    """A State, and what else its next step depends on.
+
+    memory (k,): what viscous materials remember, body by body. past: the step before, None to start afresh. touching (n,): indices
+    of the contacts that pushed in the last step (see `Contacts.index`), and push (n, 3) [N] their forces on the robot.
+    """
+
+    memory: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    past: Past | None = None
+    touching: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    push: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("memory", "touching", "push"):
+            copy = np.array(getattr(self, name))
+            copy.setflags(write=False)
+            object.__setattr__(self, name, copy)
+
+    @classmethod
+    def of(cls, state: State, memory: np.ndarray) -> Motion:
+        """The motion that starts from a state, its materials relaxed; one that goes on stays as it is."""
+        if isinstance(state, Motion) and len(state.memory) == len(memory):
+            return state
+        plain = {f.name: getattr(state, f.name) for f in fields(State)}
+        return cls(**plain, memory=memory)
+
+    def with_(self, **changes: Any) -> Motion:
+        """A copy with some fields replaced; it starts afresh if those are q or v, with memory and contacts as they are."""
+        if {"q", "v"} & set(changes):
+            changes = {"past": None, **changes}
+        return replace(self, **changes)
+
+    def carried(self, contacts: Contacts, rows: int) -> np.ndarray:
+        """The last forces of contacts found now, (rows,) [N]: n normal ones, and if rows = 3n those along the tangents."""
+        n = len(contacts)
+        force = np.zeros((n, 3))
+        _, here, there = np.intersect1d(
+            contacts.index, self.touching, assume_unique=True, return_indices=True
+        )
+        force[here] = self.push[there]
+        normal = np.einsum("ki,ki->k", contacts.normal, force)
+        if rows == n:
+            return normal
+        return np.concatenate([normal, np.einsum("kai,ki->ka", contacts.tangents, force).ravel()])
+
+
+def pushes(contacts: Contacts | None, force: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Indices (k,) of the contacts that push, and their forces (k, 3) [N], from those along normals (and tangents)."""
+    if contacts is None:
+        return np.zeros(0, np.int64), np.zeros((0, 3))
+    n = len(contacts)
+    vector = force[:n, None] * contacts.normal
+    if len(force) > n:
+        vector = vector + np.einsum("kai,ka->ki", contacts.tangents, force[n:].reshape(n, 2))
+    acting = force[:n] > 0.0
+    return contacts.index[acting], vector[acting]

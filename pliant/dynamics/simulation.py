@@ -1,0 +1,198 @@
+"""Simulation: a robot in motion."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pliant.contact import Obstacle
+from pliant.dynamics.advance import Arrival, advance
+from pliant.dynamics.damping import per_body
+from pliant.dynamics.explicit import central, stable_step
+from pliant.dynamics.inertia import Inertia
+from pliant.dynamics.model import Model
+from pliant.dynamics.moment import Moment
+from pliant.dynamics.motion import Motion
+from pliant.dynamics.schemes import SCHEMES, Scheme, euler
+from pliant.dynamics.viscosity import Viscosity
+from pliant.errors import ConvergenceError, InputError, PliantWarning, is_number, unknown_name
+from pliant.laws import Law
+from pliant.robot import Robot
+from pliant.state import State
+from pliant.step import Workspace, linearise
+
+TIME_STEP = 0.01  # [s]
+STABLE_SHARE = 0.9  # of the largest stable step, for central differences
+RECOVERY = 5.0  # lengths of the robot per second: how fast what penetrates is pushed out
+TOLERANCE = 1e-7  # of the robot's length
+
+
+class Energy(NamedTuple):
+    """[J]; the potential is elastic, less the work of gravity since rest."""
+
+    kinetic: float
+    potential: float
+
+    @property
+    def total(self) -> float:
+        """[J]."""
+        return self.kinetic + self.potential
+
+
+class Simulation:
+    """A robot that moves, among obstacles or free.
+
+        sim = pl.Simulation(robot, time_step=0.005, damping=pl.dynamics.Rayleigh(stiffness=0.01))
+        for _ in range(200):
+            moment = sim.step({"cable": pl.Known(displacement=0.01)})
+
+    scheme: "euler" (default), "bdf2", "midpoint" or "central". time_step [s]: 0.01, or nine tenths of what is stable for
+    central differences. damping: a law, several, or a dictionary from body number to such; see `pliant.dynamics.damping`.
+    state: where to start (default: rest); its velocities count. iterations: linearisations in a step, at most; one for euler
+    and bdf2 unless told otherwise. tolerance: [m] correction at which to stop earlier, 1e-7 of the length by default.
+    `obstacles` come on top of the robot's surroundings; `detector` adds, moves and removes them while running.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        obstacles: Iterable[Obstacle] = (),
+        *,
+        time_step: float | None = None,
+        scheme: str = "euler",
+        damping: Any = None,
+        state: State | None = None,
+        iterations: int | None = None,
+        tolerance: float | None = None,
+    ) -> None:
+        if not isinstance(robot, Robot):
+            hint = "pl.Robot(body, rows) makes one of a body."
+            raise InputError("robot", expected="a Robot", got=type(robot).__name__, hint=hint)
+        known = (*SCHEMES, "central")
+        if scheme not in known:
+            raise unknown_name("scheme", scheme, known)
+        self.robot, self.scheme = robot, scheme
+        self.damping = per_body(damping, len(robot.bodies))
+        chosen = SCHEMES.get(scheme, Scheme(euler, iterations=1))
+        self.detector = robot.surroundings.detector(robot, obstacles)
+        viscosity = Viscosity(robot, self.damping)
+        self._model = Model(
+            robot,
+            Inertia(robot, self.damping),
+            viscosity,
+            self.detector,
+            chosen,
+            chosen.iterations if iterations is None else _count("iterations", iterations),
+            TOLERANCE * robot.length if tolerance is None else _positive("tolerance", tolerance, "m"),
+            RECOVERY * robot.length,
+            scheme == "midpoint" and not viscosity.present and not _loaded(robot),
+            _spans(robot),
+        )
+        self._work, self._ahead = Workspace(), None
+        self.state = robot.rest if state is None else state
+        self.time_step = _positive("time_step", self._usual_step() if time_step is None else time_step, "s")
+        if scheme == "central" and self.time_step > self.stable_step:
+            message = f"time_step {self.time_step:g} s is unstable: central differences need {self.stable_step:.3g} s or less."
+            warnings.warn(message, PliantWarning, stacklevel=2)
+
+    @property
+    def state(self) -> Motion:
+        """Where the robot is and how it moves; may be set, to any state of the robot."""
+        return self._state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        checked = self.robot.checked(state)
+        if checked.v.shape != (self.robot.ndof,) or not np.isfinite(checked.v).all():
+            raise InputError(
+                "state", expected=f"{self.robot.ndof} finite velocities", got=f"shape {checked.v.shape}"
+            )
+        self._state = Motion.of(checked, self._model.viscosity.relaxed(checked.q, checked.internal))
+        self._ahead = None
+
+    @property
+    def t(self) -> float:
+        """Time [s]."""
+        return self._state.t
+
+    def step(self, laws: Mapping[str, Law] | None = None) -> Moment:
+        """One time step under the rows' laws, after those given for this call."""
+        begin = perf_counter()
+        self._work.timings.update(dict.fromkeys(self._work.timings, 0.0))
+        arrival = self._advance(laws)
+        if arrival is None or not np.isfinite(arrival.motion.v).all():
+            raise ConvergenceError(
+                f"No step of {self.robot.name!r} from t = {self.t:g} s: cells turn inside out or the motion has no bounds. "
+                "A smaller time_step, more damping or slower commands may help; sim.state is still the one before."
+            )
+        self._state, self._ahead = arrival.motion, arrival.ahead
+        return self._moment(arrival, perf_counter() - begin)
+
+    @property
+    def energy(self) -> Energy:
+        """Kinetic and potential energy now."""
+        robot, state, inertia = self.robot, self._state, self._model.inertia
+        kinetic = 0.5 * float(state.v @ inertia.product(inertia.mass(state.q), state.v))
+        at = linearise(robot, state.q, state.effort, state.internal, robot.gravity, tangent=False)
+        return Energy(kinetic, np.inf if at is None else at.energy)
+
+    @property
+    def stable_step(self) -> float:
+        """The largest time step [s] with which central differences are stable at the present state."""
+        sudden = max(d.sudden for d in self.damping)
+        rate = max(d.rate for d in self.damping)
+        return stable_step(self.robot, self._model.inertia, self._state, sudden, rate)
+
+    def _usual_step(self) -> float:
+        return STABLE_SHARE * self.stable_step if self.scheme == "central" else TIME_STEP
+
+    def _advance(self, laws: Mapping[str, Law] | None) -> Arrival | None:
+        conditions = self.robot.forward(laws)
+        if self.scheme == "central":
+            return central(self._model, self._state, conditions, self.time_step, self._work)
+        return advance(self._model, self._state, conditions, self.time_step, self._work, self._ahead)
+
+    def _moment(self, arrival: Arrival, seconds: float) -> Moment:
+        robot, motion, contacts, force = self.robot, arrival.motion, arrival.contacts, arrival.force
+        n = 0 if contacts is None else len(contacts)
+        return Moment(
+            robot,
+            motion,
+            robot.split(motion.effort),
+            robot.split(robot.bundle.delta(robot.bundle.positions(motion.q))),
+            arrival.certificate,
+            {**self._work.timings, "total": seconds},
+            contacts,
+            force[:n],
+            force[n:].reshape(-1, 2) if len(force) > n else np.zeros((n, 2)),
+        )
+
+
+def _spans(robot: Robot) -> np.ndarray:
+    """δ of each row when it moves as the robot does, (m,)."""
+    rest = robot.rest
+    at_rest = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity, tangent=False)
+    assert at_rest is not None
+    return np.maximum(robot.length * at_rest.H.norms(), 1e-300)
+
+
+def _loaded(robot: Robot) -> bool:
+    """Whether rows put loads on the robot that have no potential (liquids)."""
+    p = robot.bundle.positions(robot.rest.q)
+    return robot.bundle.loads(robot.rest.q, p, robot.gravity) is not None
+
+
+def _positive(what: str, value: Any, unit: str) -> float:
+    if not (is_number(value) and 0 < value < np.inf):
+        raise InputError(what, expected=f"a positive number [{unit}]", got=repr(value))
+    return float(value)
+
+
+def _count(what: str, value: Any) -> int:
+    if not (is_number(value) and value >= 1 and value == int(value)):
+        raise InputError(what, expected="a whole number, at least 1", got=repr(value))
+    return int(value)

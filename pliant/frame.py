@@ -1,0 +1,91 @@
+"""A frame: what a session shows, records and hands to a drive after one step. Plain data, SI units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Touch:
+    """The n contacts that carry a force: positions (n, 3) [m], forces on the robot (n, 3) [N], and whose they are."""
+
+    position: np.ndarray
+    force: np.ndarray
+    opponent: tuple[str, ...] = ()
+
+    @classmethod
+    def none(cls) -> Touch:
+        """No contact."""
+        return cls(np.zeros((0, 3)), np.zeros((0, 3)))
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    @property
+    def strength(self) -> np.ndarray:
+        """|force| (n,) [N]."""
+        return np.linalg.norm(self.force, axis=1)
+
+    @property
+    def total(self) -> float:
+        """Sum of the strengths [N]."""
+        return float(self.strength.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Push:
+    """A hand that pushes the skin: where (3,) [m] and how hard (3,) [N]."""
+
+    position: np.ndarray
+    force: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """The robot after one step of a session.
+
+    time [s] counts steps of the session's period; positions (k, 3) [m] are the nodes of all bodies. By row name: effort λ
+    and displacement δ of every row, command of the actuators, target of the effectors and error = target − δ.
+    `lines` (p, 3) [m]: the cables' polylines, one after another (see `Scene.cables`). `obstacles` are plain data by name.
+    `status` is one of "reached", "moving", "at its limits", "out of reach", "stuck", "holds"; `words` a sentence about it.
+    """
+
+    step: int
+    time: float
+    mode: str
+    positions: np.ndarray
+    lines: np.ndarray
+    effort: Mapping[str, np.ndarray]
+    displacement: Mapping[str, np.ndarray]
+    command: Mapping[str, np.ndarray]
+    target: Mapping[str, np.ndarray]
+    error: Mapping[str, np.ndarray]
+    touch: Touch
+    status: str
+    words: str
+    limits: tuple[str, ...] = ()
+    slack: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    push: Push | None = None
+    obstacles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=dict)  # [s] per stage
+
+    @property
+    def distance(self) -> dict[str, float]:
+        """|error| of each effector, in its unit."""
+        return {name: float(np.linalg.norm(value)) for name, value in self.error.items()}
+
+    def signals(self) -> dict[str, float]:
+        """Every scalar of the frame by a name with its kind, such as "effort cable 1"; the columns of a table."""
+        out = {"time": self.time}
+        for kind in ("effort", "displacement", "command", "target", "error"):
+            for name, value in getattr(self, kind).items():
+                axes = [""] if len(value) == 1 else [f" {k + 1}" for k in range(len(value))]
+                out |= {f"{kind} {name}{axis}": float(v) for axis, v in zip(axes, value, strict=True)}
+        out["contact force"] = self.touch.total
+        out |= {f"seconds {stage}": float(t) for stage, t in self.timings.items()}
+        return out

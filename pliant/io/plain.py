@@ -1,0 +1,134 @@
+"""Frames and scenes as plain data for JSON, and back."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from pliant.frame import Frame, Push, Touch
+from pliant.scene import RowFacts, Scene
+
+BY_ROW = ("effort", "displacement", "command", "target", "error")
+_NUMBERS = {"type": "array", "items": {"type": "number"}}
+_ROWS = {"type": "object", "additionalProperties": _NUMBERS}
+SCHEMA = {
+    "title": "pliant.Frame",
+    "description": "A robot after one step. SI units; rows have their own, see the metadata 'scene'.",
+    "type": "object",
+    "properties": {
+        "step": {"type": "integer"},
+        "time": {"type": "number", "description": "[s]"},
+        "mode": {"type": "string"},
+        "status": {"type": "string"},
+        "words": {"type": "string"},
+        "effort": {**_ROWS, "description": "λ by row, in its effort_unit"},
+        "displacement": {**_ROWS, "description": "δ by row, in its unit"},
+        "command": {**_ROWS, "description": "of the actuators"},
+        "target": {**_ROWS, "description": "of the effectors, in their unit"},
+        "error": {**_ROWS, "description": "target − δ"},
+        "touch": {"type": "array", "description": "opponent, position x y z [m], force on the robot x y z [N]"},
+        "push": {**_NUMBERS, "description": "position x y z [m], force x y z [N]"},
+        "lines": {**_NUMBERS, "description": "points of the cables, one after another [m]"},
+        "obstacles": {"type": "object", "description": "when they changed: by name, lengths in m"},
+        "timings": {"type": "object", "description": "[s] per stage"},
+    },
+}  # fmt: skip
+POSITIONS = "float32, little-endian, (nodes, 3) [m]: positions of the nodes, in the order of the robot"
+
+
+def frame_data(frame: Frame) -> dict[str, Any]:
+    """A frame for JSON, without its positions and obstacles."""
+    data: dict[str, Any] = {
+        name: getattr(frame, name) for name in ("step", "time", "mode", "status", "words")
+    }
+    data |= {kind: {n: np.ravel(v).tolist() for n, v in getattr(frame, kind).items()} for kind in BY_ROW}
+    data |= {name: list(getattr(frame, name)) for name in ("limits", "slack", "lost")}
+    touch = frame.touch
+    where, force = touch.position.tolist(), touch.force.tolist()
+    data["touch"] = [[n, *p, *f] for n, p, f in zip(touch.opponent, where, force, strict=True)]
+    if frame.push is not None:
+        data["push"] = [*frame.push.position.tolist(), *frame.push.force.tolist()]
+    data["lines"] = np.round(frame.lines, 7).ravel().tolist()
+    data["timings"] = {stage: float(t) for stage, t in frame.timings.items()}
+    return data
+
+
+def frame_from(data: Mapping[str, Any], positions: np.ndarray, shapes: Mapping[str, Any]) -> Frame:
+    """The frame of which `frame_data` was made."""
+    touch = [row[1:] for row in data["touch"]]
+    numbers = np.array(touch, float).reshape(-1, 6)
+    push = np.array(data["push"]) if "push" in data else None
+    rows = {kind: {n: np.array(v, float) for n, v in data[kind].items()} for kind in BY_ROW}
+    return Frame(
+        step=data["step"],
+        time=data["time"],
+        mode=data["mode"],
+        positions=positions,
+        lines=np.array(data["lines"], float).reshape(-1, 3),
+        **rows,
+        touch=Touch(numbers[:, :3], numbers[:, 3:], tuple(row[0] for row in data["touch"])),
+        status=data["status"],
+        words=data["words"],
+        limits=tuple(data["limits"]),
+        slack=tuple(data["slack"]),
+        lost=tuple(data["lost"]),
+        push=None if push is None else Push(push[:3], push[3:]),
+        obstacles=shapes,
+        timings=data["timings"],
+    )
+
+
+def scene_facts(scene: Scene) -> dict[str, Any]:
+    """What of a scene is not arrays, ready for JSON; limits that are infinite become null."""
+    rows = [{key: _finite(value) for key, value in asdict(row).items()} for row in scene.rows]
+    return {
+        "robot": scene.robot,
+        "summary": scene.summary,
+        "length": scene.length,
+        "up": scene.up.tolist(),
+        "rows": rows,
+        "cables": [[name, count] for name, count in scene.cables],
+        "cavities": [name for name, _ in scene.cavities],
+        "fields": list(scene.fields),
+    }
+
+
+def scene_from(facts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Scene:
+    """The scene of which `scene_facts` were made, with its arrays."""
+    rows = [{**row, **{k: _limits(row[k]) for k in ("effort", "displacement")}} for row in facts["rows"]]
+    return Scene(
+        robot=facts["robot"],
+        summary=facts["summary"],
+        length=facts["length"],
+        up=np.array(facts["up"]),
+        rest=arrays["rest"],
+        vertices=arrays["vertices"],
+        triangles=arrays["triangles"],
+        region=arrays["region"],
+        rows=tuple(RowFacts(**row) for row in rows),
+        cables=tuple((name, count) for name, count in facts["cables"]),
+        cavities=tuple((name, arrays[f"cavity {k}"]) for k, name in enumerate(facts["cavities"])),
+        fields=tuple(facts["fields"]),
+    )
+
+
+def scene_arrays(scene: Scene) -> bytes:
+    """The arrays of a scene as the bytes of an npz file."""
+    buffer = io.BytesIO()
+    arrays: dict[str, Any] = {f"cavity {k}": t for k, (_, t) in enumerate(scene.cavities)}
+    arrays |= {name: getattr(scene, name) for name in ("rest", "vertices", "triangles", "region")}
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def _finite(value: Any) -> Any:
+    return [x if np.isfinite(x) else None for x in value] if isinstance(value, tuple) else value
+
+
+def _limits(pair: Sequence[float | None]) -> tuple[float, float]:
+    low, high = pair
+    return (-np.inf if low is None else low), (np.inf if high is None else high)

@@ -1,0 +1,174 @@
+"""Recordings: the frames of a session in one file, in the mcap container that robotics tools read.
+
+    with Recorder("run.mcap", session.scene) as recorder:      # or: session.listeners.append(recorder.write)
+        recorder.write(session.step())
+    run = Recording.read("run.mcap")
+    run.positions                    # (frames, nodes, 3) [m]
+    run.signals["effort cable 1"]    # (frames,) [N]
+
+In the file: topic /frame, JSON with its schema; topic /positions, float32 (nodes, 3) [m], little-endian, with the same
+time; metadata "scene" and the attachment scene.npz, the skin and rows of the robot. A file that was cut off, because a
+program was killed, is read up to there.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import InputError
+from pliant.frame import Frame
+from pliant.io.plain import POSITIONS, SCHEMA, frame_data, frame_from, scene_arrays, scene_facts, scene_from
+from pliant.scene import RowFacts, Scene
+
+NANO = 1e-9
+
+
+class Recorder:
+    """Writes frames to a file; closes it at the end of a `with` block. `count` frames are in it."""
+
+    def __init__(self, path: str | Path, scene: Scene) -> None:
+        from mcap.writer import Writer
+
+        import pliant
+
+        self.path, self.count, self._shapes = Path(path), 0, None
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self.path.open("wb")
+        self._writer = Writer(self._file, chunk_size=2**18)
+        self._writer.start(profile="", library=f"pliant {getattr(pliant, '__version__', '')}")
+        schema = self._writer.register_schema("pliant.Frame", "jsonschema", json.dumps(SCHEMA).encode())
+        layout = self._writer.register_schema("pliant.Positions", "text", POSITIONS.encode())
+        self._frames = self._writer.register_channel("/frame", "json", schema)
+        self._positions = self._writer.register_channel("/positions", "float32", layout)
+        facts = json.dumps(scene_facts(scene))
+        self._writer.add_metadata("scene", {"json": facts})
+        self._writer.add_attachment(0, 0, "scene.npz", "application/octet-stream", scene_arrays(scene))
+
+    def write(self, frame: Frame) -> None:
+        """Add a frame."""
+        data = frame_data(frame)
+        if frame.obstacles is not self._shapes:
+            data["obstacles"], self._shapes = dict(frame.obstacles), frame.obstacles
+        when = round(frame.time / NANO)
+        raw = np.asarray(frame.positions, "<f4").tobytes()
+        self._writer.add_message(self._frames, when, json.dumps(data).encode(), when, self.count)
+        self._writer.add_message(self._positions, when, raw, when, self.count)
+        self.count += 1
+
+    def close(self) -> None:
+        """Complete the file."""
+        if not self._file.closed:
+            self._writer.finish()
+            self._file.close()
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Scene and frames of a file."""
+
+    scene: Scene
+    frames: tuple[Frame, ...]
+
+    @classmethod
+    def read(cls, path: str | Path) -> Recording:
+        """Read a file; what is missing at the end of one that was cut off is left out."""
+        path = Path(path)
+        facts, arrays, frames, shapes = None, None, [], {}
+        data: dict[int, dict[str, Any]] = {}
+        for kind, number, content in _records(path):
+            if kind == "scene":
+                facts = json.loads(content)
+            elif kind == "arrays":
+                arrays = dict(np.load(io.BytesIO(content), allow_pickle=False))
+            elif kind == "/frame":
+                data[number] = json.loads(content)
+            elif kind == "/positions" and number in data:
+                said = data.pop(number)
+                shapes = said.get("obstacles", shapes)
+                positions = np.frombuffer(content, "<f4").reshape(-1, 3).astype(float)
+                frames.append(frame_from(said, positions, shapes))
+        if facts is None or arrays is None:
+            raise InputError(str(path), expected="a recording of pliant", got="a file without a scene")
+        return cls(scene_from(facts, arrays), tuple(frames))
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def __iter__(self) -> Iterator[Frame]:
+        return iter(self.frames)
+
+    @cached_property
+    def positions(self) -> np.ndarray:
+        """(frames, nodes, 3) [m]."""
+        return np.array([frame.positions for frame in self.frames])
+
+    @cached_property
+    def signals(self) -> dict[str, np.ndarray]:
+        """Every scalar by name, (frames,), NaN where a frame has none; SI units."""
+        rows = [frame.signals() for frame in self.frames]
+        names = dict.fromkeys(name for row in rows for name in row)
+        return {name: np.array([row.get(name, np.nan) for row in rows]) for name in names}
+
+    def units(self) -> dict[str, str]:
+        """The SI unit of each signal."""
+        rows = {row.name: row for row in self.scene.rows}
+        return {name: _unit(name, rows) for name in self.signals}
+
+    def to_csv(self, path: str | Path) -> Path:
+        """A table of the signals, one line per frame, names with their SI units in the first."""
+        path, units = Path(path), self.units()
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow([f"{name} [{units[name]}]" for name in self.signals])
+            writer.writerows(zip(*(values.tolist() for values in self.signals.values()), strict=True))
+        return path
+
+
+def _records(path: Path) -> Iterator[tuple[str, int, Any]]:
+    """Kind, number and content of the records that a recording is made of, as far as the file is whole."""
+    from mcap.exceptions import McapError
+    from mcap.records import Attachment, Channel, Message, Metadata
+    from mcap.stream_reader import StreamReader
+
+    topics: dict[int, str] = {}
+    with path.open("rb") as file:
+        try:
+            for record in StreamReader(file).records:
+                if isinstance(record, Channel):
+                    topics[record.id] = record.topic
+                elif isinstance(record, Metadata) and record.name == "scene":
+                    yield "scene", 0, record.metadata["json"]
+                elif isinstance(record, Attachment) and record.name == "scene.npz":
+                    yield "arrays", 0, record.data
+                elif isinstance(record, Message):
+                    yield topics[record.channel_id], record.sequence, record.data
+        except (McapError, EOFError, struct.error, ValueError):  # cut off, or no recording at all
+            return
+
+
+def _unit(signal: str, rows: Mapping[str, RowFacts]) -> str:
+    kind, _, name = signal.partition(" ")
+    if kind in ("time", "seconds"):
+        return "s"
+    if signal == "contact force":
+        return "N"
+    row = rows.get(name) or rows[name.rpartition(" ")[0]]
+    if kind == "command":
+        return row.effort_unit if row.drive == "effort" else row.unit
+    return row.effort_unit if kind == "effort" else row.unit

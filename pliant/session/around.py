@@ -1,0 +1,55 @@
+"""The obstacles around a robot in a session, by name, and their plain data for viewers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy
+from typing import Any
+
+from pliant.contact import Obstacle
+from pliant.errors import InputError, unknown_name
+from pliant.laws import as_vector
+from pliant.scene import shape_data
+
+
+class Around:
+    """Obstacles that are added, moved and removed. `obstacles` and `shapes` are new dictionaries after each change."""
+
+    def __init__(self, obstacles: Iterable[Obstacle]) -> None:
+        self.obstacles: dict[str, Obstacle] = {}
+        self.shapes: dict[str, dict[str, Any]] = {}
+        for obstacle in obstacles:
+            self.add(obstacle)
+
+    def add(self, obstacle: Obstacle) -> str:
+        """Another obstacle; returns its name. One without a name is called after its kind."""
+        if not isinstance(obstacle, Obstacle):
+            raise InputError("obstacle", expected="one such as Sphere(…)", got=type(obstacle).__name__)
+        name = base = obstacle.name or shape_data(obstacle)["kind"]
+        k = 2
+        while name in self.obstacles:
+            name, k = f"{base} {k}", k + 1
+        named = copy(obstacle)
+        object.__setattr__(named, "name", name)
+        self._put(named)
+        return name
+
+    def move(self, name: str, position: Any) -> None:
+        """Move an obstacle so that its `centre` (see `shape_data`) is at a position (3,) [m]."""
+        self._check(name)
+        way = as_vector(position, 3, f"position of {name!r}") - self.shapes[name]["centre"]
+        self._put(self.obstacles[name].moved(translation=way))
+
+    def remove(self, name: str) -> None:
+        """Take an obstacle away."""
+        self._check(name)
+        self.obstacles = {n: o for n, o in self.obstacles.items() if n != name}
+        self.shapes = {n: s for n, s in self.shapes.items() if n != name}
+
+    def _put(self, obstacle: Obstacle) -> None:
+        self.obstacles = {**self.obstacles, obstacle.name: obstacle}
+        self.shapes = {**self.shapes, obstacle.name: shape_data(obstacle)}
+
+    def _check(self, name: str) -> None:
+        if name not in self.obstacles:
+            raise unknown_name("obstacle", name, self.obstacles)

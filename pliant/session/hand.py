@@ -1,0 +1,81 @@
+"""A hand that pushes the robot's skin: one row of given forces on all skin nodes, zero until someone pushes.
+
+Such a row costs next to nothing (its efforts are given, so it is not condensed), and where the hand pushes may change from one
+step to the next without building the robot again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pliant.errors import InputError
+from pliant.interactions import PointForce
+from pliant.laws import Known
+from pliant.robot import Robot, Row
+from pliant.step import Workspace, factorise, linearise
+
+ROW = "push"  # the name of the row in the session's robot
+
+
+class Hand:
+    """Forces on the skin vertices of a robot; `robot` is a copy that has the row, and no obstacles of its own."""
+
+    def __init__(self, robot: Robot) -> None:
+        if ROW in robot.rows:
+            raise InputError(
+                f"row {ROW!r}", expected="another name", got=repr(ROW), hint="A session needs it."
+            )
+        skins = [np.unique(body.mesh.surface.triangles) for body in robot.bodies]
+        points = [body.node_points(nodes) for body, nodes in zip(robot.bodies, skins, strict=True)]
+        self.size = sum(map(len, skins))
+        row = Row(PointForce(points), Known(effort=np.zeros(3 * self.size)))
+        self.robot = Robot(
+            robot.bodies,
+            {**robot.rows, ROW: row},
+            gravity=robot.gravity,
+            name=robot.name,
+            surroundings=replace(robot.surroundings, obstacles=()),
+        )
+        if robot.pattern.rows.shape == self.robot.pattern.rows.shape:  # linear rows add nothing to K
+            self.robot.__dict__["symbolic"] = robot.symbolic
+        self.release()
+
+    def hold(self, vertices: np.ndarray, weights: np.ndarray, force: np.ndarray) -> None:
+        """Push with a force (3,) [N] at Σ weights · vertices of the skin."""
+        vertices = np.asarray(vertices, int)
+        if vertices.size and not (vertices.min() >= 0 and vertices.max() < self.size):
+            raise InputError(
+                "push", expected=f"vertices of the skin, below {self.size}", got=vertices.tolist()
+            )
+        self.vertices, self.weights = vertices, np.asarray(weights, float)
+        self.force = np.asarray(force, float)
+
+    def release(self) -> None:
+        """Let go."""
+        self.hold(np.zeros(0, int), np.zeros(0), np.zeros(3))
+
+    def stiffness(self, effectors: list[str]) -> float:
+        """[N/m] of a hand's pull that moves the effectors about half as far as it is drawn out."""
+        robot = self.robot
+        linear = linearise(robot, robot.rest.q, robot.rest.effort, robot.rest.internal, robot.gravity)
+        rows = [k for name in effectors for k in range(*robot.spans[name].indices(robot.bundle.rows))]
+        heavy = float(np.abs(linear.r).sum()) / (0.05 * robot.length) if linear is not None else 0.0
+        if linear is None or linear.K is None or not rows or robot.rigid_modes():
+            return max(heavy, 1.0)
+        W = factorise(robot, linear.K, Workspace()).compliance(linear.H.take(np.array(rows)))
+        softest = float(np.linalg.eigvalsh(W)[-1])
+        return 0.5 / softest if softest > 0 else max(heavy, 1.0)
+
+    @property
+    def pushing(self) -> bool:
+        """Whether there is a force."""
+        return bool(self.vertices.size and self.force.any())
+
+    @property
+    def law(self) -> Known:
+        """The law of the row now."""
+        forces = np.zeros((self.size, 3))
+        np.add.at(forces, self.vertices, self.weights[:, None] * self.force)
+        return Known(effort=forces.ravel())

@@ -1,0 +1,96 @@
+"""Inverse mode: the inverse model chooses efforts that bring the effectors to their targets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pliant.contact import Obstacle
+from pliant.frame import Touch
+from pliant.inverse import Inverse, Outcome, Settings
+from pliant.laws import Law
+from pliant.robot import Robot
+from pliant.session.reading import Reading, touching
+from pliant.state import State
+
+
+class Inverted:
+    """Drives a robot by targets. Laws and obstacles may change between steps."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        laws: Mapping[str, Law],
+        obstacles: Iterable[Obstacle],
+        state: State | None,
+        settings: Settings,
+    ) -> None:
+        self.robot, self.laws = robot, dict(laws)
+        self.obstacles = {o.name: o for o in obstacles}
+        self.controller = Inverse(robot, self.obstacles.values(), laws=laws, state=state, settings=settings)
+        self._asked: dict[str, Any] = {}  # targets that the controller has not been told yet
+
+    @property
+    def targets(self) -> dict[str, np.ndarray]:
+        """The target of each effector."""
+        names = [name for name, row in self.robot.rows.items() if row.law.role == "effector"]
+        ends = np.cumsum([self.robot.rows[name].interaction.size for name in names])
+        parts = np.split(self.controller.target, ends[:-1])  # effectors stand in the order of the rows
+        return dict(zip(names, parts, strict=True)) | self._asked
+
+    def aim(self, targets: Mapping[str, np.ndarray]) -> None:
+        """New targets, from the next step on."""
+        self._asked |= targets
+
+    def resting(self) -> Reading:
+        """Where the controller begins."""
+        robot, state = self.robot, self.controller.model.state(self.controller.pose)
+        delta = robot.split(robot.bundle.delta(robot.bundle.positions(state.q)))
+        command = {name: delta[name] for name, row in robot.rows.items() if row.law.role == "actuator"}
+        return Reading(state, robot.split(state.effort), delta, command, Touch.none(), "moving")
+
+    def step(self, laws: Mapping[str, Law], obstacles: Iterable[Obstacle]) -> Reading:
+        """One step towards the targets, under more laws (of lost actuators, of a hand that pushes)."""
+        self._impose(dict(laws))
+        self._arrange({o.name: o for o in obstacles})
+        outcome = self.controller.step(targets=self._asked)
+        self._asked = {}
+        return self._read(outcome)
+
+    def _impose(self, laws: dict[str, Law]) -> None:
+        """Laws of this step; rows that are no longer named have their own again."""
+        changed = {name: law for name, law in laws.items() if law is not self.laws.get(name)}
+        changed |= {name: self.robot.rows[name].law for name in self.laws.keys() - laws.keys()}
+        if changed:
+            self.controller.change(changed)
+            self.laws = laws
+
+    def _arrange(self, obstacles: dict[str, Obstacle]) -> None:
+        """The controller's obstacles become these."""
+        detector, old = self.controller.detector, self.obstacles
+        for name in old.keys() - obstacles.keys():
+            detector.remove(name)
+        for name, obstacle in obstacles.items():
+            if name not in old:
+                detector.add(obstacle)
+            elif obstacle is not old[name]:
+                detector.replace(obstacle)
+        self.obstacles = obstacles
+
+    def _read(self, outcome: Outcome) -> Reading:
+        certificate = outcome.certificate
+        friction = getattr(outcome, "friction_force", None)
+        opponents = self.controller.detector.opponents
+        return Reading(
+            state=outcome.state,
+            effort=outcome.effort,
+            displacement=outcome.displacement,
+            command=outcome.command,
+            touch=touching(outcome.contacts, outcome.contact_force, friction, opponents),
+            status="moving" if certificate.status == "recovered" else certificate.status,
+            limits=certificate.limits,
+            trouble="no admissible step" if certificate.status == "stuck" else "",
+            timings=outcome.timings,
+        )

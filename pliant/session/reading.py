@@ -1,0 +1,45 @@
+"""What a mode says after a step, before it becomes a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pliant.contact import Contacts
+from pliant.frame import Touch
+from pliant.state import State
+
+TRACE = 1e-6  # [N]: less is rounding, not a touch
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """State, efforts and displacements of all rows by name, commands of the actuators, and how it went."""
+
+    state: State
+    effort: Mapping[str, np.ndarray]
+    displacement: Mapping[str, np.ndarray]
+    command: Mapping[str, np.ndarray]
+    touch: Touch
+    status: str
+    limits: tuple[str, ...] = ()
+    trouble: str = ""  # what the solver complains about
+    timings: Mapping[str, float] = field(default_factory=dict)
+
+
+def touching(contacts: Contacts | None, normal: Any, friction: Any, opponents: tuple[str, ...]) -> Touch:
+    """The contacts that carry a force; normal (n,) and friction (n, 2) [N] along the tangents."""
+    force = np.asarray(normal, float)
+    if contacts is None or not force.any():
+        return Touch.none()
+    vector = force[:, None] * contacts.normal
+    if friction is not None and len(friction):
+        vector = vector + np.einsum("kai,ka->ki", contacts.tangents, friction)
+    on = np.flatnonzero(force > max(TRACE, 1e-6 * force.max()))
+    if not len(on):
+        return Touch.none()
+    names = tuple(opponents[k] for k in contacts.opponent[on])
+    return Touch(contacts.position[on], vector[on], names)

@@ -1,0 +1,271 @@
+"""Session: step a robot, command it, record it. No threads inside: whoever holds it calls it from one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pliant.contact import Obstacle
+from pliant.errors import ConvergenceError, InputError, SingularError, unknown_name
+from pliant.frame import Frame, Push
+from pliant.inverse import Settings
+from pliant.laws import Known, Law, as_vector
+from pliant.robot import Robot
+from pliant.scene import RowFacts, Scene, movable_target, polylines
+from pliant.session import hand
+from pliant.session.around import Around
+from pliant.session.forward import Forward
+from pliant.session.inverse import Inverted
+from pliant.session.progress import Progress
+from pliant.session.reading import Reading
+from pliant.session.words import sentence
+from pliant.state import State
+from pliant.static import static
+
+MODES = ("inverse", "forward")
+
+
+class Session:
+    """A robot among obstacles, driven by targets (mode "inverse") or by commands to its actuators (mode "forward").
+
+    `period` [s] is what one step stands for. Commands hold from the next step on. Obstacles of the robot's surroundings
+    and more `obstacles` can be moved, added and removed; the robot given stays as it is.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        *,
+        mode: str = "",
+        obstacles: Iterable[Obstacle] = (),
+        period: float = 0.02,
+        settings: Settings | None = None,
+        summary: str = "",
+    ) -> None:
+        if not 0 < period < float("inf"):
+            raise InputError("period", expected="a positive time [s]", got=period)
+        self.given, self.period = robot, float(period)
+        self.settings = settings or Settings(rate=1.0 / period)
+        self.hand = hand.Hand(robot)
+        self.robot = self.hand.robot
+        self.scene = Scene.of(self.robot, summary=summary, hidden=(hand.ROW,))
+        self.actuators = {row.name: row for row in self.scene.by_role("actuator")}
+        self.effectors = {row.name: row for row in self.scene.by_role("effector")}
+        self.stiffness = self.hand.stiffness([n for n in self.effectors if movable_target(robot, n)])
+        self.listeners: list[Callable[[Frame], None]] = []
+        self._first = (*robot.surroundings.obstacles, *obstacles)
+        able = "inverse" if self.actuators and self.effectors else "forward"
+        self._start_mode = self._checked_mode(mode or able)
+        self.reset()
+
+    # Commands
+
+    def reset(self) -> None:
+        """Back to the beginning: resting under gravity, actuators at zero, the first obstacles, nothing lost."""
+        self.around = Around(self._first)
+        self.lost: tuple[str, ...] = ()
+        self._off: dict[str, Law] = {}
+        self.hand.release()
+        self._push_law = self.hand.law
+        self.count, self.mode, self._progress = 0, self._start_mode, Progress()
+        self._driver = self._begin(None)
+        self.frame = self._show(self._resting())
+
+    def aim(self, row: str, value: Any) -> None:
+        """A new target of an effector. In forward mode there are none."""
+        if row not in self.effectors:
+            raise unknown_name("effector", row, self.effectors)
+        value = as_vector(value, self.effectors[row].size, f"target of {row!r}")
+        if isinstance(self._driver, Inverted):
+            self._driver.aim({row: value})
+
+    def drive(self, row: str, *, effort: Any = None, displacement: Any = None) -> None:
+        """Command an actuator in forward mode; values beyond its limits are clipped to them."""
+        facts = self._actuator(row)
+        if (effort is None) == (displacement is None):
+            raise InputError(f"command of {row!r}", expected="effort= or displacement=", got="both or none")
+        kind, value = ("displacement", displacement) if effort is None else ("effort", effort)
+        vector = as_vector(value, facts.size, f"{kind} of {row!r}")
+        if isinstance(self._driver, Forward):
+            self._driver.drive(row, kind, vector)
+
+    def switch(self, mode: str) -> None:
+        """Go on in another mode from where the robot is: targets begin at the effectors, commands at the actuators."""
+        if self._checked_mode(mode) == self.mode:
+            return
+        self.mode = mode
+        self._driver = self._begin(self.state)
+
+    def add(self, obstacle: Obstacle) -> str:
+        """Another obstacle; returns its name. One without a name is called after its kind."""
+        return self.around.add(obstacle)
+
+    def move(self, name: str, position: Any) -> None:
+        """Move an obstacle so that its `centre` (see `shape_data`) is at a position (3,) [m]."""
+        self.around.move(name, position)
+
+    def remove(self, name: str) -> None:
+        """Take an obstacle away."""
+        self.around.remove(name)
+
+    def lose(self, row: str) -> None:
+        """An actuator breaks (a cable is cut): no effort from now on."""
+        self._actuator(row)
+        if row in self.lost:
+            return
+        if len(self.lost) + 1 == len(self.actuators):
+            raise InputError(f"losing {row!r}", expected="another actuator left", got="the last one")
+        self.lost = (*self.lost, row)
+        self._off = {**self._off, row: Known(effort=0.0)}
+
+    def mend(self, row: str) -> None:
+        """A lost actuator works again."""
+        self._actuator(row)
+        self.lost = tuple(name for name in self.lost if name != row)
+        self._off = {name: law for name, law in self._off.items() if name != row}
+
+    def push(self, vertices: Any, weights: Any, force: Any) -> None:
+        """Push the skin with a force (3,) [N] at Σ weights · vertices; vertices are those of the scene."""
+        weights = as_vector(weights, len(vertices), "weights of a push")
+        self.hand.hold(vertices, weights, as_vector(force, 3, "force of a push"))
+        self._push_law = self.hand.law
+
+    def release(self) -> None:
+        """End a push."""
+        self.hand.release()
+        self._push_law = self.hand.law
+
+    # Step
+
+    def step(self) -> Frame:
+        """One period further."""
+        reading = self._driver.step(self._laws, tuple(self.around.obstacles.values()))
+        self.count += 1
+        self.frame = self._show(reading)
+        for listener in tuple(self.listeners):
+            listener(self.frame)
+        return self.frame
+
+    @property
+    def state(self) -> State:
+        """Where the robot is."""
+        return self._reading.state
+
+    @property
+    def obstacles(self) -> Mapping[str, Obstacle]:
+        """The present obstacles by name."""
+        return dict(self.around.obstacles)
+
+    @property
+    def commands(self) -> dict[str, tuple[str, np.ndarray]]:
+        """In forward mode, what each actuator is asked for: "effort" or "displacement", and the value."""
+        if not isinstance(self._driver, Forward):
+            return {}
+        return {name: (c.drive, c.asked) for name, c in self._driver.commands.items()}
+
+    def field(self, name: str) -> np.ndarray:
+        """A quantity at the nodes (k,): displacement [m], strain (largest principal Green) or stress (von Mises) [Pa]."""
+        if name not in self.scene.fields:
+            raise unknown_name("field", name, self.scene.fields)
+        q, z = self.state.q, self.state.internal
+        if name == "displacement":
+            return np.linalg.norm(self.frame.positions - self.robot.positions(self.robot.rest.q), axis=1)
+        spans = zip(self.robot.bodies, self.robot.q_spans, self.robot.z_spans, strict=True)
+        if name == "strain":
+            parts = [np.abs(np.linalg.eigvalsh(b.strain(q[s], at="nodes"))).max(axis=1) for b, s, _ in spans]
+        else:
+            parts = [b.stress(q[s], "von_mises", at="nodes", z=z[t]) for b, s, t in spans]
+        return np.concatenate(parts)
+
+    # Inside
+
+    @property
+    def _laws(self) -> dict[str, Law]:
+        """Laws instead of the robot's own: of lost actuators and of the hand."""
+        return {**self._off, hand.ROW: self._push_law}
+
+    def _begin(self, state: State | None) -> Inverted | Forward:
+        if self.mode == "inverse":
+            obstacles = self.around.obstacles.values()
+            driver = Inverted(self.robot, self._laws, obstacles, state, self.settings)
+            if state is not None:
+                delta = self.frame.displacement
+                driver.aim({name: delta[name] for name in self.effectors})
+            return driver
+        start = state if state is not None else self._at_rest()
+        return Forward(self.robot, list(self.actuators.values()), start)
+
+    def _at_rest(self) -> State:
+        """Equilibrium with all actuators at zero effort; undeformed where actuators must hold the robot."""
+        try:
+            return static(self.robot, self._laws, obstacles=self.around.obstacles.values()).state
+        except ConvergenceError as error:
+            return error.result.state
+        except SingularError:
+            return self.robot.rest
+
+    def _resting(self) -> Reading:
+        """Before the first step."""
+        if isinstance(self._driver, Inverted):
+            return self._driver.resting()
+        return self._driver.step(self._laws, tuple(self.around.obstacles.values()))
+
+    def _show(self, reading: Reading) -> Frame:
+        """The frame of a reading."""
+        self._reading, state = reading, reading.state
+        effort, delta = _without_hand(reading.effort), _without_hand(reading.displacement)
+        target = self._driver.targets if isinstance(self._driver, Inverted) else {}
+        error = {name: value - delta[name] for name, value in target.items()}
+        status, cables = reading.status, [name for name, _ in self.scene.cables]
+        if self._progress.still(target, error) and target and status == "moving":
+            status = "at its limits" if reading.limits else "out of reach"
+        pulling = set(self.actuators).difference(self.lost)
+        frame = Frame(
+            step=self.count,
+            time=self.count * self.period,
+            mode=self.mode,
+            positions=self.robot.positions(state.q),
+            lines=polylines(self.robot, state.q, cables),
+            effort=effort,
+            displacement=delta,
+            command=reading.command,
+            target=target,
+            error=error,
+            touch=reading.touch,
+            status=status,
+            words="",
+            limits=reading.limits,
+            slack=tuple(name for name in cables if name in pulling and effort[name][0] <= 0.0),
+            lost=self.lost,
+            push=self._pushed(state),
+            obstacles=self.around.shapes,
+            timings=reading.timings,
+        )
+        rows = {row.name: row for row in self.scene.rows}
+        return replace(frame, words=sentence(frame, rows, trouble=bool(reading.trouble)))
+
+    def _pushed(self, state: State) -> Push | None:
+        if not self.hand.pushing:
+            return None
+        skin = self.robot.positions(state.q)[self.scene.vertices[self.hand.vertices]]
+        return Push(self.hand.weights @ skin, self.hand.force)
+
+    def _actuator(self, row: str) -> RowFacts:
+        if row not in self.actuators:
+            raise unknown_name("actuator", row, self.actuators)
+        return self.actuators[row]
+
+    def _checked_mode(self, mode: str) -> str:
+        if mode not in MODES:
+            raise unknown_name("mode", mode, MODES)
+        if mode == "inverse" and not (self.actuators and self.effectors):
+            missing = "an actuator (a Bounded law)" if not self.actuators else "an effector (a Target law)"
+            raise InputError("inverse mode", expected=missing, got=f"none in {self.given.name!r}")
+        return mode
+
+
+def _without_hand(values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: value for name, value in values.items() if name != hand.ROW}

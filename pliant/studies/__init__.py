@@ -1,0 +1,56 @@
+"""The papers' experiments, each beside what the paper reports: `pliant reproduce STUDY`."""
+
+from __future__ import annotations
+
+import json as _json
+from collections.abc import Sequence
+from pathlib import Path
+
+from pliant.errors import unknown_name
+from pliant.studies import coevoet2017
+from pliant.studies.check import Check
+from pliant.studies.report import as_data, write_report
+from pliant.studies.study import Findings, Picture, Study
+
+registry: dict[str, Study] = {one.name: one for one in (coevoet2017.study,)}
+
+
+def study(name: str) -> Study:
+    """The study called `name`; an unknown name is an error with the nearest names."""
+    if name not in registry:
+        raise unknown_name("study", name, registry)
+    return registry[name]
+
+
+def reproduce(
+    name: str,
+    *,
+    out: Path | None = None,
+    quick: bool = False,
+    only: Sequence[str] = (),
+    json: Path | None = None,
+) -> tuple[Path, bool]:
+    """Run a study, show its tables as they come, and write its report; returns the page and whether all checks passed.
+
+    `out` is results/NAME by default; `only` names the parts to run; `json` takes a copy of the numbers.
+    """
+    from pliant.io.terminal import console
+
+    chosen = study(name)
+    folder, found = out or Path("results") / name, []
+    parts = chosen.run(quick=quick, only=only)
+    for part in only or chosen.parts:
+        with console().status(f"{chosen.title}: {part}"):
+            found.append(next(parts))
+        for table in found[-1][1].all_tables:
+            table.show()
+    page = write_report(chosen, found, folder, quick=quick)
+    if json is not None:
+        json.parent.mkdir(parents=True, exist_ok=True)
+        json.write_text(
+            _json.dumps(as_data(chosen, found, quick=quick), indent=1, ensure_ascii=False), "utf-8"
+        )
+    return page, all(f.passed for _, f in found)
+
+
+__all__ = ["Check", "Findings", "Picture", "Study", "registry", "reproduce", "study"]

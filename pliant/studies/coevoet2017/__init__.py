@@ -1,0 +1,37 @@
+"""Coevoet, Escande, Duriez 2017: the inverse model with contact, experiment by experiment."""
+
+from __future__ import annotations
+
+from pliant.studies.coevoet2017 import (
+    formulations,
+    lost_cable,
+    maps,
+    optima,
+    robustness,
+    soaking,
+    table12,
+    tracking,
+)
+from pliant.studies.coevoet2017.lab import Lab
+from pliant.studies.coevoet2017.paper import SOURCE
+from pliant.studies.coevoet2017.setting import FULL, QUICK
+from pliant.studies.study import Study
+
+study = Study(
+    "coevoet2017",
+    "Inverse model of soft robots with contact",
+    SOURCE,
+    {
+        "table12": table12.table12,
+        "formulations": formulations.formulations,
+        "maps": maps.maps,
+        "lost-cable": lost_cable.lost_cable,
+        "tracking": tracking.tracking,
+        "optima": optima.optima,
+        "robustness": robustness.robustness,
+        "soak": soaking.soaking,
+    },
+    prepare=lambda quick: Lab(QUICK if quick else FULL),
+)
+
+__all__ = ["study"]

@@ -1,0 +1,130 @@
+"""What the parts of this study share: the scenes, and one run of each along its path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.bench.instances import recording
+from pliant.bench.timing import Yardstick
+from pliant.inverse import Inverse
+from pliant.robot import Robot
+from pliant.robots.scenes import scenes
+from pliant.solvers.problem import Problem
+from pliant.studies.coevoet2017.setting import PACE, Setting
+from pliant.studies.log import Log, Targets, follow
+
+WARM = 3  # steps before a run is timed
+
+
+@dataclass(frozen=True)
+class Course:
+    """A run along a scene's path: its log, dgemm(1500) around it, and the problems that came up."""
+
+    log: Log
+    yardstick: Yardstick
+    problems: list[Problem]
+
+
+class Lab:
+    """Scenes by name; scenes and runs are made when first asked for, and kept.
+
+    `names` are all scenes, `robots` those that are not a variant of another one ("trunk, lost cable" is one of "trunk"),
+    `thorough` those of the parts that take long.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.names = tuple(scenes)
+        self.robots = tuple(name for name in scenes if "," not in name)
+        self.thorough = setting.robots or self.robots
+        self._scenes: dict[str, Any] = {}
+        self._courses: dict[str, Course] = {}
+        self._only: Yardstick | None = None
+
+    # Scenes
+
+    def scene(self, name: str) -> Any:
+        """A scene of the gallery."""
+        if name not in self._scenes:
+            self._scenes[name] = scenes[name]()
+        return self._scenes[name]
+
+    def robot(self, name: str) -> Robot:
+        """Its robot."""
+        return self.scene(name).robot
+
+    def controller(self, name: str, **options: Any) -> Inverse:
+        """A new controller at the scene's start."""
+        return self.scene(name).controller(**options)
+
+    def effort_unit(self, name: str, row: str) -> str:
+        """In which an actuator's effort is measured."""
+        return self.robot(name).rows[row].interaction.effort_unit
+
+    # Places
+
+    def path(self, name: str) -> np.ndarray:
+        """(n, m) the predefined path of the effector; its beginning, if n is smaller than its steps are.
+
+        A scene with events is run from its beginning to its end, however fast.
+        """
+        scene, steps = self.scene(name), self.setting.path
+        return np.asarray(scene.path(steps if scene.events else PACE))[:steps]
+
+    def target(self, name: str, place: np.ndarray) -> Targets:
+        """What a controller is told to bring the effector to a place."""
+        return {self.scene(name).effector: place}
+
+    def start(self, name: str) -> np.ndarray:
+        """(m,) where the path begins."""
+        return self.path(name)[0]
+
+    def direction(self, name: str) -> np.ndarray:
+        """(m,) unit: from the start to the farthest point of the path."""
+        away = np.asarray(self.scene(name).path(PACE)) - self.start(name)
+        far = away[np.argmax(np.linalg.norm(away, axis=1))]
+        return far / np.linalg.norm(far)
+
+    # The run along the path
+
+    def course(self, name: str) -> Course:
+        """The run, with what happens on the way."""
+        if name not in self._courses:
+            self._courses[name] = self._run(name)
+        return self._courses[name]
+
+    def log(self, name: str) -> Log:
+        """Of the run."""
+        return self.course(name).log
+
+    def _run(self, name: str) -> Course:
+        controller, path = self.controller(name), self.path(name)
+        follow(controller, [self.target(name, path[0])] * WARM)
+        keep = max(1, len(path) // (self.setting.equilibria + 1))
+        targets = (self.target(name, p) for p in path)
+        events = self.happening(name, controller, len(path))
+        before = self._yardstick()
+        with recording() as problems:
+            log = follow(controller, targets, keep=keep, measure=max(1, keep // 4), before=events)
+        mean = 0.5 * (before.milliseconds + self._yardstick().milliseconds)
+        return Course(log, Yardstick(mean), problems)
+
+    def _yardstick(self) -> Yardstick:
+        if self.setting.yardsticks:
+            return Yardstick.measure()
+        self._only = self._only or Yardstick.measure()
+        return self._only
+
+    def happening(self, name: str, controller: Inverse, steps: int) -> Callable[[int], None]:
+        """What to call before each step: the events of a scene, when their time has come."""
+
+        def before(step: int) -> None:
+            now, last = step / max(1, steps - 1), (step - 1) / max(1, steps - 1)
+            for event in self.scene(name).events:
+                event.happen(controller, last, now)
+
+        return before

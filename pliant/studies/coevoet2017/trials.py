@@ -1,0 +1,106 @@
+"""Trials: what a hasty user does to a robot, as a controller and the targets it is given one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant.interactions import Position
+from pliant.inverse import Inverse
+from pliant.laws import Bounded
+from pliant.robot import Robot
+from pliant.studies.coevoet2017.lab import Lab
+from pliant.studies.log import Targets
+
+LEAST_PULL = 0.1  # of the largest effort: what every cable pulls at least in the trial of opposed cables
+TURN = np.radians(200.0)
+
+
+class Run(NamedTuple):
+    """A controller, and where to send it; it must come to rest at each target."""
+
+    controller: Inverse
+    targets: Sequence[Targets]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """`prepare` returns None where the trial makes no sense."""
+
+    name: str
+    prepare: Callable[[Lab, str], Run | None]
+
+
+def jump(lab: Lab, name: str) -> Run:
+    """A quarter of the length along the path's main direction, all at once, and back."""
+    start, far = lab.start(name), 0.25 * lab.robot(name).length * lab.direction(name)
+    return Run(lab.controller(name), [lab.target(name, start + far), lab.target(name, start)])
+
+
+def out_of_reach(lab: Lab, name: str) -> Run:
+    """Two lengths away."""
+    far = lab.start(name) + 2.0 * lab.robot(name).length * lab.direction(name)
+    return Run(lab.controller(name), [lab.target(name, far)])
+
+
+def inside(lab: Lab, name: str) -> Run | None:
+    """The centre of the robot at rest."""
+    robot, effector = lab.robot(name), lab.robot(name).rows[lab.scene(name).effector].interaction
+    if not isinstance(effector, Position):
+        return None
+    centre = robot.positions(robot.rest.q).mean(axis=0)
+    return Run(lab.controller(name), [lab.target(name, effector.directions @ centre)])
+
+
+def past_half_turn(lab: Lab, name: str) -> Run | None:
+    """A trunk in free space bent to 200°, as an arc of constant curvature would be, and back."""
+    if name != "trunk":
+        return None
+    robot = lab.robot(name)
+    nodes, tip = robot.positions(robot.rest.q), lab.start(name)
+    axis = (tip - nodes.mean(axis=0)) / np.linalg.norm(tip - nodes.mean(axis=0))
+    length = float(np.max((tip - nodes) @ axis))
+    side = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+    side /= np.linalg.norm(side)
+    arc = lambda turn: (
+        tip - length * axis + length / turn * (np.sin(turn) * axis + (1.0 - np.cos(turn)) * side)
+    )
+    turns = np.linspace(0.0, TURN, 9)[1:]
+    free = Robot(robot.bodies, robot.rows, gravity=robot.gravity, name=robot.name)
+    places = [arc(turn) for turn in (*turns, *turns[-2::-1])]
+    return Run(Inverse(free), [lab.target(name, place) for place in (*places, tip)])
+
+
+def opposed(lab: Lab, name: str) -> Run | None:
+    """Every cable pulls with at least a tenth of what it can, so that opposed ones pull together."""
+    robot, laws = lab.robot(name), {}
+    for row in robot.by_role("actuator"):
+        law = robot.rows[row].law
+        if isinstance(law, Bounded) and robot.rows[row].interaction.effort_range[0] == 0.0:
+            least = LEAST_PULL * law.effort[1]
+            if np.isfinite(least):
+                laws[row] = replace(law, effort=(least, law.effort[1]))
+    return (
+        Run(lab.controller(name, laws=laws), [lab.target(name, lab.start(name))]) if len(laws) > 1 else None
+    )
+
+
+def gravity_from_rest(lab: Lab, name: str) -> Run | None:
+    """Start undeformed, with the whole weight there at once."""
+    robot = lab.robot(name)
+    if not robot.gravity.any():
+        return None
+    return Run(lab.controller(name, state=robot.rest), [lab.target(name, lab.start(name))])
+
+
+TRIALS = (
+    Trial("jump of a quarter of the length, and back", jump),
+    Trial("target out of reach", out_of_reach),
+    Trial("target inside the body", inside),
+    Trial("bend to 200° and back", past_half_turn),
+    Trial("opposed cables pulled together", opposed),
+    Trial("full gravity from rest", gravity_from_rest),
+)

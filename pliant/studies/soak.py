@@ -1,0 +1,137 @@
+"""A soak run: an inverse model that follows a random walk of its target for a long time."""
+
+from __future__ import annotations
+
+import gc
+import math
+import tracemalloc
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from pliant.inverse import Inverse, Outcome
+from pliant.studies.log import Targets
+
+WATCHED = 100  # steps over which allocations are counted at the end
+PACE = 5e-3  # of the robot's length: how far a target walks per step
+
+
+@dataclass(frozen=True)
+class Soak:
+    """`steps` made, `failure` ("" if none), statuses counted, steps per second, worst decrement and penetration [m], growth
+    of the process after the first fifth [MB], and memory kept per step at the end [kB]; NaN if unknown, or the run too short."""
+
+    steps: int
+    failure: str
+    counts: dict[str, int]
+    rate: float
+    decrement: float
+    penetration: float
+    growth: float
+    kept: float
+
+
+def walk(low: np.ndarray, high: np.ndarray, length: float, seed: int) -> Iterator[np.ndarray]:
+    """Points (m,) that wander smoothly within a box, reflected at its sides; about 0.5 % of the length apart."""
+    rng = np.random.default_rng(seed)
+    place, pace = 0.5 * (low + high), PACE * length / math.sqrt(len(low))
+    velocity = pace * rng.normal(size=len(low))
+    while True:
+        velocity = 0.95 * velocity + math.sqrt(1.0 - 0.95**2) * pace * rng.normal(size=len(low))
+        place = place + velocity
+        outside = (place < low) | (place > high)
+        velocity = np.where(outside, -velocity, velocity)
+        place = np.clip(place, low, high)
+        yield place
+
+
+def soak(controller: Inverse, targets: Iterator[Targets], steps: int) -> Soak:
+    """Make the steps; an exception or a number that is not finite ends the run and is told."""
+    counts: Counter[str] = Counter()
+    worst, failure, done, begin = np.zeros(2), "", 0, perf_counter()
+    with Memory(steps) as memory:
+        while done < steps and not failure:
+            memory.look(done)
+            try:
+                out = controller.step(targets=next(targets))
+            except Exception as error:  # a soak run counts these
+                failure = f"step {done}: {type(error).__name__}: {error}"
+                break
+            failure, done = _broken(out), done + 1
+            counts[out.certificate.status] += 1
+            worst = np.maximum(worst, (out.certificate.decrement, out.certificate.penetration))
+        rate = done / (perf_counter() - begin)
+        growth, kept = memory.growth, memory.kept
+    return Soak(
+        done, failure, dict(counts.most_common()), rate, float(worst[0]), float(worst[1]), growth, kept
+    )
+
+
+class Memory:
+    """Memory over a run of so many steps: `look(step)` before each.
+
+    The size of the process is compared between a fifth of the run and its end; what Python allocates is traced, which is
+    slow, during the last steps of a run that is long enough.
+    """
+
+    def __init__(self, steps: int) -> None:
+        self.early, self.late = steps // 5, steps - 1
+        self.traced = steps - WATCHED if steps >= 3 * WATCHED else -1
+        self.sizes: list[float] = []
+        self.held = -1
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        tracemalloc.stop()
+
+    def look(self, step: int) -> None:
+        """Measure what is due before this step."""
+        if step == self.traced:
+            tracemalloc.start()
+        if step == self.traced + WATCHED // 2 and tracemalloc.is_tracing():
+            self.held = _held()
+        if step in (self.early, self.traced if self.traced > 0 else self.late):
+            self.sizes.append(_peak())
+
+    @property
+    def growth(self) -> float:
+        """Of the process [MB]."""
+        return self.sizes[-1] - self.sizes[0] if self.sizes else math.nan
+
+    @property
+    def kept(self) -> float:
+        """Per step at the end [kB]."""
+        return (_held() - self.held) / 1e3 / (WATCHED // 2) if self.held >= 0 else math.nan
+
+
+def _broken(out: Outcome) -> str:
+    """Which number is not finite, if any."""
+    values = {"coordinates": [out.q], "efforts": out.effort.values(), "commands": out.command.values()}
+    return "".join(
+        f"{name} not finite; "
+        for name, arrays in values.items()
+        if not all(np.isfinite(a).all() for a in arrays)
+    )
+
+
+def _held() -> int:
+    """What Python holds of the memory that is traced [bytes], without garbage."""
+    gc.collect()
+    return tracemalloc.get_traced_memory()[0]
+
+
+def _peak() -> float:
+    """Largest size of this process so far [MB]; NaN where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return math.nan
+    import sys
+
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size / 1e6 if sys.platform == "darwin" else size / 1e3

@@ -1,0 +1,144 @@
+"""The simulation's own thread: commands in, steps at a fixed rate, the newest view out.
+
+It never waits for a browser. Commands that replace each other (a target that is dragged) are joined while they wait.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+from pliant.studio.desk import Desk, View
+
+WAITING = 256  # commands at most
+SHOWN = 1.0 / 30.0  # [s] between two views, at least
+
+
+class Inbox:
+    """Commands that wait for the next step. A newer one with the same key takes the place of the older, at the end."""
+
+    def __init__(self, most: int = WAITING) -> None:
+        self._waiting: dict[tuple[str, ...], Any] = {}
+        self._lock, self._most = threading.Lock(), most
+
+    def put(self, command: Any) -> bool:
+        """Whether there was room."""
+        with self._lock:
+            self._waiting.pop(command.key, None)
+            if len(self._waiting) >= self._most:
+                return False
+            self._waiting[command.key] = command
+            return True
+
+    def take(self) -> list[Any]:
+        """All that wait, in order."""
+        with self._lock:
+            commands, self._waiting = list(self._waiting.values()), {}
+        return commands
+
+
+class Pace:
+    """When the next step is due. Late steps move the schedule instead of being caught up with."""
+
+    def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
+        self.clock, self.due = clock, clock()
+        self.intervals: deque[float] = deque(maxlen=500)  # [s] between the last steps
+        self._last = self.due
+
+    def wait(self, period: float) -> float:
+        """Seconds until the next step may begin, 0 if it is late."""
+        now = self.clock()
+        self.due = max(self.due + period, now)
+        return self.due - now
+
+    def begin(self) -> None:
+        """A step begins."""
+        now = self.clock()
+        self.intervals.append(now - self._last)
+        self._last = now
+
+    def punctual(self, period: float) -> float:
+        """Share of the last steps that began within 1.5 periods of the one before."""
+        if not self.intervals:
+            return 1.0
+        return sum(i <= 1.5 * period for i in self.intervals) / len(self.intervals)
+
+
+class Loop:
+    """Runs a desk in a thread. `show` is called from that thread with every new view."""
+
+    def __init__(
+        self,
+        open_desk: Callable[[], Desk],
+        show: Callable[[View], None],
+        *,
+        clock: Callable[[], float] = perf_counter,
+    ) -> None:
+        self.inbox, self.fields = Inbox(), frozenset()
+        self._open, self._show, self.pace = open_desk, show, Pace(clock)
+        self._shown, self._stop, self._call = -1e9, threading.Event(), threading.Event()
+        self.ready, self.failure = threading.Event(), None
+        self.desk: Desk | None = None
+        self._thread = threading.Thread(target=self._run, name="pliant-simulation", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End, and complete what is being recorded."""
+        self._stop.set()
+        self._call.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def put(self, command: Any) -> None:
+        """A command, from any thread."""
+        self.inbox.put(command)
+        self._call.set()
+
+    def refresh(self) -> None:
+        """Show again, from any thread: someone came, or wants another field."""
+        self._shown = -1e9
+        self._call.set()
+
+    def turn(self) -> None:
+        """One turn: commands, a step, a view."""
+        assert self.desk is not None
+        commands = self.inbox.take()
+        for command in commands:
+            self.desk.do(command)
+        self.pace.begin()
+        moved = self.desk.tick()
+        now = self.pace.clock()
+        if (moved and now - self._shown >= SHOWN) or commands or self._shown < 0:
+            self._shown = now
+            self._show(self.desk.view(self.fields))
+
+    def _run(self) -> None:
+        try:
+            self.desk = self._open()
+        except Exception as error:  # reported to whoever started the studio
+            self.failure = error
+            self.ready.set()
+            return
+        self.ready.set()
+        try:
+            while not self._stop.is_set():
+                self.turn()
+                self._rest()
+        finally:
+            self.desk.stop_recording()
+
+    def _rest(self) -> None:
+        """Until the next step; a command ends a pause at once."""
+        assert self.desk is not None
+        if self.desk.playing:
+            self._call.clear()
+            self._stop.wait(self.pace.wait(self.desk.session.period / self.desk.speed))
+        else:
+            self._call.wait()
+            self._call.clear()

@@ -1,0 +1,235 @@
+"""What the page may say. Every message has a fixed form: numbers within bounds and short names, never a path or code.
+
+Messages for the simulation have `apply(desk)`, see `pliant.studio.desk`; the others are for the server itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, Union
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+if TYPE_CHECKING:
+    from pliant.studio.desk import Desk
+
+Name = Annotated[str, Field(min_length=1, max_length=80)]
+Number = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]
+Metre = Annotated[float, Field(ge=-100.0, le=100.0, allow_inf_nan=False)]
+Numbers = Annotated[list[Number], Field(min_length=1, max_length=24)]
+Place = Annotated[list[Metre], Field(min_length=3, max_length=3)]
+Force = Annotated[
+    list[Annotated[float, Field(ge=-1e4, le=1e4, allow_inf_nan=False)]], Field(min_length=3, max_length=3)
+]
+Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+
+
+class Message(BaseModel):
+    """Base: nothing beyond the fields, nothing converted."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Messages with the same key replace each other while they wait."""
+        return (type(self).__name__,)
+
+
+class Ack(Message):
+    """A frame was drawn."""
+
+    do: Literal["ack"]
+    serial: Annotated[int, Field(ge=0, le=2**53)]
+
+
+class Look(Message):
+    """Which quantity this viewer colours the skin by; "" for none that the simulation computes."""
+
+    do: Literal["look"]
+    field: Literal["", "displacement", "strain", "stress"]
+
+
+class Control(Message):
+    """Take or give back control."""
+
+    do: Literal["control"]
+    take: bool
+
+
+class Aim(Message):
+    """A target."""
+
+    do: Literal["aim"]
+    row: Name
+    value: Numbers
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return ("Aim", self.row)
+
+    def apply(self, desk: Desk) -> None:
+        desk.session.aim(self.row, self.value)
+
+
+class Drive(Message):
+    """A command to an actuator."""
+
+    do: Literal["drive"]
+    row: Name
+    kind: Literal["effort", "displacement"]
+    value: Numbers
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return ("Drive", self.row)
+
+    def apply(self, desk: Desk) -> None:
+        desk.session.drive(self.row, **{self.kind: self.value})
+
+
+class Mode(Message):
+    """Inverse or forward."""
+
+    do: Literal["mode"]
+    mode: Literal["inverse", "forward"]
+
+    def apply(self, desk: Desk) -> None:
+        desk.session.switch(self.mode)
+
+
+class Play(Message):
+    """Run or pause."""
+
+    do: Literal["play"]
+    on: bool
+
+    def apply(self, desk: Desk) -> None:
+        desk.playing = self.on
+
+
+class Step(Message):
+    """One step while paused."""
+
+    do: Literal["step"]
+
+    def apply(self, desk: Desk) -> None:
+        desk.playing = False
+        desk.single = True
+
+
+class Reset(Message):
+    """Back to the beginning."""
+
+    do: Literal["reset"]
+
+    def apply(self, desk: Desk) -> None:
+        desk.session.reset()
+
+
+class Speed(Message):
+    """How fast steps follow each other, 1 for the session's period."""
+
+    do: Literal["speed"]
+    value: Annotated[float, Field(ge=0.05, le=4.0, allow_inf_nan=False)]
+
+    def apply(self, desk: Desk) -> None:
+        desk.speed = self.value
+
+
+class Add(Message):
+    """An obstacle of a kind, its centre there, about as large as `size` [m]."""
+
+    do: Literal["add"]
+    kind: Literal["sphere", "box", "cylinder", "plane"]
+    at: Place
+    size: Annotated[float, Field(gt=0.0, le=10.0, allow_inf_nan=False)]
+
+    def apply(self, desk: Desk) -> None:
+        desk.add_obstacle(self.kind, self.at, self.size)
+
+
+class Move(Message):
+    """An obstacle elsewhere."""
+
+    do: Literal["move"]
+    name: Name
+    at: Place
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return ("Move", self.name)
+
+    def apply(self, desk: Desk) -> None:
+        desk.session.move(self.name, self.at)
+
+
+class Remove(Message):
+    """An obstacle taken away."""
+
+    do: Literal["remove"]
+    name: Name
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return ("Remove", self.name)
+
+    def apply(self, desk: Desk) -> None:
+        desk.session.remove(self.name)
+
+
+class Cut(Message):
+    """An actuator lost, or mended."""
+
+    do: Literal["cut"]
+    row: Name
+    on: bool
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return ("Cut", self.row)
+
+    def apply(self, desk: Desk) -> None:
+        (desk.session.lose if self.on else desk.session.mend)(self.row)
+
+
+class Push(Message):
+    """A hand on the skin: three vertices, their weights, and a force [N]; a force of zero lets go."""
+
+    do: Literal["push"]
+    vertices: Annotated[list[Annotated[int, Field(ge=0, le=2**31)]], Field(min_length=3, max_length=3)]
+    weights: Annotated[list[Share], Field(min_length=3, max_length=3)]
+    force: Force
+
+    def apply(self, desk: Desk) -> None:
+        desk.session.push(self.vertices, self.weights, self.force)
+
+
+class Choose(Message):
+    """Another robot of the gallery."""
+
+    do: Literal["robot"]
+    name: Name
+
+    def apply(self, desk: Desk) -> None:
+        desk.choose(self.name)
+
+
+class Record(Message):
+    """Start or stop recording."""
+
+    do: Literal["record"]
+    on: bool
+
+    def apply(self, desk: Desk) -> None:
+        desk.start_recording() if self.on else desk.stop_recording()
+
+
+Command = (
+    Aim | Drive | Mode | Play | Step | Reset | Speed | Add | Move | Remove | Cut | Push | Choose | Record
+)
+_any = Annotated[Union[Ack, Look, Control, Command], Field(discriminator="do")]  # noqa: UP007
+_adapter: TypeAdapter[Message] = TypeAdapter(_any)
+
+
+def parse(text: str | bytes) -> Message:
+    """The message in a text, or a pydantic ValidationError."""
+    return _adapter.validate_json(text)

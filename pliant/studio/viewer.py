@@ -1,0 +1,74 @@
+"""A viewer: one connected page. The newest view wins, and at most two that it has not drawn are on their way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+from pliant.scene import Scene
+from pliant.studio.desk import View
+
+UNDRAWN = 2  # frames on their way, at most
+
+
+class Viewer:
+    """Sends views to a connection from a task of its own, so that a stalled page delays nobody."""
+
+    def __init__(self, send: Callable[[str | bytes], Any], encode: Callable[[View, str], bytes]) -> None:
+        self._send, self._encode = send, encode
+        self.field = ""
+        self.serial = 0  # of the last frame sent
+        self.drawn = 0  # of the last one acknowledged
+        self._sent: View | None = None
+        self._scene: Scene | None = None
+        self._shapes: dict[str, Any] = {}
+        self._next: View | None = None
+        self._notes: list[dict[str, Any]] = []
+        self._wake = asyncio.Event()
+
+    @property
+    def undrawn(self) -> int:
+        """Frames on their way."""
+        return self.serial - self.drawn
+
+    def show(self, view: View) -> None:
+        """The newest view; an older one that waits is forgotten."""
+        self._next = view
+        self._wake.set()
+
+    def tell(self, **note: Any) -> None:
+        """A short text message, never dropped."""
+        self._notes.append(note)
+        self._wake.set()
+
+    def acknowledge(self, serial: int) -> None:
+        """A frame was drawn."""
+        if self.drawn < serial <= self.serial:
+            self.drawn = serial
+            self._wake.set()
+
+    async def run(self) -> None:
+        """Send until cancelled."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            notes, self._notes = self._notes, []
+            for note in notes:
+                await self._send(json.dumps(note))
+            view = self._next
+            if view is not None and view is not self._sent and self.undrawn < UNDRAWN:
+                await self._deliver(view)
+
+    async def _deliver(self, view: View) -> None:
+        if view.scene is not self._scene:
+            self._scene, self._shapes = view.scene, {}
+            await self._send(self._encode(view, "scene"))
+        shapes = view.frame.obstacles
+        changed = {name: shape for name, shape in shapes.items() if self._shapes.get(name) is not shape}
+        if changed or len(shapes) != len(self._shapes):
+            self._shapes = dict(shapes)
+            await self._send(json.dumps({"type": "obstacles", "names": list(shapes), "changed": changed}))
+        self._sent, self.serial = view, self.serial + 1
+        await self._send(self._encode(view, self.field))

@@ -1,0 +1,254 @@
+// The studio: a source of frames (live or recorded), a scene that draws them, a panel and a bar around it.
+import { Vector3 } from "three";
+import { Bar } from "./bar.js";
+import { GRADIENT } from "./colours.js";
+import { Devices } from "./devices.js";
+import { h } from "./dom.js";
+import { Grab } from "./grab.js";
+import { Lines } from "./lines.js";
+import { Link } from "./link.js";
+import { Marks } from "./marks.js";
+import { Panel } from "./panel.js";
+import { Plots } from "./plots.js";
+import { Replay } from "./replay.js";
+import { Skin } from "./skin.js";
+import { Stage } from "./stage.js";
+import { Things } from "./things.js";
+import { number, quantity } from "./units.js";
+
+class App {
+  constructor() {
+    this.drawn = 0; // frames
+    this.able = false; // may command
+    this.host = h("main", {});
+    this.labels = h("div", { class: "labels" });
+    this.plots = new Plots();
+    this.bar = new Bar(this);
+    this.stage = new Stage(this.host);
+    this.skin = new Skin(this.stage.scene);
+    this.things = new Things(this.stage.scene);
+    this.marks = new Marks(this.stage, this.labels);
+    this.lines = new Lines(this.stage.scene, [this.host.clientWidth || 1, this.host.clientHeight || 1]);
+    this.panel = new Panel(this);
+    this.grab = new Grab(this);
+    this.devices = new Devices(this);
+    this.legend = h("div", { class: "legend", hidden: true }, h("i", { style: `background:${GRADIENT}` }), h("span"), h("span"), h("b"));
+    this.tip = h("div", { class: "tip", hidden: true });
+    this.host.append(this.labels, this.legend, this.tip, this.bar.toasts);
+    document.getElementById("app").append(this.bar.element, this.host, this.panel.element, this.bar.status);
+    new ResizeObserver(() => this.lines.resize(this.host.clientWidth, this.host.clientHeight)).observe(this.host);
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    this.setTheme(remembered("theme") ?? (dark.matches ? "dark" : "light"));
+    this.open();
+    this.picture();
+  }
+
+  open() {
+    const handlers = {
+      scene: (packet) => this.build(packet),
+      obstacles: (note) => this.obstacles(note),
+      control: (note) => this.control(note),
+      refused: (note) => this.bar.toast(`Not done: ${note.why}.`),
+      link: (state) => this.bar.lost(state),
+    };
+    const data = document.getElementById("recording");
+    this.link = data ? new Replay(data.textContent.trim(), handlers) : new Link(handlers);
+    document.body.classList.toggle("player", !this.link.live);
+    this.marks.hinted = !this.link.live;
+  }
+
+  send(message) {
+    if (this.able || !this.link.live) this.link.send(message);
+  }
+
+  build(packet) {
+    const { header, blocks } = packet;
+    this.scene = header;
+    this.rows = Object.fromEntries(header.rows.map((r) => [r.name, r]));
+    const low = new Vector3(Infinity, Infinity, Infinity), high = low.clone().negate();
+    for (let k = 0; k < blocks.rest.length; k += 3) {
+      const p = new Vector3().fromArray(blocks.rest, k);
+      low.min(p), high.max(p);
+    }
+    this.stage.fit(low, high, header.up);
+    this.skin.build(packet);
+    for (const part of [this.lines, this.things, this.marks, this.plots]) part.build(header);
+    this.bar.build(header, this.link.live);
+    this.panel.build(header, this.link.live);
+    this.panel.obstacles({});
+    this.setTheme(this.theme);
+    const first = Object.keys(this.marks.targets)[0];
+    this.grab.select(first ? { target: first } : null);
+    document.title = `${header.robot} · pliant studio`;
+    this.newScene = true;
+    this.welcome(false);
+  }
+
+  obstacles(note) {
+    const before = Object.keys(this.things.known).length;
+    this.things.update(note, this.grab.heldObstacle);
+    this.stage.stale = true;
+    this.panel.obstacles(this.things.known);
+    const names = Object.keys(this.things.known);
+    if (!this.newScene && names.length > before) this.grab.select({ obstacle: names.at(-1) });
+    else if (this.grab.selected?.obstacle && !this.things.known[this.grab.selected.obstacle]) this.grab.select(this.next(null));
+  }
+
+  control(note) {
+    this.able = note.held === "you";
+    this.stage.stale = true;
+    document.body.classList.toggle("watching", this.link?.live !== false && !this.able);
+    this.bar.held(note);
+    this.grab.attach();
+  }
+
+  // What may be selected, after another: targets, then obstacles.
+  next(what) {
+    const all = [...Object.keys(this.marks.targets).map((target) => ({ target })), ...Object.keys(this.things.known).map((obstacle) => ({ obstacle }))];
+    const at = all.findIndex((x) => x.target === what?.target && x.obstacle === what?.obstacle);
+    return all[(at + 1) % (all.length || 1)] ?? null;
+  }
+
+  picture() {
+    requestAnimationFrame(() => this.picture());
+    this.devices.poll();
+    if (performance.now() < this.stage.rested) return;
+    const packet = this.link.take();
+    if (packet) this.frame(packet);
+    if (!this.stage.due) return;
+    this.marks.face();
+    this.stage.draw();
+  }
+
+  frame(packet) {
+    const { header } = packet;
+    this.header = header;
+    this.skin.show(packet, this.rows);
+    if (this.link.live) this.stage.sink(header.box);
+    this.lines.frame(packet, this.rows);
+    this.marks.frame(packet, this.grab.heldTarget);
+    const balls = Object.entries(this.marks.targets);
+    this.lines.follow(Object.values(this.marks.tips).map((t) => t.position), balls.map(([, b]) => (b.visible ? b.position : null)));
+    this.grab.attach();
+    this.grab.pull();
+    this.bar.frame(header, this.link);
+    this.panel.frame(header);
+    this.plots.frame(header);
+    this.drawLegend();
+    this.newScene = false;
+    this.stage.stale = true;
+    this.drawn++;
+  }
+
+  repaint() {
+    if (!this.skin.mesh) return;
+    this.skin.update(this.skin.positions);
+    this.stage.stale = true;
+    this.drawLegend();
+  }
+
+  drawLegend() {
+    const { legend } = this.skin;
+    this.legend.hidden = !legend;
+    if (!legend) return;
+    const [, top, zero, label] = this.legend.children;
+    top.textContent = legend.unit ? quantity(legend.top, legend.unit) : `${number(100 * legend.top)} %`;
+    zero.textContent = "0";
+    label.textContent = { displacement: "Displacement", strain: "Strain, largest", stress: "Stress, von Mises" }[legend.name];
+  }
+
+  setView(key, on) {
+    if (key in this.skin.look) this.skin.look[key] = on;
+    if (key in this.lines.show) this.lines.show[key] = on;
+    if (key in this.marks.show) this.marks.show[key] = on;
+    this.skin.apply();
+    this.stage.stale = this.link.asked = true;
+  }
+
+  setClip(axis, share) {
+    this.skin.apply(this.stage.cut(axis, share));
+    this.stage.stale = true;
+  }
+
+  setTheme(name) {
+    this.theme = name;
+    document.documentElement.dataset.theme = name;
+    for (const part of [this.skin, this.lines, this.marks, this.things]) part.theme?.(name);
+    this.stage.paint(name);
+    if (this.scene) this.plots.choose(this.plots.kind);
+  }
+
+  toggleTheme() {
+    this.setTheme(this.theme === "dark" ? "light" : "dark");
+    remember("theme", this.theme);
+  }
+
+  // A new obstacle beside the first effector, or beside the robot.
+  addThing(kind) {
+    const { stage, scene } = this;
+    const tip = Object.values(this.marks.tips)[0]?.position ?? stage.centre;
+    const at = tip.clone().addScaledVector(stage.side, 0.22 * scene.length);
+    if (kind === "plane") at.copy(tip).addScaledVector(stage.up, -0.12 * scene.length);
+    this.send({ do: "add", kind, at: at.toArray(), size: 0.16 * scene.length });
+    this.touched();
+  }
+
+  // The user knows how: no more hint.
+  touched() {
+    this.marks.hinted = true;
+    document.querySelector(".welcome")?.remove();
+  }
+
+  hint(what) {
+    const text = what?.skin ? "Drag to pull on the body" : what?.target ? `Target of ${what.target}: drag it` : what?.obstacle ? `${what.obstacle}: drag it` : "";
+    this.tip.hidden = !text;
+    this.tip.textContent = text;
+  }
+
+  welcome(asked) {
+    document.querySelector(".welcome")?.remove();
+    if (!asked && (remembered("welcomed") || !this.link.live)) return;
+    const keys = "Drag the background to turn the view, two fingers or the right button to shift it, wheel to zoom. Arrow keys and gamepads move what is selected.";
+    const live = [["Drag the pink ball", "the tip follows it: the actuators are worked out for you."], ["Pull on the body", "drag anywhere on it, and let go."], ["Put something in the way", "add a ball, steer into it: arrows show the contact forces."], ["Cut a cable", "with the scissors beside it, and see how the robot makes do."]];
+    const items = this.link.live ? live : [["This is a recording", "drag the time line, turn the view, change the colours."]];
+    const card = h("div", { class: "welcome" }, h("h1", {}, this.scene?.robot ?? "pliant"), h("p", {}, this.scene?.summary ? `${this.scene.summary[0].toUpperCase()}${this.scene.summary.slice(1)}.` : ""), h("ul", {}, ...items.map(([a, b]) => h("li", {}, h("b", {}, a), `: ${b}`))), h("p", { class: "soft" }, keys), h("button", { class: "strong", onclick: () => (card.remove(), remember("welcomed", "yes")) }, "Got it"));
+    this.host.append(card);
+  }
+
+  savePicture() {
+    this.stage.draw();
+    this.stage.renderer.domElement.toBlob((blob) => save(blob, `${this.scene?.robot ?? "pliant"}.png`));
+  }
+
+  film() {
+    const button = document.getElementById("film");
+    if (this.filming) return this.filming.stop();
+    const parts = [];
+    this.filming = new MediaRecorder(this.stage.renderer.domElement.captureStream(30), { mimeType: "video/webm" });
+    this.filming.ondataavailable = (e) => parts.push(e.data);
+    this.filming.onstop = () => {
+      save(new Blob(parts, { type: "video/webm" }), `${this.scene?.robot ?? "pliant"}.webm`);
+      this.filming = null;
+      button.classList.remove("on");
+    };
+    this.filming.start();
+    button.classList.add("on");
+  }
+}
+
+function save(blob, name) {
+  const link = h("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+// Storage may be forbidden, as for files.
+function remembered(key) {
+  try { return localStorage.getItem(`pliant ${key}`); } catch { return null; }
+}
+
+function remember(key, value) {
+  try { localStorage.setItem(`pliant ${key}`, value); } catch { /* nothing is lost */ }
+}
+
+window.studio = new App();

@@ -1,0 +1,174 @@
+"""Contact and friction in time: who lands, slides, sticks and bounces, and what is kept meanwhile."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.contact import Plane, Samples, Sphere, Surroundings
+from pliant.dynamics import KelvinVoigt, Simulation
+
+FLOOR = Plane((0, 0, 0), (0, 0, 1))
+DOWN = np.array([0.0, 0.0, -9.81])
+SIDE = 0.02
+
+
+def cube(height: float = 0.0, young: float = 1e5, **options) -> pl.Solid:
+    mesh = pl.mesh.box((SIDE,) * 3, cells=(2, 2, 2), kind="hex").transformed(translation=(0, 0, height))
+    return pl.Solid(mesh, pl.Hooke(young, 0.3), density=1000, **options)
+
+
+def vertical(moment: pl.dynamics.Moment) -> float:
+    return float(moment.contact_force @ moment.contacts.normal[:, 2])
+
+
+@pytest.mark.parametrize("step", [4e-3, 1e-3])
+@pytest.mark.parametrize("scheme", ["euler", "bdf2", "midpoint"])
+def test_a_dropped_cube_comes_to_rest(scheme, step):
+    """It never goes into the floor, never is pulled, and in the end the floor carries its weight, whatever the step."""
+    sim = Simulation(
+        pl.Robot(cube(5e-3), gravity=DOWN), [FLOOR], scheme=scheme, time_step=step, damping=KelvinVoigt(2e-3)
+    )
+    for _ in range(round(0.2 / step)):
+        moment = sim.step()
+        assert (moment.contact_force >= 0).all()
+        assert moment.positions[:, 2].min() > -1e-9
+    assert vertical(moment) == pytest.approx(1000 * SIDE**3 * 9.81, rel=1e-6)
+
+
+def test_explicit_contact():
+    sim = Simulation(
+        pl.Robot(cube(1e-3, mass="lumped"), gravity=DOWN),
+        [FLOOR],
+        scheme="central",
+        damping=KelvinVoigt(1e-3),
+    )
+    forces = []
+    for _ in range(round(0.1 / sim.time_step)):
+        moment = sim.step()
+        forces.append(vertical(moment))
+        assert moment.positions[:, 2].min() > -1e-9
+    assert np.mean(forces[-200:]) == pytest.approx(1000 * SIDE**3 * 9.81, rel=1e-2)
+
+
+def test_signorini_holds_at_the_end_of_a_step():
+    """Forces push where gaps are closed and nowhere else, among a ball and a floor."""
+    ball = Sphere((0.012, 0.008, -0.01), 0.012)
+    sim = Simulation(
+        pl.Robot(cube(4e-3), gravity=DOWN),
+        [FLOOR, ball],
+        time_step=2e-3,
+        damping=KelvinVoigt(5e-3),
+        iterations=4,
+    )
+    touched = 0
+    for _ in range(60):
+        moment = sim.step()
+        gap, force = moment.contacts.gap, moment.contact_force
+        assert (force >= 0).all() and gap.min(initial=0.0) > -1e-6
+        assert np.abs(gap[force > 0]).max(initial=0.0) < 1e-6
+        touched += (force > 0).any()
+    assert touched > 20
+
+
+@pytest.mark.parametrize("scheme", ["euler", "bdf2", "midpoint"])
+def test_a_collision_keeps_linear_momentum(scheme):
+    """Two free cubes: to round-off, through the blow and after it; energy is never made."""
+    lower, upper = cube(), cube(SIDE + 1e-3)
+    robot = pl.Robot([lower, upper])
+    v = np.zeros((robot.ndof // 3, 3))
+    v[: lower.ndof // 3], v[lower.ndof // 3 :] = [0.1, 0.0, 0.5], [0.0, 0.02, -0.3]
+    sim = Simulation(robot, scheme=scheme, time_step=1e-3, state=robot.rest.with_(v=v.ravel()))
+    M = robot.pattern.to_csr(np.concatenate([lower.mass(), upper.mass()]))
+    momentum = lambda: (M @ sim.state.v).reshape(-1, 3).sum(0)
+    before, energy, hit = momentum(), sim.energy.total, 0.0
+    for _ in range(40):
+        moment = sim.step()
+        hit = max(hit, moment.contact_force.sum())
+        np.testing.assert_allclose(momentum(), before, atol=1e-12 * np.abs(before).max())
+    assert hit > 0.5 and sim.energy.total < energy * (1 + 1e-9)
+    apart = sim.state.v.reshape(-1, 3)
+    assert apart[: lower.ndof // 3, 2].mean() < apart[lower.ndof // 3 :, 2].mean()
+
+
+def test_an_obstacle_comes_and_goes():
+    """A ball pushed into a beam that is held moves it; taken away, the beam swings back."""
+    mesh = pl.mesh.box((0.1, 0.02, 0.02), cells=(5, 1, 1), kind="hex")
+    clamp = pl.mesh.near_plane(mesh, (0, 0, 0), (1, 0, 0))
+    robot = pl.Robot(pl.Solid(mesh, pl.Hooke(3e5, 0.3), density=1000, fixed=clamp))
+    sim = Simulation(robot, time_step=2e-3, damping=KelvinVoigt(0.02))
+    name = sim.detector.add(Sphere((0.09, 0.01, -0.012), 0.01, name="ball"))
+    for k in range(50):
+        sim.detector.replace(Sphere((0.09, 0.01, -0.012 + 2e-4 * k), 0.01, name="ball"))
+        pushed = sim.step()
+    assert vertical(pushed) > 0.01 and pushed.positions[:, 2].max() > 0.025
+    sim.detector.remove(name)
+    for _ in range(300):
+        back = sim.step()
+    np.testing.assert_allclose(back.positions, robot.body.mesh.nodes, atol=1e-5)
+
+
+def test_a_robot_inside_an_obstacle_is_pushed_out_gently():
+    """What begins deep in a floor leaves it, no faster than five lengths a second."""
+    robot = pl.Robot(cube(-8e-3))
+    sim = Simulation(robot, [FLOOR], time_step=1e-3, damping=KelvinVoigt(2e-3))
+    fastest = 0.0
+    for _ in range(100):
+        moment = sim.step()
+        fastest = max(fastest, float(np.abs(moment.v).max()))
+    assert moment.positions[:, 2].min() > -1e-9 and fastest < 15 * robot.length
+
+
+# Friction
+
+
+def plate(mu: float, slope: float) -> Simulation:
+    """A plate on an incline, told by gravity that leans."""
+    mesh = pl.mesh.box((0.04, 0.04, 0.01), cells=(2, 2, 1), kind="hex")
+    body = pl.Solid(mesh, pl.Hooke(1e6, 0.3), density=1000)
+    lean = 9.81 * np.array([np.sin(slope), 0.0, -np.cos(slope)])
+    corners = Samples.on(body, spacing=1.0)  # nodes alone: no contact is a sum of others
+    robot = pl.Robot(body, gravity=lean, surroundings=Surroundings([FLOOR], samples=corners, friction=mu))
+    return Simulation(robot, time_step=2e-3, damping=KelvinVoigt(2e-3))
+
+
+@pytest.mark.parametrize("mu", [0.2, 0.6])
+@pytest.mark.parametrize("share", [0.5, 0.95])
+def test_a_plate_sticks_below_the_cone(mu, share):
+    """tan φ = share · μ: after it has settled it does not move, and friction carries the weight along the slope."""
+    slope = np.arctan(share * mu)
+    sim = plate(mu, slope)
+    for _ in range(50):
+        settled = sim.step().positions
+    for _ in range(50):
+        moment = sim.step()
+    np.testing.assert_allclose(moment.positions, settled, atol=1e-8)
+    along = np.einsum("ka,kai->i", moment.friction_force, moment.contacts.tangents)
+    np.testing.assert_allclose(along, [-0.016 * 9.81 * np.sin(slope), 0, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize("mu, share", [(0.2, 1.05), (0.2, 2.0), (0.6, 1.1), (0.6, 1.6), (0.0, 1.0)])
+def test_a_plate_slides_above_the_cone(mu, share, within):
+    """a = g (sin φ − μ cos φ)."""
+    slope = np.arctan(share * mu) if mu else 0.3
+    sim = plate(mu, slope)
+    speed = []
+    for _ in range(100):
+        speed.append(sim.step().v.reshape(-1, 3)[:, 0].mean())
+    expected = 9.81 * (np.sin(slope) - mu * np.cos(slope))
+    within((speed[-1] - speed[-60]) / (59 * 2e-3) / expected - 1, 1e-2, "acceleration")
+
+
+def test_a_sliding_plate_stops():
+    """Thrown along a level floor with v, it comes to rest after v²/2μg."""
+    sim = plate(0.4, 0.0)
+    for _ in range(30):
+        sim.step()
+    before = sim.step().positions[:, 0].mean()
+    thrown = sim.state.v.reshape(-1, 3) + np.array([0.4, 0.0, 0.0])
+    sim.state = sim.state.with_(v=thrown.ravel())
+    for _ in range(100):
+        moment = sim.step()
+    assert np.abs(moment.v).max() < 1e-6
+    assert moment.positions[:, 0].mean() - before == pytest.approx(0.4**2 / (2 * 0.4 * 9.81), rel=0.02)

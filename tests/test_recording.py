@@ -1,0 +1,247 @@
+"""Recordings: what is written comes back, files that were cut off are read up to there, players are small and exact."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import re
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from studio_robots import bar
+
+import pliant as pl
+from pliant.frame import Frame, Push, Touch
+from pliant.io.packet import packet, unpack
+from pliant.io.player import BITS, export, player, predicted, unpredicted
+from pliant.io.recording import Recorder, Recording
+from pliant.scene import Scene
+from pliant.session import Session
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A session of twelve steps: a target, an obstacle that comes and moves, a push, a cut."""
+    path = tmp_path_factory.mktemp("recording") / "run.mcap"
+    session = Session(bar())
+    frames = []
+    with Recorder(path, session.scene) as recorder:
+        session.listeners += [recorder.write, frames.append]
+        session.aim("tip", (0.098, 0.01, 0.02))
+        for step in range(12):
+            if step == 3:
+                session.add(pl.Sphere((0.08, 0.01, 0.03), 0.01))
+            if step == 6:
+                session.move("sphere", (0.08, 0.01, 0.035))
+            if step == 8:
+                session.push([0, 1, 2], [0.2, 0.3, 0.5], (0.0, 0.01, 0.0))
+            if step == 10:
+                session.lose("lower")
+            session.step()
+    return path, session, frames
+
+
+def test_frames_come_back(run):
+    path, _, frames = run
+    recording = Recording.read(path)
+    assert len(recording) == len(frames) == 12
+    for read, written in zip(recording, frames, strict=True):
+        for name in ("step", "time", "mode", "status", "words", "limits", "slack", "lost"):
+            assert getattr(read, name) == getattr(written, name)
+        np.testing.assert_allclose(read.positions, written.positions, atol=1e-8)  # float32
+        np.testing.assert_allclose(read.lines, written.lines, atol=1e-7)
+        for kind in ("effort", "displacement", "command", "target", "error"):
+            assert {n: v.tolist() for n, v in getattr(read, kind).items()} == {
+                n: v.tolist() for n, v in getattr(written, kind).items()
+            }
+        assert read.obstacles == written.obstacles and read.touch.opponent == written.touch.opponent
+        np.testing.assert_array_equal(read.touch.force, written.touch.force)
+        assert (read.push is None) == (written.push is None)
+    assert recording.positions.shape == (12, len(frames[0].positions), 3)
+
+
+def test_the_scene_comes_back(run):
+    path, session, _ = run
+    scene, given = Recording.read(path).scene, session.scene
+    for name in ("rest", "vertices", "triangles", "region", "up"):
+        np.testing.assert_array_equal(getattr(scene, name), getattr(given, name))
+    for name in ("robot", "length", "rows", "cables", "fields"):
+        assert getattr(scene, name) == getattr(given, name)
+
+
+def test_signals_have_units_and_become_a_table(run, tmp_path):
+    path, _, frames = run
+    recording = Recording.read(path)
+    units = recording.units()
+    assert units["effort upper"] == "N" and units["displacement upper"] == "m" and units["time"] == "s"
+    assert units["error tip 3"] == "m" and units["contact force"] == "N" and units["seconds total"] == "s"
+    with recording.to_csv(tmp_path / "signals.csv").open(encoding="utf-8") as file:
+        head, *rows = list(csv.reader(file))
+    assert "effort upper [N]" in head and len(rows) == 12
+    column = head.index("effort upper [N]")
+    assert float(rows[5][column]) == frames[5].effort["upper"][0]
+
+
+def test_other_tools_read_it(run):
+    """The schema is JSON Schema, and every message is valid JSON with its fields."""
+    from mcap.reader import make_reader
+
+    with run[0].open("rb") as file:
+        summary = make_reader(file).get_summary()
+        assert summary is not None and summary.statistics is not None
+        assert summary.statistics.message_count == 24
+        topics = {channel.topic: channel.message_encoding for channel in summary.channels.values()}
+        assert topics == {"/frame": "json", "/positions": "float32"}
+        assert {s.name: s.encoding for s in summary.schemas.values()}["pliant.Frame"] == "jsonschema"
+
+
+def test_a_file_that_was_cut_off_is_read_up_to_there(run):
+    data, whole = run[0].read_bytes(), Recording.read(run[0])
+    cut = run[0].with_name("cut.mcap")
+    for share in (*np.linspace(0.0, 1.0, 40), 3e-4, 1e-3):
+        cut.write_bytes(data[: int(share * len(data))])
+        try:
+            recording = Recording.read(cut)
+        except pl.InputError as error:
+            assert "recording" in str(error) and share < 0.5  # not even the scene is there
+            continue
+        assert len(recording) <= len(whole)
+        for a, b in zip(recording, whole):
+            np.testing.assert_array_equal(a.positions, b.positions)
+
+
+def test_a_long_recording_survives_a_kill(tmp_path):
+    """What is not in the last, unfinished chunk is on disk while recording goes on."""
+    path, session = tmp_path / "run.mcap", Session(bar())
+    recorder = Recorder(path, session.scene)
+    for _ in range(60):
+        recorder.write(session.frame)
+    recorder._file.flush()
+    assert 30 < len(Recording.read(path)) < 60  # not closed
+    recorder.close()
+    assert len(Recording.read(path)) == 60
+
+
+@given(st.binary(max_size=200))
+def test_garbage_is_no_recording(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("garbage") / "x.mcap"
+    path.write_bytes(data)
+    with pytest.raises(pl.InputError, match="recording"):
+        Recording.read(path)
+
+
+# Players
+
+
+@given(st.integers(1, 6), st.integers(1, 5), st.randoms(use_true_random=False))
+def test_prediction_loses_nothing(frames, count, random):
+    whole = np.array([[random.randrange(2**BITS) for _ in range(count)] for _ in range(frames)], np.uint16)
+    np.testing.assert_array_equal(unpredicted(*predicted(whole)), whole)
+
+
+@given(st.dictionaries(st.text(max_size=5), st.integers(), max_size=3), st.integers(0, 9))
+def test_packets_come_back(header, count):
+    blocks = {"a": np.arange(count, dtype=np.uint8), "b": np.linspace(0, 1, count, dtype=np.float32)}
+    read, arrays = unpack(packet(header, blocks))
+    assert {k: v for k, v in read.items() if k != "blocks"} == {
+        k: v for k, v in header.items() if k != "blocks"
+    }
+    for name, array in blocks.items():
+        np.testing.assert_array_equal(arrays[name], array)
+
+
+def embedded(text):
+    """Header and blocks in the HTML of a player."""
+    data = re.search(r'id="recording">([^<]*)</script>', text)
+    assert data is not None
+    return unpack(zlib.decompress(base64.b64decode(data.group(1))))
+
+
+def test_a_player_holds_the_frames(run, tmp_path):
+    path, session, frames = run
+    text = export(path, tmp_path / "run.html").read_text(encoding="utf-8")
+    header, blocks = embedded(text)
+    whole = unpredicted(blocks["low"].reshape(12, -1), blocks["high"].reshape(12, -1)).reshape(12, -1, 3)
+    box = np.array(header["box"])
+    points = box[:3] + box[3:] * whole
+    skin = points[:, : header["skin"]]
+    for k, frame in enumerate(frames):
+        error = np.abs(skin[k] - frame.positions[session.scene.vertices]).max()
+        assert error <= 0.51 * box[3:].max() + 1e-7 < 2e-5  # half a step of the box
+    assert header["frames"][11]["words"] == frames[11].words
+    assert [f["shapes"] for f in header["frames"]] == [0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 2]
+    assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", text)  # nothing is fetched
+
+
+def bent_tube(count, around=50, along=100):
+    """A tube of 5000 vertices that is bent to and fro, in `count` frames, as a recording."""
+    turn, z = np.meshgrid(
+        np.linspace(0, 2 * np.pi, around, endpoint=False), np.linspace(0, 0.2, along), indexing="ij"
+    )
+    rest = np.stack([0.02 * np.cos(turn), 0.02 * np.sin(turn), z], axis=-1).reshape(-1, 3)
+    i, j = np.meshgrid(np.arange(around), np.arange(along - 1), indexing="ij")
+    a, b = i * along + j, (i + 1) % around * along + j
+    triangles = np.concatenate(
+        [np.stack([a, b, a + 1], -1).reshape(-1, 3), np.stack([b, b + 1, a + 1], -1).reshape(-1, 3)]
+    )
+    scene = Scene(
+        "tube",
+        "",
+        0.2,
+        np.array([0, 0, 1.0]),
+        rest,
+        np.arange(len(rest)),
+        triangles,
+        np.zeros(len(rest), int),
+        (),
+        (),
+        (),
+    )
+    frames = []
+    for step in range(count):
+        k = 8.0 * np.sin(0.07 * step) + 1e-9
+        angle, r = k * rest[:, 2], 1 / k - rest[:, 0]
+        x = np.stack(
+            [
+                1 / k - r * np.cos(angle),
+                rest[:, 1] + 0.004 * np.sin(0.3 * step + 30 * rest[:, 2]),
+                r * np.sin(angle),
+            ],
+            -1,
+        )
+        none = np.zeros((0, 3))
+        frames.append(
+            Frame(
+                step,
+                step / 30,
+                "inverse",
+                x,
+                none,
+                {},
+                {},
+                {},
+                {},
+                {},
+                Touch(none, none),
+                "moving",
+                "",
+                push=Push(x[0], x[0]),
+            )
+        )
+    return Recording(scene, tuple(frames))
+
+
+def test_a_player_of_300_frames_of_5000_vertices_is_below_6_megabytes(record_property):
+    text = player(bent_tube(300))
+    record_property("megabytes", len(text) / 1e6)
+    assert len(text) < 6e6
+    header, _ = embedded(text)
+    assert len(header["frames"]) == 300 and header["skin"] == 5000
+
+
+def test_an_empty_recording_has_no_player():
+    with pytest.raises(pl.InputError, match="frame"):
+        player(Recording(bent_tube(1).scene, ()))

@@ -1,0 +1,121 @@
+"""The study of Coevoet et al. 2017 in its quick setting. No clock: what depends on one is not asserted."""
+
+import numpy as np
+import pytest
+
+from pliant.studies import study
+from pliant.studies.coevoet2017 import maps, optima
+from pliant.studies.coevoet2017.cost_map import optimum
+from pliant.studies.coevoet2017.lab import Lab
+from pliant.studies.coevoet2017.setting import FULL, QUICK
+from pliant.studies.coevoet2017.trials import TRIALS
+
+PARTS = study("coevoet2017").parts
+
+
+@pytest.fixture(scope="module")
+def lab():
+    return Lab(QUICK)
+
+
+def failed(findings):
+    rows = [row for table in findings.tables for row in table.rows if row.get("check") is False]
+    return [c for c in findings.checks if c.passed is False] + rows
+
+
+def test_full_and_quick_differ_in_size_only():
+    assert FULL.problems >= 1000 and FULL.soak >= 10_000
+    assert all(
+        getattr(QUICK, n) < getattr(FULL, n) for n in ("path", "grid", "problems", "soak", "equilibria")
+    )
+
+
+def test_table_12_has_the_sizes_of_the_paper(lab):
+    found = PARTS["table12"](lab)
+    assert set(found.data) >= {"tower", "beam", "two bodies", "trunk"}
+    for name, row in found.data.items():
+        paper, ours = row["paper"], row["ours"]
+        assert ours["DoFs"] == pytest.approx(paper["dofs"], rel=0.05), name
+        assert 0 < ours["W [ms]"] < ours["step [ms]"] and ours["QPs [ms]"] > 0
+    assert [row["case"] for row in found.tables[0].rows] == list(lab.robots)
+
+
+def test_the_formulations_are_compared_at_the_papers_sizes(lab):
+    found = PARTS["formulations"](lab)
+    assert [c.paper for c in found.checks[:3]] == [1.25, 1.88, 7.82]
+    assert all(ratio > 0 for ratio in found.data.values())
+
+
+def test_figures_2_and_3_are_as_in_the_paper(lab):
+    found = PARTS["maps"](lab)
+    assert not failed(found)
+    assert [p.name for p in found.pictures] == ["fig2", "fig3"]
+    np.testing.assert_allclose(found.data["fig2"]["minima"], [[0.0, 495.0], [75.0, 0.0]], atol=2.0)
+    assert len(found.data["fig3"]["visited"]) == 7
+
+
+def test_the_program_of_a_region_is_stationary_in_it():
+    """Nearby efforts of the same region cost more: the optimum of QP_I is one, by the exact cost."""
+    import pliant as pl
+
+    p = maps.figure2()
+    condensed = maps.at_rest(p.robot, p.target)
+    drawn = maps.draw(p, 20)
+    eps = p.energy * pl.solvers.work_scale(
+        condensed.Wea, condensed.Wec, condensed.Waa, condensed.Wac, condensed.Wcc
+    )
+    best = optimum(condensed, drawn.visited[-1], eps, p.most)
+    around = best + 0.3 * np.random.default_rng(0).normal(size=(200, 2))
+    around = np.clip(around, 0.0, p.most)
+    seen = pl.solvers.landscape(np.vstack([best, around]), *condensed.matrices, eps=eps)
+    same = np.array([seen.pieces[k] == drawn.visited[-1] for k in seen.piece])
+    assert same[1:].sum() > 20
+    assert seen.cost[1:][same[1:]].min() >= seen.cost[0] - 1e-9 * abs(seen.cost[0])
+
+
+def test_a_lost_cable_is_made_up_for(lab):
+    found = PARTS["lost-cable"](lab)
+    assert not failed(found)
+    effort, step = found.data["effort"], found.data["step"]
+    lost = found.data["names"].index(found.data["lost"])
+    assert effort[step - 1, lost] > 0.1 and not effort[step:, lost].any()
+
+
+def test_the_scenes_follow_their_paths_in_equilibrium(lab):
+    found = PARTS["tracking"](lab)
+    assert not failed(found)
+    assert {row["case"] for row in found.tables[0].rows} == set(lab.names)
+    assert all(len(found.data[name]["equilibrium"]) == QUICK.equilibria for name in lab.names)
+
+
+def test_the_default_finds_the_global_optimum_of_recorded_problems(lab):
+    found = PARTS["optima"](lab)
+    assert not failed(found)
+    (row,) = found.tables[0].rows
+    assert row["problems"] == QUICK.problems == row["proven"] + row["best known"]
+
+
+def test_problems_are_spread_over_the_run(lab):
+    problems = lab.course("beam").problems
+    chosen = optima.thinned(problems, 5)
+    assert len(chosen) == 5 and all(p.nc for p in chosen)
+    assert chosen[0].data is next(p for p in problems if p.nc).data
+    assert len(optima.thinned(problems, 10**6)) == sum(p.nc > 0 for p in problems)
+
+
+def test_a_hasty_user_does_not_upset_the_beam(lab):
+    found = PARTS["robustness"](lab)
+    assert not failed(found)
+    assert len(found.tables[0].rows) >= 4
+
+
+def test_every_trial_applies_to_some_scene(lab):
+    for trial in TRIALS:
+        assert any(trial.prepare(lab, name) is not None for name in ("beam", "trunk")), trial.name
+
+
+def test_a_short_soak_run_is_clean(lab):
+    found = PARTS["soak"](lab)
+    assert not failed(found)
+    (row,) = found.tables[0].rows
+    assert row["steps"] == QUICK.soak
