@@ -1,4 +1,4 @@
-"""The command line: list, run, view, bench, doctor. Heavy imports stand inside the functions, so that --help is quick."""
+"""The command line: list, run, view, reproduce, bench, doctor. Heavy imports stand inside the functions, so that --help is quick."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pliant.io.terminal import complain, console, drive_with_progress, summarise
 FAILED, ERROR, INTERRUPTED = 1, 2, 130
 
 DESCRIPTION = "Model, simulate and control soft robots. Begin with: pliant run trunk"
-COMMANDS = ("list", "run", "view", "bench", "doctor")
+COMMANDS = ("list", "run", "view", "reproduce", "bench", "doctor")
 
 app = tyro.extras.SubcommandApp()
 Name = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
@@ -122,8 +122,36 @@ def view(
 
 
 @app.command
+def reproduce(
+    name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="STUDY")],
+    /,
+    out: Folder = None,
+    quick: bool = False,
+    only: Annotated[tuple[str, ...], tyro.conf.arg(metavar="PART …")] = (),
+    json: File = None,
+) -> int:
+    """Repeat the experiments of a paper, paper | measured, and write a page with the figures; exit code 1 when a stated
+    check fails.
+
+    Args:
+        name: the study, such as coevoet2017.
+        out: the folder to write, results/STUDY by default.
+        quick: small samples, to see that it runs; a minute instead of a quarter of an hour.
+        only: run some parts only.
+        json: also write the numbers to this file (as result.json in the folder).
+    """
+    from pliant import studies
+
+    page, passed = studies.reproduce(name, out=out, quick=quick, only=only, json=json)
+    console().print(f"Look at [bold]{page}[/bold]", highlight=False, soft_wrap=True)
+    if not passed:
+        complain("Some checks failed: see the report.")
+    return 0 if passed else FAILED
+
+
+@app.command
 def bench(
-    what: tyro.conf.Positional[Literal["all", "cantilever", "golden", "speed", "validation"]] = "all",
+    what: tyro.conf.Positional[Literal["all", "cantilever", "dynamics", "golden", "lcp", "qpcc", "speed", "validation"]] = "all",
     path: tyro.conf.Positional[Folder] = None,
     /,
     json: File = None,
@@ -131,8 +159,8 @@ def bench(
     """Measure accuracy and speed; exit code 1 when a stated check fails.
 
     Args:
-        what: cantilever (error against cost), golden (reference equilibria in a folder), speed (one step),
-            validation (closed forms and orders of convergence), or all.
+        what: cantilever (error against cost), dynamics (time of a step in motion), golden (reference equilibria in a
+            folder), lcp and qpcc (solvers), speed (one step), validation (closed forms and orders of convergence), or all.
         path: the folder with cases.json, for golden.
         json: also write the tables to this file.
     """
@@ -145,6 +173,9 @@ def bench(
     measures: dict[str, Any] = {
         "cantilever": benches.cantilever,
         "speed": benches.speed,
+        "dynamics": benches.dynamics,
+        "lcp": benches.lcp_bench,
+        "qpcc": benches.qpcc_bench,
         "validation": benches.validation,
     }
     if path is not None:

@@ -37,6 +37,8 @@ LAYERS = {
     "step": FOUNDATIONS | {"algebra", "solvers", "interactions", "contact", "robot", "hold"},
     "newton": FOUNDATIONS | {"algebra", "contact", "robot", "hold", "step"},
     "static": FOUNDATIONS | {"contact", "laws", "robot", "state", "result", "hold", "step", "newton"},
+    "dynamics": FOUNDATIONS
+    | {"algebra", "solvers", "interactions", "bodies", "contact", "laws", "robot", "state", "result", "step"},
     "compliance": FOUNDATIONS | {"algebra", "robot", "state", "step"},
 }
 TOPS = {"cli", "studio"}  # nothing imports them

@@ -152,11 +152,12 @@ def test_bench_fails_when_a_check_does(monkeypatch, tmp_path, passed, code):
 
 def test_bench_all_runs_everything_it_can(monkeypatch, capsys):
     ran = []
-    for name in ("cantilever", "speed", "validation"):
+    names = ["cantilever", "speed", "dynamics", "lcp_bench", "qpcc_bench", "validation"]
+    for name in names:
         monkeypatch.setattr(bench, name, lambda name=name: ran.append(name) or _table(True))
     monkeypatch.setattr(bench, "golden", lambda path: ran.append(str(path)) or _table(True))
     assert cli.main(["bench"]) == 0
-    assert ran == ["cantilever", "speed", "validation"]
+    assert ran == names
     assert "skipped" in capsys.readouterr().out
     assert cli.main(["bench", "golden", "folder"]) == 0
     assert ran[-1] == "folder"

@@ -1,9 +1,22 @@
 """Benchmarks that ship with the package: accuracy against cost, reference equilibria, speed. Ratios, not clocks."""
 
 from pliant.bench.cantilever import cantilever
+from pliant.bench.dynamics import dynamics
 from pliant.bench.golden import golden
+from pliant.bench.lcp import lcp_bench
+from pliant.bench.qpcc import qpcc_bench
 from pliant.bench.speed import speed
 from pliant.bench.table import Table, save
 from pliant.bench.validation import validation
 
-__all__ = ["Table", "cantilever", "golden", "save", "speed", "validation"]
+__all__ = [
+    "Table",
+    "cantilever",
+    "dynamics",
+    "golden",
+    "lcp_bench",
+    "qpcc_bench",
+    "save",
+    "speed",
+    "validation",
+]

@@ -45,7 +45,7 @@ def _deforming(inertia: Inertia, M: np.ndarray, q: np.ndarray, v: np.ndarray) ->
     for n in inertia.loose:
         B = np.zeros((robot.ndof, 6))
         B[robot.dq_spans[n]] = rigid_motions(robot.bodies[n], q[robot.q_spans[n]])
-        MB = np.column_stack([inertia.product(M, b) for b in B.T])
+        MB = np.column_stack([inertia.product(M, b) for b in np.ascontiguousarray(B.T)])
         w -= B @ np.linalg.solve(B.T @ MB, MB.T @ v)
     return w
 

@@ -68,7 +68,9 @@ class Inertia:
     def product(self, A: np.ndarray, x: np.ndarray) -> np.ndarray:
         """A x of values A (nb, 3, 3) on the robot's pattern."""
         # Frozen or not, the kernel sees one type and compiles once.
-        return _product(self.robot.pattern.rows, self.robot.pattern.cols, read_only_view(A), read_only_view(x))
+        return _product(
+            self.robot.pattern.rows, self.robot.pattern.cols, read_only_view(A), read_only_view(x)
+        )
 
 
 @njit(cache=True, error_model="numpy")

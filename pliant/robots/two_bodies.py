@@ -88,5 +88,8 @@ def _meeting(first: Solid, second: Solid, gap: float, spacing: float, alarm: flo
     top = second.mesh.surface.patch(second.mesh.surface.facet_normals[:, 2] > 0.7)
     skin = first.mesh.surface
     under = skin.patch(np.abs(skin.centres[:, 2] - gap) < 1e-6 * first.mesh.size)
-    samples = [Samples.on(first, under.patch(np.array([0])), spacing=1.0), Samples.on(second, top, spacing=spacing)]
+    samples = [
+        Samples.on(first, under.patch(np.array([0])), spacing=1.0),
+        Samples.on(second, top, spacing=spacing),
+    ]
     return Surroundings(samples=samples, self_contact=[(top, under)], between_bodies=False, alarm=alarm)

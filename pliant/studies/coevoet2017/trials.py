@@ -15,7 +15,7 @@ from pliant.robot import Robot
 from pliant.studies.coevoet2017.lab import Lab
 from pliant.studies.log import Targets
 
-LEAST_PULL = 0.1  # of the largest effort: what every cable pulls at least in the trial of opposed cables
+CO_CONTRACTION = 0.5  # of the largest tension along the path: what every cable pulls at least
 TURN = np.radians(200.0)
 
 
@@ -75,17 +75,17 @@ def past_half_turn(lab: Lab, name: str) -> Run | None:
 
 
 def opposed(lab: Lab, name: str) -> Run | None:
-    """Every cable pulls with at least a tenth of what it can, so that opposed ones pull together."""
-    robot, laws = lab.robot(name), {}
-    for row in robot.by_role("actuator"):
+    """Every cable pulls at least half as hard as the hardest one ever does along the path: opposed ones pull together."""
+    robot, log, laws = lab.robot(name), lab.log(name), {}
+    pulling = [row for row in log.names if robot.rows[row].interaction.effort_range[0] == 0.0]
+    if len(pulling) < 2:
+        return None
+    least = CO_CONTRACTION * max(float(log.effort[:, log.names.index(row)].max()) for row in pulling)
+    for row in pulling:
         law = robot.rows[row].law
-        if isinstance(law, Bounded) and robot.rows[row].interaction.effort_range[0] == 0.0:
-            least = LEAST_PULL * law.effort[1]
-            if np.isfinite(least):
-                laws[row] = replace(law, effort=(least, law.effort[1]))
-    return (
-        Run(lab.controller(name, laws=laws), [lab.target(name, lab.start(name))]) if len(laws) > 1 else None
-    )
+        assert isinstance(law, Bounded)
+        laws[row] = replace(law, effort=(least, law.effort[1]))
+    return Run(lab.controller(name, laws=laws), [lab.target(name, lab.start(name))])
 
 
 def gravity_from_rest(lab: Lab, name: str) -> Run | None:
