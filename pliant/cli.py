@@ -151,7 +151,9 @@ def reproduce(
 
 @app.command
 def bench(
-    what: tyro.conf.Positional[Literal["all", "cantilever", "dynamics", "golden", "lcp", "qpcc", "speed", "validation"]] = "all",
+    what: tyro.conf.Positional[
+        Literal["all", "cantilever", "dynamics", "golden", "lcp", "qpcc", "speed", "validation"]
+    ] = "all",
     path: tyro.conf.Positional[Folder] = None,
     /,
     json: File = None,

@@ -87,6 +87,7 @@ class Inverse:
         self.pace = 1.0  # share of the task step that worked last
         self.stuck = False  # nothing admissible was found in the last step
         self.goal = self.model.aims(self.pose)  # of the last step
+        self.backed = False  # went back for this target: once is enough
         self.safe: list[Pose] = []  # poses before the last steps, all of them stable
         self.target = self._first_target()
         self.bias = 0.0 * self.target
@@ -116,7 +117,7 @@ class Inverse:
             self.pace *= 0.5
         if found is None:
             return self._outcome(self._recovered(before), begin)
-        if not found.stable and self.safe:
+        if not found.stable and self.safe and not self.backed:
             return self._outcome(self._stepped_back(found), begin)
         self.pose, self.goal, self.stuck = found.move.pose, found.goal, False
         self.safe = [*self.safe, before][-BACK:] if found.stable else []
@@ -228,7 +229,7 @@ class Inverse:
 
     def _stepped_back(self, found: Attempt) -> InverseCertificate:
         """One step more and the robot would buckle, drives locked or not: back to a pose that was stable, and rest."""
-        self.pose, self.safe = self.model.again(self.safe[0]), []
+        self.pose, self.safe, self.backed = self.model.again(self.safe[0]), [], True
         self.goal, self.pace = self.model.aims(self.pose), 0.5 * FROZEN
         certificate = self._certify(replace(found, move=replace(found.move, pose=self.pose)))
         return replace(certificate, status="about to buckle")
@@ -251,7 +252,7 @@ class Inverse:
             target[mine] = as_vector(value, int(mine.sum()), f"target of {name!r}")
             moved = self.model.distance(target, self.target)
             if moved > REACHED * self.robot.length:
-                self.pace, self.stuck = 1.0, False
+                self.pace, self.stuck, self.backed = 1.0, False, False
             self.resting = self.resting and moved < NOTHING * self.robot.length
             self.target = target
 

@@ -45,6 +45,7 @@ def beam(
     tension: float = 500.0,
     above: Ball | None = FIGURE_3["above"],
     below: Ball | None = FIGURE_3["below"],
+    aside: float = 0.002,
     alarm: float = FIGURE_3["alarm"],
     gravity: tuple[float, float, float] = (0.0, 0.0, 0.0),
 ) -> Robot:
@@ -56,7 +57,8 @@ def beam(
     with a ball above the beam further out than that, the beam turns about the ball and its tip goes down.
 
     `above` and `below` place a ball each: where along the beam, its gap to the beam at rest, and its radius, all as shares
-    of the length (None: no ball). `alarm`, how near counts as a possible contact, is a share too. The beam lies on its
+    of the length (None: no ball); both stand a share `aside` off the beam's plane, so that contacts on its left and right do
+    not begin at the same moment. `alarm`, how near counts as a possible contact, is a share too. The beam lies on its
     side: no weight. Rows: "lower" and "upper", the cables, up to `tension` [N]; "tip", the height of the middle of the
     end face: two opposite cables steer one coordinate.
     """
@@ -71,7 +73,7 @@ def beam(
         rows[name] = Row(Cable(body.points(path)), Bounded(effort=(0.0, tension)))
     rows["tip"] = Row(Position(body.points([[length, 0.0, 0.0]]), directions="z"), Target(value=(0.0,)))
     balls = [
-        _ball(name, side, place, length, half)
+        _ball(name, side, place, aside, length, half)
         for name, side, place in (("above", 1.0, above), ("below", -1.0, below))
         if place is not None
     ]
@@ -80,6 +82,6 @@ def beam(
     return Robot(body, rows, gravity=gravity, name="beam", surroundings=surroundings)
 
 
-def _ball(name: str, side: float, place: Sequence[float], length: float, half: float) -> Sphere:
+def _ball(name: str, side: float, place: Sequence[float], aside: float, length: float, half: float) -> Sphere:
     along, gap, radius = (share * length for share in place)
-    return Sphere((along, 0.0, side * (half + gap + radius)), radius, name=name)
+    return Sphere((along, aside * length, side * (half + gap + radius)), radius, name=name)

@@ -87,9 +87,13 @@ def _verdict(found: Sequence[tuple[str, Findings]]) -> str:
         f"{f.title}: {what}"
         for _, f in found
         for what in [c.name for c in f.checks if c.passed is False]
-        + [str(r.get("what") or r.get("case")) for t in f.tables for r in t.rows if r.get("check") is False]
+        + [_name(row) for table in f.tables for row in table.rows if row.get("check") is False]
     ]
     return "Every check passed." if not failed else f"{len(failed)} checks failed: " + "; ".join(failed) + "."
+
+
+def _name(row: dict[str, Any]) -> str:
+    return ", ".join(str(row[c]) for c in ("case", "what", "trial") if c in row)
 
 
 def _lead(study: Study, quick: bool) -> str:
@@ -109,8 +113,9 @@ def _html(study: Study, found: Sequence[tuple[str, Findings]], folder: Path, qui
             image = base64.b64encode((folder / f"{picture.name}.png").read_bytes()).decode()
             parts.append(page.photo(image, picture.caption))
         for table in f.all_tables:
-            parts += [f"<h3>{escape(table.title)}</h3>", _html_table(table)]
-            parts += [page.paragraph(note) for note in table.notes]
+            if table.title != f.title:
+                parts.append(f'<h3 style="font-size: 1rem">{escape(table.title)}</h3>')
+            parts += [_html_table(table), *(page.paragraph(note) for note in table.notes)]
     parts.append(
         f"<footer>pliant reproduce {study.name}{' --quick' if quick else ''}. Numbers: result.json.</footer>"
     )
@@ -119,7 +124,8 @@ def _html(study: Study, found: Sequence[tuple[str, Findings]], folder: Path, qui
 
 def _html_table(table: Table) -> str:
     numbers = [k for k, c in enumerate(table.columns) if c not in WORDS]
-    rows = [[_cell(row.get(c)) for c in table.columns] for row in table.rows]
+    bad = '<b style="color: var(--bad)">FAILED</b>'
+    rows = [[bad if row.get(c) is False else _cell(row.get(c)) for c in table.columns] for row in table.rows]
     return page.table(tuple(table.columns), rows, numbers=numbers)
 
 

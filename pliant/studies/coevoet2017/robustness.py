@@ -11,12 +11,11 @@ from pliant.studies.settle import Rest, settle
 from pliant.studies.study import Findings
 
 COLUMNS = (
-    "case", "trial", "settled", "steps", "change of command [%]", "decrement [% L]", "penetration [% L]",
-    "error [mm]", "status", "check",
+    "case", "trial", "settled", "steps", "change [%]", "decrement [% L]", "depth [% L]", "error [mm]", "status", "check",
 )  # fmt: skip
 TEXT = (
     "Settled: for five steps in a row no command changes by more than 0.1 % of the largest command in its unit, and the Newton "
-    "decrement is below 10⁻⁴ of the robot's length. A trial with several targets must settle at each of them; steps are those "
+    "decrement is below 10⁻⁴ of the robot's length. L is the length. A trial with several targets must settle at each of them; steps are those "
     "of all, the other numbers those of the worst."
 )
 
@@ -50,9 +49,9 @@ def _row(name: str, trial: Trial, run: Run, rests: list[Rest]) -> dict[str, Any]
         "trial": trial.name,
         "settled": f"{settled} of {len(rests)}",
         "steps": sum(rest.steps for rest in rests),
-        "change of command [%]": 100.0 * worst.change,
+        "change [%]": 100.0 * worst.change,
         "decrement [% L]": share * worst.decrement,
-        "penetration [% L]": share * worst.penetration,
+        "depth [% L]": share * worst.penetration,
         "error [mm]": 1e3 * worst.error,
         "status": worst.status,
         "check": settled == len(rests),

@@ -34,7 +34,8 @@ def table12(lab: Lab) -> Findings:
             c: f"{theirs} | {ours[c]:.3g}" if c[-1] == "]" else f"{theirs} | {ours[c]}"
             for c, theirs in shared
         }
-        table.add(case=name, element=lab.scene(name).element, **cells)
+        element = ", ".join(lab.scene(name).element.split(", ")[:2])
+        table.add(case=name, element=element, **cells)
         checks.append(Check.at_least(f"{name}: interactive", ours[USUAL], RATE, paper="30 … 100", unit="Hz"))
         data[name] = {"paper": None if paper is None else paper._asdict(), "ours": ours}
     text = "Average number of contacts, size and computation time along each scene's path. Machines differ: compare ratios."

@@ -97,7 +97,7 @@ def gravity_from_rest(lab: Lab, name: str) -> Run | None:
 
 
 TRIALS = (
-    Trial("jump of a quarter of the length, and back", jump),
+    Trial("jump of L/4, and back", jump),
     Trial("target out of reach", out_of_reach),
     Trial("target inside the body", inside),
     Trial("bend to 200° and back", past_half_turn),
