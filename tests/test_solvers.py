@@ -247,3 +247,12 @@ def test_wrong_input_is_named():
         lcp(np.eye(2), np.zeros(2), start=np.zeros(3))
     with pytest.raises(InputError, match="active set"):
         lcp(np.eye(2), np.zeros(2), method="simplex")
+
+
+def test_rows_that_touch_nothing_do_not_hide_the_others():
+    """Their gap says nothing about how exact the answer of the others has to be."""
+    W, q = np.diag([1e-6, 0.0]), np.array([-1e-4, 1.0])
+    for found in (lcp(W, q), mcp(W, q, np.zeros(2), np.full(2, np.inf))):
+        np.testing.assert_allclose(found.effort, [100.0, 0.0], rtol=1e-12)
+        assert found.certificate.status == "solved"
+    assert lcp(np.diag([1.0, 0.0]), np.array([-1.0, -1.0])).certificate.status != "solved"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -66,6 +67,13 @@ def _anchored(specimen: Specimen) -> Interaction:
     return Cable(specimen.line, anchor=first + reach * _ASKEW, end=last - reach * _Y)
 
 
+def _attached(specimen: Specimen) -> Interaction:
+    line: Any = specimen.line
+    a, b = (line, specimen.skin) if isinstance(line, Points) else tuple(line)  # of one body, or of two
+    count = min(len(a), len(b))
+    return Attachment(a[:count], b[:count])
+
+
 registry: list[tuple[str, Factory]] = [
     ("cable", lambda s: Cable(s.line)),
     ("cable, anchored", _anchored),
@@ -91,5 +99,5 @@ registry: list[tuple[str, Factory]] = [
     ("curvature, signed", lambda s: Curvature(s.line, normal=_ASKEW)),
     ("stretch", lambda s: Stretch(s.line)),
     ("combined", _combined),
-    ("attachment", lambda s: Attachment(s.line, s.skin[: len(s.line)])),
+    ("attachment", _attached),
 ]

@@ -112,7 +112,7 @@ def moving_obstacle_scene() -> Scene:
 
 
 def lost_cable_scene() -> Scene:
-    """One of the trunk's cables to the tip breaks half-way; the tip is to stay where it is (Fig. 11)."""
+    """One of the trunk's cables to the tip breaks on the way; the tip is to stay where it is (Fig. 11)."""
     return Scene(
         name="trunk, lost cable",
         robot=trunk(travel=0.03),

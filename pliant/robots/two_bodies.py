@@ -12,7 +12,11 @@ from pliant.materials import Hooke
 from pliant.mesh import Mesh, box, near_plane
 from pliant.robot import Robot, Row
 
-FINER = ((0.33, 0.33), (0.33, 0.33), 1.0)  # size of cells in the middle, where the bodies meet, by x, y, z
+FINER = (
+    (0.33, 0.33),
+    (0.33, 0.33),
+    1.0,
+)  # grade: cells in the middle, where the bodies meet, a third of those outside
 
 
 def two_bodies(

@@ -14,7 +14,7 @@ from pliant.solvers.multipliers import STAY, contact_multipliers, release
 from pliant.solvers.native import INTEGER, INTEGERS, NOTHING, REAL, REALS, native, row
 from pliant.solvers.newton import gradient, hessian, newton_step
 from pliant.solvers.pieces import cross, respond
-from pliant.solvers.rows import add, dot, fill, largest
+from pliant.solvers.rows import add, dot, largest
 from pliant.solvers.tableau import (
     DHI,
     DLO,
@@ -103,14 +103,6 @@ def sit_down(z, j):
             side[i] = -1
         elif x[i] >= hi[i] and g[i] < 0.0:
             side[i] = 1
-
-
-@native(NOTHING, REALS, INTEGERS)
-def tilt(z, j):
-    """SLOPE ← change of the values along d."""
-    fill(row(z, j, SLOPE), 0.0, j[M])
-    for i in range(j[NA]):
-        add(row(z, j, SLOPE), row(z, j, D)[i], row(z, j, S + i), j[M])
 
 
 @native(REAL, REALS, INTEGERS, INTEGER)
@@ -226,7 +218,6 @@ def descend(z, j, Q, limit):
             if iteration == 0:
                 sit_down(z, j)
             newton_step(z, j)
-            tilt(z, j)
             falling, bent = -dot(row(z, j, G), d, na), False
         else:
             reach = falling / max(bend(z, j, Q), 1e-300)

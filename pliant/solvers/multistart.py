@@ -11,7 +11,7 @@ from pliant.solvers.native import INTEGER, INTEGERS, NOTHING, REAL, REALS, at, n
 from pliant.solvers.pieces import join, sensitivities, settle
 from pliant.solvers.rows import copy, dot, fill, largest
 from pliant.solvers.scaling import CONTRADICTION, PAPER, UNSOUND, load, work
-from pliant.solvers.starts import propose, shake, spans
+from pliant.solvers.starts import chance, propose, spans
 from pliant.solvers.tableau import (
     BEGAN,
     BEST,
@@ -58,7 +58,10 @@ from pliant.solvers.tableau import ITERATIONS as TAKEN
 REPAIRS = 8  # rounds of phase 1 …
 PROXIMAL = 1e-9  # … which stay near their start by this weight, in scaled units
 ALLOWED = 1e-9  # violation of displacement bounds, relative to the largest displacement
-SHAKES = 2  # times that efforts are moved where contacts just touch or steps stall
+SHAKES, SHAKE = (
+    2,
+    1e-6,
+)  # times that efforts are moved where contacts just touch or steps stall, share of their range
 SAME = 1e-9  # costs closer than this, relative to them and to the task without efforts, are equal: the first is kept
 PATIENCE = 60  # iterations for every start, after which no descent is begun
 LEAST_EFFORT = (
@@ -156,10 +159,10 @@ def attempt(z, j, settling):
     """
     na, last, violation = j[NA], j[NC] + j[NE], 0.0
     x, lows, highs = row(z, j, X), row(z, j, DLO), row(z, j, DHI)
-    for seed in range(SHAKES + 1):
-        if seed > 0:
-            shake(z, j, seed)
+    for again in range(SHAKES + 1):
         for i in range(na):
+            if again > 0:
+                x[i] += SHAKE * (row(z, j, RIGHT)[i] - row(z, j, LEFT)[i]) * (2.0 * chance(j) - 1.0)
             x[i] = min(max(x[i], row(z, j, LO)[i]), row(z, j, HI)[i])
         settle(z, j)
         sensitivities(z, j)

@@ -26,12 +26,14 @@ from pliant.solvers.tableau import (
     PUSH,
     SIDE,
     SIT,
+    SLOPE,
     TARGET,
     TO,
     VALUE,
     WEIGHT,
     D,
     G,
+    M,
     S,
     X,
     Y,
@@ -118,7 +120,7 @@ def onto_rows(z, j, B):
 
 @native(NOTHING, REALS, INTEGERS)
 def newton_step(z, j):
-    """d, μ and η, see the module."""
+    """d, μ and η, see the module, and SLOPE, the change of the values along d."""
     na, free, least = j[NA], 0, 0.0
     H = S + 2 * na + 1
     B = H + na
@@ -150,3 +152,6 @@ def newton_step(z, j):
             for n in range(j[HOLDS]):
                 force -= row(z, j, PUSH)[n] * row(z, j, S + i)[row(j, j, HELD)[n]]
         row(z, j, SIT)[i] = force
+    fill(row(z, j, SLOPE), 0.0, j[M])
+    for i in range(na):
+        add(row(z, j, SLOPE), d[i], row(z, j, S + i), j[M])

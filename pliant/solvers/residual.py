@@ -11,9 +11,10 @@ from pliant.solvers.solution import Reals
 
 
 def scales(W: Reals) -> Reals:
-    """(m,) |Wᵢᵢ|, kept from zero: rows that touch nothing have no compliance of their own. NaN stays."""
+    """(m,) |Wᵢᵢ|; rows that touch nothing have no compliance of their own and count as the softest. NaN stays."""
     own = np.abs(W.diagonal())
-    return np.maximum(own, max(1e-30 * own.max(initial=0.0), 1e-300))
+    softest = float(own.max(initial=0.0))
+    return np.where(own <= 1e-30 * softest, softest if softest > 0.0 else 1.0, own)
 
 
 @native(REAL, REALS, REALS, REALS, REALS, REALS, REALS, REALS, INTEGER)

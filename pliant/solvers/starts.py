@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.solvers.native import INTEGER, INTEGERS, NOTHING, REALS, at, inner, native, row
+from pliant.solvers.native import INTEGER, INTEGERS, NOTHING, REAL, REALS, at, native, row
 from pliant.solvers.rows import dot, largest
-from pliant.solvers.tableau import BEST, HI, LEFT, LO, NA, NC, NE, RIGHT, S, X
+from pliant.solvers.tableau import BEST, HI, LEFT, LO, NA, NC, NE, RIGHT, SEED, S, X
 
-NEAR, FAR = (
-    0.4,
-    0.9,
-)  # shares of the range: beyond the first an effort jumps to its lower end, else to the second
-SHAKE = 1e-6  # share of the range that efforts are shaken by
+NEAR, FAR = 0.4, 0.9  # shares of the range: beyond the first an effort jumps to its lower end, else to FAR
 PER_START = 4  # descents that a start but the first brings
 
 
@@ -32,10 +28,12 @@ def spans(z, j):
         row(z, j, RIGHT)[i] = min(row(z, j, HI)[i], natural)
 
 
-@inner
-def chance(seed):
-    """The next number of Knuth's linear congruential generator: the same starts every time."""
-    return seed * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+@native(REAL, INTEGERS)
+def chance(j):
+    """The next number in [0, 1) after SEED, by Knuth's linear congruential generator: the same starts every time."""
+    seed = np.uint64(j[SEED]) * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+    j[SEED] = np.int64(seed)
+    return np.float64(seed >> np.uint64(11)) / 2.0**53
 
 
 @native(NOTHING, REALS, INTEGERS, INTEGER)
@@ -44,30 +42,15 @@ def propose(z, j, number):
     of them at its other end, and twice the best efforts with two of them anywhere.
     """
     na, kind, lap = j[NA], (number - 1) % PER_START, (number - 1) // PER_START
-    seed, golden, share = chance(chance(np.uint64(number))), 1.5, 1.0
-    for _ in range(10):  # gᵈ⁺¹ = g + 1: multiples of 1/g, 1/g², … spread evenly over a d-dimensional cube
-        golden = (1.0 + golden) ** (1.0 / (na + 1.0))
-    one = np.int64(seed >> np.uint64(33)) % na
-    other = (one + 1 + np.int64(chance(seed) >> np.uint64(33)) % max(na - 1, 1)) % na
+    j[SEED] = number
+    chance(j)  # the first depends too simply on the seed
+    one = np.int64(chance(j) * na)
+    other = (one + 1 + np.int64(chance(j) * (na - 1))) % na
     for i in range(na):
-        left, start = row(z, j, LEFT)[i], row(z, j, BEST)[i]
+        left, start, lucky = row(z, j, LEFT)[i], row(z, j, BEST)[i], chance(j)
         wide = row(z, j, RIGHT)[i] - left
-        seed = chance(seed)
-        share /= golden
-        if kind == 0:
-            start = left + wide * ((0.5 + (lap + 1) * share) % 1.0)
+        if kind == 0 or (kind > 1 and (i - one) * (i - other) == 0):
+            start = left + wide * lucky
         elif kind == 1 and i == lap % na:
             start = left + wide * (0.0 if start > left + NEAR * wide else FAR)
-        elif kind > 1 and (i - one) * (i - other) == 0:
-            start = left + wide * np.float64(seed >> np.uint64(11)) / 2.0**53
         row(z, j, X)[i] = start if number > 0 else 0.0
-
-
-@native(NOTHING, REALS, INTEGERS, INTEGER)
-def shake(z, j, number):
-    """Move the efforts a little, one way or the other."""
-    seed = np.uint64(number)
-    for i in range(j[NA]):
-        seed = chance(seed)
-        move = SHAKE * (row(z, j, RIGHT)[i] - row(z, j, LEFT)[i])
-        row(z, j, X)[i] += move if (seed >> np.uint64(63)) == 0 else -move

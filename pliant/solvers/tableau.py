@@ -35,28 +35,12 @@ import numpy as np
 ) = range(30)  # fmt: skip
 HEAD, MEMBERS, PLACE, TALLY, SIDE, HELD, HOLDING, FREE, TRAIL = range(9)
 # of HEAD: length of rows, sizes, number of members, wanted rows FROM … TO, numbers of held rows and free efforts, steps
-# without progress, length of the trail and of its beginning, first rows of C and U, what stopped a step, iterations, status
+# without progress, length of the trail and of its beginning, first rows of C and U, what stopped a step, iterations,
+# status, last random number
 (
-    WIDTH,
-    NA,
-    NC,
-    NE,
-    M,
-    COUNT,
-    FROM,
-    TO,
-    HOLDS,
-    FREES,
-    STUCK,
-    MOVES,
-    BEGAN,
-    CONTACTS,
-    FACTOR,
-    STOP,
-    ITERATIONS,
-    STATE,
-    SINGLE,
-) = range(19)
+    WIDTH, NA, NC, NE, M, COUNT, FROM, TO, HOLDS, FREES, STUCK, MOVES, BEGAN, CONTACTS, FACTOR, STOP, ITERATIONS, STATE,
+    SEED, SINGLE,
+) = range(20)  # fmt: skip
 MOST_MOVES = 400  # crossings that are remembered
 KEPT = 200  # contacts up to which the arrays are kept for the next call
 

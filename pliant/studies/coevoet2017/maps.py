@@ -40,7 +40,8 @@ def figure2() -> Problem:
 
 def figure3() -> Problem:
     """The same beam with its balls elsewhere, and a target for all three coordinates of its tip."""
-    robot = beam(above=(0.47076, 0.00053, 0.37585), below=(0.37679, 0.00167, 0.52731), alarm=0.00454)
+    above, below = (0.47076, 0.00053, 0.37585), (0.37679, 0.00167, 0.52731)
+    robot = beam(above=above, below=below, aside=0.0, tension=2000.0, alarm=0.00454)
     tip = Position(robot.rows["tip"].interaction.points)
     rows = {**robot.rows, "tip": Row(tip, Target())}
     free = Robot(robot.bodies, rows, name=robot.name, surroundings=robot.surroundings)
