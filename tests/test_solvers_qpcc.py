@@ -309,12 +309,12 @@ def test_decomposition_of_degenerate_problems(kind):
 
 
 def test_work_is_limited():
-    """No descent is begun once 60 iterations for every start are over."""
+    """No descent is begun once 50 iterations for every start are over."""
     p = instance(9, 76, seed=3, kind="random", hard=True)
     for starts in (1, 3, 8):
         c = qpcc(*p.matrices, **p.limits, starts=starts).certificate
         assert 1 <= len(c.start_costs) <= 1 + 4 * (starts - 1)
-        assert c.iterations < 60 * starts + 150
+        assert c.iterations < 50 * starts + 150
     assert len(c.start_costs) < 29
 
 

@@ -20,7 +20,7 @@ from pliant.studies.figures import new_figure, save_png
 from pliant.studies.log import follow
 from pliant.studies.report import plain, write_report
 from pliant.studies.settle import CHANGE, DECREMENT, settle
-from pliant.studies.soak import PACE, soak, walk
+from pliant.studies.soak import OFF, PACE, soak, walk
 
 finite = st.floats(-1e6, 1e6)
 
@@ -172,20 +172,28 @@ def test_too_few_steps_are_not_rest(arm):
 
 
 @given(st.integers(0, 1000))
-def test_a_walk_stays_in_its_box_and_is_slow(seed):
-    low, high, length = np.array([-0.1, 0.0, 0.2]), np.array([0.1, 0.01, 0.5]), 0.2
-    walker = walk(low, high, length, seed)
-    points = np.array([next(walker) for _ in range(200)])
-    assert (points >= low).all() and (points <= high).all()
+def test_a_walk_stays_near_its_path_and_is_slow(seed):
+    length, turn = 0.2, np.linspace(0.0, np.pi, 50)
+    path = 0.1 * np.column_stack([np.cos(turn), np.sin(turn), 0.0 * turn])
+    walker = walk(path, length, seed)
+    points = np.array([next(walker) for _ in range(300)])
+    away = np.linalg.norm(points[:, None] - path[None], axis=2).min(axis=1)
+    assert away.max() < 5 * OFF * length and away.max() > 0.0
     pace = np.linalg.norm(np.diff(points, axis=0), axis=1)
     assert np.median(pace) < 2 * PACE * length and pace.max() < 6 * PACE * length
-    assert np.ptp(points[:, 2]) > 3 * PACE * length  # it gets somewhere
+    assert np.ptp(points, axis=0).max() > 3 * PACE * length  # it gets somewhere
+
+
+def around(tip, size):
+    """A loop of a path about a place."""
+    turn = np.linspace(0.0, 2 * np.pi, 40)
+    return tip + size * np.column_stack([0.0 * turn, np.sin(turn), 1.0 - np.cos(turn)])
 
 
 def test_a_soak_run_counts_and_reports(arm):
     controller = pl.Inverse(arm)
     tip = controller.step().displacement["tip"]
-    result = soak(controller, ({"tip": p} for p in walk(tip - 0.03, tip + 0.03, arm.length, 3)), 40)
+    result = soak(controller, ({"tip": p} for p in walk(around(tip, 0.02), arm.length, 3)), 40)
     assert result.steps == 40 == sum(result.counts.values()) and result.failure == ""
     assert math.isnan(result.kept) and result.rate > 0 and result.decrement < 1e-3 * arm.length
 
@@ -196,7 +204,7 @@ def test_a_soak_run_sees_memory_that_is_not_given_back(arm, leak):
     tip = controller.step().displacement["tip"]
 
     def targets():
-        for place in walk(tip - 0.01, tip + 0.01, arm.length, 3):
+        for place in walk(around(tip, 0.01), arm.length, 3):
             kept.append(bytes(leak))
             yield {"tip": place}
 

@@ -1,14 +1,16 @@
 """The study of Coevoet et al. 2017 in its quick setting. No clock: what depends on one is not asserted."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from pliant.studies import study
-from pliant.studies.coevoet2017 import maps, optima
+from pliant.studies.coevoet2017 import maps
 from pliant.studies.coevoet2017.cost_map import optimum
-from pliant.studies.coevoet2017.lab import Lab
+from pliant.studies.coevoet2017.lab import Lab, thinned
 from pliant.studies.coevoet2017.setting import FULL, QUICK
-from pliant.studies.coevoet2017.trials import TRIALS
+from pliant.studies.coevoet2017.trials import SLICES, TRIALS, bending
 
 PARTS = study("coevoet2017").parts
 
@@ -97,10 +99,10 @@ def test_the_default_finds_the_global_optimum_of_recorded_problems(lab):
 
 def test_problems_are_spread_over_the_run(lab):
     problems = lab.course("beam").problems
-    chosen = optima.thinned(problems, 5)
-    assert len(chosen) == 5 and all(p.nc for p in chosen)
-    assert chosen[0].data is next(p for p in problems if p.nc).data
-    assert len(optima.thinned(problems, 10**6)) == sum(p.nc > 0 for p in problems)
+    chosen = thinned(problems, 5)
+    assert len(problems) == QUICK.problems and len(chosen) == 5 and all(p.nc for p in chosen)
+    assert chosen[0] is problems[0] and chosen[-1] is problems[-1]
+    assert thinned(problems, 10**6) == problems and thinned([], 3) == []
 
 
 def test_a_hasty_user_does_not_upset_the_beam(lab):
@@ -112,6 +114,18 @@ def test_a_hasty_user_does_not_upset_the_beam(lab):
 def test_every_trial_applies_to_some_scene(lab):
     for trial in TRIALS:
         assert any(trial.prepare(lab, name) is not None for name in ("beam", "trunk")), trial.name
+
+
+@pytest.mark.parametrize("degrees", [10.0, 90.0, 200.0, 300.0])
+def test_bending_is_measured(lab, degrees, within):
+    """A beam of eight cells laid along a circle: its slices are its nine planes of nodes, whose chords turn by 7/8 of it."""
+    robot, angle = lab.robot("beam"), np.radians(degrees)
+    x, y, z = robot.positions(robot.rest.q).T
+    length = np.ptp(x)
+    radius, turn = length / angle - z, angle * x / length
+    bent = np.column_stack([radius * np.sin(turn), y, length / angle - radius * np.cos(turn)])
+    assert len(np.unique(x.round(6))) == SLICES
+    within(bending(SimpleNamespace(robot=robot, positions=bent)) / (7 / 8 * angle) - 1.0, 1e-9, "bending")
 
 
 def test_a_short_soak_run_is_clean(lab):

@@ -16,28 +16,19 @@ from pliant.solvers.newton import gradient, hessian, newton_step
 from pliant.solvers.pieces import cross, respond
 from pliant.solvers.rows import add, dot, largest
 from pliant.solvers.tableau import (
-    DHI,
-    DLO,
     FROM,
-    HELD,
     HI,
     HOLDING,
     HOLDS,
     ITERATIONS,
-    LEFT,
-    LEVEL,
     LO,
     MOST_MOVES,
     MOVES,
     NA,
     NC,
-    NE,
     PLACE,
-    PUSH,
     RESPONSE,
-    RIGHT,
     SIDE,
-    SIGN,
     SLOPE,
     STOP,
     STUCK,
@@ -53,6 +44,7 @@ from pliant.solvers.tableau import (
     S,
     X,
 )
+from pliant.solvers.walk import arrive, hold, walk
 
 STILL = 1e-13  # a slope below this share of its terms is rounding …
 WRONG = 1e-9  # … and so is a multiplier of the wrong sign …
@@ -60,21 +52,7 @@ RESOLVED = 1e-3  # … where residuals count at least as this share of what they
 CROSSINGS = 3  # of one border without progress; then it is held
 
 MINIMUM, UNFINISHED = 0, 1
-FREELY, BOUND, LIMIT, BORDER = range(4)  # what stops a step
 MET, BACK, BEYOND = range(3)  # why a border is dealt with
-
-
-@native(NOTHING, REALS, INTEGERS, INTEGER, REAL, REAL)
-def hold(z, j, r, level, sign):
-    """Hold a row, if there is room."""
-    n = j[HOLDS]
-    if n < 2 * j[NA] + 2:
-        row(j, j, HELD)[n] = r
-        row(j, j, HOLDING)[r] = 1
-        row(z, j, LEVEL)[n] = level
-        row(z, j, SIGN)[n] = sign
-        row(z, j, PUSH)[n] = 0.0
-        j[HOLDS] = n + 1
 
 
 @native(REAL, REALS, INTEGERS)
@@ -114,60 +92,6 @@ def bend(z, j, Q):
     for r in range(j[FROM], j[TO]):
         total += row(z, j, WEIGHT)[r] * slope[r] * slope[r]
     return 2.0 * total
-
-
-@native(REAL, REALS, INTEGERS, REAL)
-def walk(z, j, reach):
-    """Go along d until something stops it; returns the step. STOP becomes what did, times m, plus its index."""
-    na, nc, m = j[NA], j[NC], j[M]
-    last, step, kind, index = nc + j[NE], reach, FREELY, 0
-    value, slope, x, d = row(z, j, VALUE), row(z, j, SLOPE), row(z, j, X), row(z, j, D)
-    still, holding = 1e-12 * largest(d, na), row(j, j, HOLDING)
-    for i in range(nc):
-        room = max(value[i], 0.0)
-        if slope[i] < -still and room < -step * slope[i] and holding[i] == 0:
-            kind, index, step = BORDER, i, room / -slope[i]
-    for i in range(na):
-        rate, r = slope[last + i], last + i
-        if d[i] != 0.0:
-            room = max((row(z, j, LO if d[i] < 0.0 else HI)[i] - x[i]) / d[i], 0.0)
-            if room < step:
-                kind, index, step = BOUND, i, room
-        if abs(rate) > still and holding[r] == 0 and row(z, j, WEIGHT)[r] == 0.0:
-            room = max((row(z, j, DLO if rate < 0.0 else DHI)[i] - value[r]) / rate, 0.0)
-            if room < step:  # unless wanted: a violated limit stops nothing
-                kind, index, step = LIMIT, i, room
-    add(x, step, d, na)
-    add(value, step, slope, m)
-    j[STOP] = kind * m + index
-    return step
-
-
-@native(INTEGER, REALS, INTEGERS, REAL)
-def arrive(z, j, step):
-    """Sit down where the walk ended: hold a limit that stopped it; returns the contact whose border did, or −1."""
-    kind, i = j[STOP] // j[M], j[STOP] % j[M]
-    x, d, tally, last = row(z, j, X), row(z, j, D), row(j, j, TALLY), j[NC] + j[NE]
-    length, extent = 0.0, 1e-300
-    for a in range(j[NA]):
-        length = max(length, step * abs(d[a]))
-        extent = max(extent, abs(x[a]), row(z, j, RIGHT)[a] - row(z, j, LEFT)[a])
-    j[STUCK] += 1
-    if length > 1e-12 * extent:
-        j[STUCK] = 0
-        for r in range(j[NC]):
-            tally[r] = 0
-    rising = (d[i] if kind == BOUND else row(z, j, SLOPE)[last + i if kind == LIMIT else i]) > 0.0
-    if kind == BOUND:
-        row(j, j, SIDE)[i] = 1 if rising else -1
-        x[i] = row(z, j, HI if rising else LO)[i]
-    elif kind == LIMIT:
-        hold(z, j, last + i, row(z, j, DHI if rising else DLO)[i], -1.0 if rising else 1.0)
-    elif kind == BORDER:
-        row(z, j, VALUE)[i] = 0.0
-        tally[i] += 1
-        return i
-    return -1
 
 
 @native(REAL, REALS, INTEGERS, INTEGER, INTEGER, REAL)

@@ -12,7 +12,24 @@ from pliant.solvers.native import link, pointer
 from pliant.solvers.pieces import cross, respond, sensitivities, settle
 from pliant.solvers.problem import Problem, offsets
 from pliant.solvers.scaling import PAPER, UNSOUND, load, work
-from pliant.solvers.tableau import CONTACTS, COUNT, DHI, DLO, HEAD, HI, LO, MEMBERS, SCALE, VALUE, S, X, new
+from pliant.solvers.tableau import (
+    CONTACTS,
+    COUNT,
+    DHI,
+    DLO,
+    HEAD,
+    HI,
+    LO,
+    MEMBERS,
+    NA,
+    NC,
+    NE,
+    SCALE,
+    VALUE,
+    S,
+    X,
+    new,
+)
 
 LOAD, SETTLE, SLOPES, SWITCH = range(4)
 
@@ -22,7 +39,7 @@ def _step(what, data, Z, J, eps, rho, shift, i):
     """One of the steps above; returns its number: ε (NaN if the input is not finite) or the pivot."""
     z, j, found = pointer(Z), pointer(J), 0.0
     if what == LOAD:
-        found = eps if eps >= 0.0 else PAPER * work(pointer(data), J[0, 3], J[0, 1], J[0, 2])
+        found = eps if eps >= 0.0 else PAPER * work(pointer(data), j[NE], j[NA], j[NC])
         if load(pointer(data), z, j, found, rho, shift) == UNSOUND:
             found = np.nan
     elif what == SWITCH:

@@ -5,30 +5,23 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pliant.solvers.descent import MINIMUM, descend
+from pliant.solvers.attempt import ALLOWED, attempt, cost_of
 from pliant.solvers.multipliers import contact_multipliers
-from pliant.solvers.native import INTEGER, INTEGERS, NOTHING, REAL, REALS, at, native, pointer, row
-from pliant.solvers.pieces import join, sensitivities, settle
+from pliant.solvers.native import INTEGERS, NOTHING, REAL, REALS, at, native, pointer, row
+from pliant.solvers.pieces import join
 from pliant.solvers.rows import copy, dot, fill, largest
 from pliant.solvers.scaling import CONTRADICTION, PAPER, UNSOUND, load, work
-from pliant.solvers.starts import chance, propose, spans
+from pliant.solvers.starts import propose, spans
 from pliant.solvers.tableau import (
     BEGAN,
     BEST,
     COUNT,
-    DHI,
-    DLO,
     ETA,
-    FROM,
     HELD,
-    HI,
-    HOLDING,
     HOLDS,
     KAPPA,
     LAM,
     LEFT,
-    LO,
-    MEMBERS,
     MOST_MOVES,
     MOVES,
     MU,
@@ -44,34 +37,21 @@ from pliant.solvers.tableau import (
     SIGN,
     SIT,
     STATE,
-    TARGET,
-    TO,
     TRAIL,
     VALUE,
-    WEIGHT,
     M,
     S,
     X,
 )
 from pliant.solvers.tableau import ITERATIONS as TAKEN
 
-REPAIRS = 8  # rounds of phase 1 …
-PROXIMAL = 1e-9  # … which stay near their start by this weight, in scaled units
-ALLOWED = 1e-9  # violation of displacement bounds, relative to the largest displacement
-SHAKES, SHAKE = (
-    2,
-    1e-6,
-)  # times that efforts are moved where contacts just touch or steps stall, share of their range
 SAME = 1e-9  # costs closer than this, relative to them and to the task without efforts, are equal: the first is kept
-PATIENCE = 60  # iterations for every start, after which no descent is begun
-LEAST_EFFORT = (
-    1e-6  # share of their range that efforts count at least, where gaps are compared with what they cause
-)
+PATIENCE = 50  # iterations for every start, after which no descent is begun
+LEAST_EFFORT = 1e-6  # share of their range that efforts count at least, where gaps are compared
 
 IMPOSSIBLE = 2  # status beside those of `descent`
-STATUS, ITERATIONS, DESCENTS, CHOSEN, BEGUN, LENGTH, FIRST = range(
-    7
-)  # then sides (2, na) of the bounds, then the trail
+# of the integers: then come the sides (2, na) of the bounds, then the trail
+STATUS, ITERATIONS, DESCENTS, CHOSEN, BEGUN, LENGTH, FIRST = range(7)
 
 
 def outputs(na: int, nc: int, m: int) -> tuple[np.ndarray, np.ndarray]:
@@ -93,104 +73,6 @@ def warm_up(z, j, start):
             join(z, j, i)
 
 
-@native(REAL, REALS, INTEGERS)
-def violated(z, j):
-    """Displacements out of bounds become wanted, their bounds targets; returns the largest violation, relative."""
-    na, last, repair = j[NA], j[NC] + j[NE], S + 5 * j[NA] + 2
-    x, lows, highs = row(z, j, X), row(z, j, DLO), row(z, j, DHI)
-    values, worst, extent = at(row(z, j, VALUE), last), 0.0, 1e-300
-    for i in range(na):
-        extent = max(extent, abs(x[i]), abs(values[i]))
-        if abs(lows[i]) < np.inf:
-            extent = max(extent, abs(lows[i]))
-        if abs(highs[i]) < np.inf:
-            extent = max(extent, abs(highs[i]))
-    j[FROM] = last
-    j[TO] = last
-    for i in range(na):
-        nearest = min(max(values[i], lows[i]), highs[i])
-        over = abs(values[i] - nearest) / extent
-        worst = max(worst, over)
-        row(z, j, TARGET)[last + i] = nearest
-        row(z, j, WEIGHT)[last + i] = 1.0 if over > 1e-3 * ALLOWED else 0.0
-        if over > 1e-3 * ALLOWED:
-            j[TO] = last + na
-        row(z, j, repair + i)[i] = PROXIMAL
-        row(z, j, repair + na)[i] = PROXIMAL * x[i]
-    return worst
-
-
-@native(REAL, REALS, INTEGERS)
-def improve(z, j):
-    """Repair violated displacement bounds, then descend on the task; returns the violation that is left."""
-    na, nc, last = j[NA], j[NC], j[NC] + j[NE]
-    limit, violation = 100 + 10 * (na + nc), violated(z, j)
-    for _ in range(REPAIRS):
-        if j[TO] == last:
-            break
-        descend(z, j, S + 5 * na + 2, limit)
-        violation = violated(z, j)
-    j[FROM] = nc
-    j[TO] = last
-    for r in range(nc, j[M]):
-        row(z, j, WEIGHT)[r] = 1.0 if r < last else 0.0
-        row(z, j, TARGET)[r] = 0.0
-    j[STATE] = descend(z, j, S + 4 * na + 1, limit)
-    return violation
-
-
-@native(INTEGER, REALS, INTEGERS)
-def grazes(z, j):
-    """Whether a contact neither pushes nor opens and its border is not held: then multipliers may miss a way down."""
-    nc, value = j[NC], row(z, j, VALUE)
-    extent = 1e-12 * max(largest(row(z, j, S + 2 * j[NA]), nc), largest(value, nc))
-    found = 0
-    for i in range(nc):
-        if abs(value[i]) <= extent and row(j, j, HOLDING)[i] == 0:
-            found = 1
-    return found
-
-
-@native(REAL, REALS, INTEGERS, INTEGER)
-def attempt(z, j, settling):
-    """One descent from X; returns the violation of bounds that is left.
-
-    Where nothing feasible was found before (`settling`), allow the smallest violation met, and make the best of it.
-    """
-    na, last, violation = j[NA], j[NC] + j[NE], 0.0
-    x, lows, highs = row(z, j, X), row(z, j, DLO), row(z, j, DHI)
-    for again in range(SHAKES + 1):
-        for i in range(na):
-            if again > 0:
-                x[i] += SHAKE * (row(z, j, RIGHT)[i] - row(z, j, LEFT)[i]) * (2.0 * chance(j) - 1.0)
-            x[i] = min(max(x[i], row(z, j, LO)[i]), row(z, j, HI)[i])
-        settle(z, j)
-        sensitivities(z, j)
-        j[BEGAN] = j[COUNT]
-        j[MOVES] = j[COUNT]
-        for a in range(j[COUNT]):
-            row(j, j, TRAIL)[a] = row(j, j, MEMBERS)[a] + 1
-        if settling:
-            for i in range(na):
-                lows[i] = min(lows[i], row(z, j, VALUE)[last + i])
-                highs[i] = max(highs[i], row(z, j, VALUE)[last + i])
-        violation = improve(z, j)
-        if j[STATE] == MINIMUM and grazes(z, j) == 0:
-            break
-    return violation
-
-
-@native(REAL, REALS, INTEGERS)
-def cost_of(z, j):
-    """Effector error and effort terms at the point, up to a constant."""
-    na, x, Q = j[NA], row(z, j, X), S + 4 * j[NA] + 1
-    errors = at(row(z, j, VALUE), j[NC])
-    total = dot(errors, errors, j[NE]) - 2.0 * dot(row(z, j, Q + na), x, na)
-    for i in range(na):
-        total += x[i] * dot(row(z, j, Q + i), x, na)
-    return total
-
-
 @native(NOTHING, REALS, INTEGERS, REAL, INTEGERS)
 def keep(z, j, shift, integers):
     """The point becomes the best one; its deepest penetration stands behind the efforts."""
@@ -206,6 +88,7 @@ def keep(z, j, shift, integers):
     lam[last + na] = deepest
     copy(row(z, j, BEST), 1.0, row(z, j, X), na)
     copy(at(lam, last), 1.0, row(z, j, X), na)
+    fill(eta, 0.0, j[M])
     copy(eta, 1.0, row(z, j, KAPPA), nc)
     copy(at(eta, last), 1.0, row(z, j, SIT), na)
     fill(mu, 0.0, j[M])
@@ -249,9 +132,8 @@ def search(data, Z, J, eps, rho, shift, warm, starts, costs, numbers, integers):
     """Descend from several points and keep the best; returns (ε, relative penetration), NaN if input is not finite.
 
     `costs` become the costs reached, infinite where no feasible point was found; it is over after so many descents,
-    or when PATIENCE says so. `integers` is described by the
-    constants above, the trail holding the contacts that push at the start, BEGUN in number, and those that changed
-    sides later.
+    or when PATIENCE says so. `integers` is described by the constants above, the trail holding the contacts that push
+    at the start, BEGUN in number, and those that changed sides later.
     """
     z, j, given, notes = pointer(Z), pointer(J), pointer(data), pointer(integers)
     na, nc = j[NA], j[NC]

@@ -3,7 +3,8 @@
 Numba compiles everything a function calls into that function, and optimises it again at every level of calls. A
 `native` function is compiled once, by itself, and others reach it by its symbol, as they would reach a routine of
 LAPACK. Its vectors are pointers, which compile in half the time of arrays and are quick to pass; nobody checks their
-bounds. `link` compiles what a function needs, or finds it in Numba's cache on disk, when it is first called.
+bounds. `link` compiles what a function needs, or finds it in Numba's cache on disk, when it is first called. As everywhere
+in Numba, constants of other files are compiled in: delete the caches (*.nbi, *.nbc) after changing them.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy as np
 
 from pliant.solvers.cholesky_update import append, remove, solve, substitute
 from pliant.solvers.native import INTEGER, INTEGERS, NOTHING, REAL, REALS, native, row
-from pliant.solvers.native import inner as inner  # for those who look for it here
+from pliant.solvers.native import inner as inner  # the solvers with friction look for it here
 from pliant.solvers.rows import add, copy, fill, largest
 from pliant.solvers.tableau import (
     CONTACTS,

@@ -17,6 +17,7 @@ from pliant.studies.log import Targets
 
 WATCHED = 100  # steps over which allocations are counted at the end
 PACE = 5e-3  # of the robot's length: how far a target walks per step
+OFF, EXCURSION = 0.02, 200  # of the length: how far it strays from its path, for so many steps
 
 
 @dataclass(frozen=True)
@@ -34,18 +35,22 @@ class Soak:
     kept: float
 
 
-def walk(low: np.ndarray, high: np.ndarray, length: float, seed: int) -> Iterator[np.ndarray]:
-    """Points (m,) that wander smoothly within a box, reflected at its sides; about 0.5 % of the length apart."""
-    rng = np.random.default_rng(seed)
-    place, pace = 0.5 * (low + high), PACE * length / math.sqrt(len(low))
-    velocity = pace * rng.normal(size=len(low))
+def walk(path: np.ndarray, length: float, seed: int) -> Iterator[np.ndarray]:
+    """Points (m,) that wander to and fro along a path (n, m), with excursions off it by some per cent of the length [m].
+
+    Steps are about 0.5 % of the length. Part of the way is out of reach, as it is when a user drags a target about.
+    """
+    rng, m = np.random.default_rng(seed), path.shape[1]
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
+    place, pace, off = 0.0, 0.0, np.zeros(m)
+    memory = 1.0 - 1.0 / EXCURSION
     while True:
-        velocity = 0.95 * velocity + math.sqrt(1.0 - 0.95**2) * pace * rng.normal(size=len(low))
-        place = place + velocity
-        outside = (place < low) | (place > high)
-        velocity = np.where(outside, -velocity, velocity)
-        place = np.clip(place, low, high)
-        yield place
+        pace = 0.98 * pace + math.sqrt(1.0 - 0.98**2) * PACE * length * rng.normal()
+        place += pace
+        if not 0.0 <= place <= along[-1]:
+            pace, place = -pace, float(np.clip(place, 0.0, along[-1]))
+        off = memory * off + math.sqrt((1.0 - memory**2) / m) * OFF * length * rng.normal(size=m)
+        yield np.array([np.interp(place, along, column) for column in path.T]) + off
 
 
 def soak(controller: Inverse, targets: Iterator[Targets], steps: int) -> Soak:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ WARM = 3  # steps before a run is timed
 
 @dataclass(frozen=True)
 class Course:
-    """A run along a scene's path: its log, dgemm(1500) around it, and the problems that came up."""
+    """A run along a scene's path: its log, dgemm(1500) around it, and problems with contact that came up."""
 
     log: Log
     yardstick: Yardstick
@@ -111,7 +111,7 @@ class Lab:
         with recording() as problems:
             log = follow(controller, targets, keep=keep, measure=max(1, keep // 4), before=events)
         mean = 0.5 * (before.milliseconds + self._yardstick().milliseconds)
-        return Course(log, Yardstick(mean), problems)
+        return Course(log, Yardstick(mean), thinned(problems, self.setting.problems))
 
     def _yardstick(self) -> Yardstick:
         if self.setting.yardsticks:
@@ -128,3 +128,10 @@ class Lab:
                 event.happen(controller, last, now)
 
         return before
+
+
+def thinned(problems: Sequence[Problem], count: int) -> list[Problem]:
+    """So many of those with contacts, evenly spread over the run."""
+    touching = [p for p in problems if p.nc]
+    pick = np.unique(np.linspace(0, len(touching) - 1, min(count, len(touching))).round().astype(int))
+    return [touching[k] for k in pick]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +37,7 @@ def optima(lab: Lab) -> Findings:
     """Solve what was recorded again, cold, by one descent and by the default, against exact or best-known references."""
     table = Table("Problems recorded along the paths", COLUMNS)
     for name in lab.thorough:
-        chosen = thinned(lab.course(name).problems, lab.setting.problems)
+        chosen = lab.course(name).problems
         patience = [LONGER if k % OFTEN == 0 else SECONDS for k in range(len(chosen))]
         found = np.array([judge(p, seconds) for p, seconds in zip(chosen, patience)], float).reshape(-1, 4)
         one, default, exact, _ = found.mean(axis=0) if len(found) else np.full(4, np.nan)
@@ -77,10 +76,3 @@ def judge(p: Problem, seconds: float) -> Found:
     enough = min(reference.cost, default) + SAME * float(parts[8] @ parts[5] ** 2)
     time = microseconds(lambda: descent(cold, 1), repeats=5)
     return Found(one <= enough, default <= enough, reference.exact, time)
-
-
-def thinned(problems: Sequence[Problem], count: int) -> list[Problem]:
-    """So many of those with contacts, evenly spread over the run."""
-    touching = [p for p in problems if p.nc]
-    pick = np.unique(np.linspace(0, len(touching) - 1, min(count, len(touching))).round().astype(int))
-    return [touching[k] for k in pick]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from pliant.bench.table import Table
 from pliant.studies.coevoet2017.lab import Lab
-from pliant.studies.coevoet2017.trials import TRIALS, Run, Trial
+from pliant.studies.coevoet2017.trials import TRIALS, Run, Trial, bending
 from pliant.studies.settle import Rest, settle
 from pliant.studies.study import Findings
 
 COLUMNS = (
-    "case", "trial", "settled", "steps", "change [%]", "decrement [% L]", "depth [% L]", "error [mm]", "status", "check",
+    "case", "trial", "settled", "steps", "change [%]", "decrement [% L]", "depth [% L]", "error [mm]", "status", "found", "check",
 )  # fmt: skip
 TEXT = (
     "Settled: for five steps in a row no command changes by more than 0.1 % of the largest command in its unit, and the Newton "
@@ -44,6 +45,7 @@ def _row(name: str, trial: Trial, run: Run, rests: list[Rest]) -> dict[str, Any]
     share = 100.0 / run.controller.robot.length
     worst = max(rests, key=lambda rest: (not rest.settled, rest.change))
     settled = sum(rest.settled for rest in rests)
+    bent = max(bending(rest.out) for rest in rests) if run.least else 0.0
     return {
         "case": name,
         "trial": trial.name,
@@ -54,5 +56,6 @@ def _row(name: str, trial: Trial, run: Run, rests: list[Rest]) -> dict[str, Any]
         "depth [% L]": share * worst.penetration,
         "error [mm]": 1e3 * worst.error,
         "status": worst.status,
-        "check": settled == len(rests),
+        "found": f"bent by {math.degrees(bent):.0f}°" if run.least else "",
+        "check": settled == len(rests) and bent >= run.least,
     }

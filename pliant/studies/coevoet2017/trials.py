@@ -9,21 +9,23 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.interactions import Position
-from pliant.inverse import Inverse
+from pliant.inverse import Inverse, Outcome
 from pliant.laws import Bounded
 from pliant.robot import Robot
 from pliant.studies.coevoet2017.lab import Lab
 from pliant.studies.log import Targets
 
 CO_CONTRACTION = 0.5  # of the largest tension along the path: what every cable pulls at least
-TURN = np.radians(200.0)
+TURN = np.radians(240.0)  # of the arc whose ends the tip is sent to; the trunk itself turns by less
+SLICES = 9  # of a trunk, to see how far it bends
 
 
 class Run(NamedTuple):
-    """A controller, and where to send it; it must come to rest at each target."""
+    """A controller, and where to send it; it must come to rest at each target. `least`: how far it must bend [rad]."""
 
     controller: Inverse
     targets: Sequence[Targets]
+    least: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def inside(lab: Lab, name: str) -> Run | None:
 
 
 def past_half_turn(lab: Lab, name: str) -> Run | None:
-    """A trunk in free space bent to 200°, as an arc of constant curvature would be, and back."""
+    """A trunk in free space: its tip goes where that of an arc of constant curvature would be, up to 240°, and back."""
     if name != "trunk":
         return None
     robot = lab.robot(name)
@@ -68,10 +70,25 @@ def past_half_turn(lab: Lab, name: str) -> Run | None:
     arc = lambda turn: (
         tip - length * axis + length / turn * (np.sin(turn) * axis + (1.0 - np.cos(turn)) * side)
     )
-    turns = np.linspace(0.0, TURN, 9)[1:]
+    turns = np.linspace(0.0, TURN, 11)[1:]
     free = Robot(robot.bodies, robot.rows, gravity=robot.gravity, name=robot.name)
     places = [arc(turn) for turn in (*turns, *turns[-2::-1])]
-    return Run(Inverse(free), [lab.target(name, place) for place in (*places, tip)])
+    return Run(Inverse(free), [lab.target(name, place) for place in (*places, tip)], least=np.pi)
+
+
+def bending(out: Outcome) -> float:
+    """By how much the robot turns between its first two slices and its last two [rad], of slices across its length."""
+    robot = out.robot
+    rest, now = robot.positions(robot.rest.q), out.positions
+    axis = int(np.argmax(np.ptp(rest, axis=0)))
+    place = (rest[:, axis] - rest[:, axis].min()) / np.ptp(rest[:, axis])
+    slices = np.minimum((SLICES * place).astype(int), SLICES - 1)
+    middles = np.array([now[slices == k].mean(axis=0) for k in range(SLICES)])
+    ways = np.diff(middles, axis=0)
+    ways /= np.linalg.norm(ways, axis=1)[:, None]
+    turns = np.cross(ways[:-1], ways[1:])
+    main = turns.sum(axis=0) / max(float(np.linalg.norm(turns.sum(axis=0))), 1e-300)
+    return float(np.sum(np.arctan2(turns @ main, np.sum(ways[:-1] * ways[1:], axis=1))))
 
 
 def opposed(lab: Lab, name: str) -> Run | None:
@@ -100,7 +117,7 @@ TRIALS = (
     Trial("jump of L/4, and back", jump),
     Trial("target out of reach", out_of_reach),
     Trial("target inside the body", inside),
-    Trial("bend to 200° and back", past_half_turn),
+    Trial("bend past 180°, and back", past_half_turn),
     Trial("opposed cables pulled together", opposed),
     Trial("full gravity from rest", gravity_from_rest),
 )
