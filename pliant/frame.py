@@ -50,7 +50,7 @@ class Frame:
 
     time [s] counts steps of the session's period; positions (k, 3) [m] are the nodes of all bodies. By row name: effort λ
     and displacement δ of every row, command of the actuators, target of the effectors and error = target − δ.
-    `lines` (p, 3) [m]: the cables' polylines, one after another (see `Scene.cables`). `obstacles` are plain data by name.
+    `lines` (p, 3) [m]: the cables' polylines, one after another (see `Stage.cables`). `obstacles` are plain data by name.
     `status` is one of "reached", "moving", "at its limits", "out of reach", "stuck", "holds"; `words` a sentence about it.
     """
 
@@ -73,6 +73,7 @@ class Frame:
     push: Push | None = None
     obstacles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)  # [s] per stage
+    speed: float = 0.0  # [m/s] of the fastest node, in dynamic mode
 
     @property
     def distance(self) -> dict[str, float]:
@@ -86,6 +87,6 @@ class Frame:
             for name, value in getattr(self, kind).items():
                 axes = [""] if len(value) == 1 else [f" {k + 1}" for k in range(len(value))]
                 out |= {f"{kind} {name}{axis}": float(v) for axis, v in zip(axes, value, strict=True)}
-        out["contact force"] = self.touch.total
+        out |= {"contact force": self.touch.total, "speed": self.speed}
         out |= {f"seconds {stage}": float(t) for stage, t in self.timings.items()}
         return out

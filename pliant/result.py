@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from pliant.contact import Contacts
+from pliant.contact.touch import ContactForce, Where, touch
 from pliant.robot import Robot
 from pliant.state import State
 
@@ -86,3 +87,14 @@ class Result:
         x = self.robot.positions(self.state.q)
         x.setflags(write=False)
         return x
+
+    def touch(self, opponent: str | None = None, *, where: Where | None = None) -> ContactForce:
+        """What the robot feels of the obstacles that it touches: total force [N], centre of pressure [m], moment.
+
+        opponent: the obstacle of that name only. where: contacts on a patch only, a function (n, 3) → (n,) bool of positions
+        at rest.
+        """
+        rest = self.robot.rest.q
+        return touch(
+            self.contacts, self.contact_force, self.friction_force, rest, opponent=opponent, where=where
+        )

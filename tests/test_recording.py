@@ -18,7 +18,7 @@ from pliant.frame import Frame, Push, Touch
 from pliant.io.packet import packet, unpack
 from pliant.io.player import BITS, export, player, predicted, unpredicted
 from pliant.io.recording import Recorder, Recording
-from pliant.scene import Scene
+from pliant.stage import Stage
 from pliant.session import Session
 
 
@@ -28,7 +28,7 @@ def run(tmp_path_factory):
     path = tmp_path_factory.mktemp("recording") / "run.mcap"
     session = Session(bar())
     frames = []
-    with Recorder(path, session.scene) as recorder:
+    with Recorder(path, session.stage) as recorder:
         session.listeners += [recorder.write, frames.append]
         session.aim("tip", (0.098, 0.01, 0.02))
         for step in range(12):
@@ -65,11 +65,11 @@ def test_frames_come_back(run):
 
 def test_the_scene_comes_back(run):
     path, session, _ = run
-    scene, given = Recording.read(path).scene, session.scene
+    stage, given = Recording.read(path).stage, session.stage
     for name in ("rest", "vertices", "triangles", "region", "up"):
-        np.testing.assert_array_equal(getattr(scene, name), getattr(given, name))
+        np.testing.assert_array_equal(getattr(stage, name), getattr(given, name))
     for name in ("robot", "length", "rows", "cables", "fields"):
-        assert getattr(scene, name) == getattr(given, name)
+        assert getattr(stage, name) == getattr(given, name)
 
 
 def test_signals_have_units_and_become_a_table(run, tmp_path):
@@ -106,7 +106,7 @@ def test_a_file_that_was_cut_off_is_read_up_to_there(run):
         try:
             recording = Recording.read(cut)
         except pl.InputError as error:
-            assert "recording" in str(error) and share < 0.5  # not even the scene is there
+            assert "recording" in str(error) and share < 0.5  # not even the stage is there
             continue
         assert len(recording) <= len(whole)
         for a, b in zip(recording, whole):
@@ -116,7 +116,7 @@ def test_a_file_that_was_cut_off_is_read_up_to_there(run):
 def test_a_long_recording_survives_a_kill(tmp_path):
     """What is not in the last, unfinished chunk is on disk while recording goes on."""
     path, session = tmp_path / "run.mcap", Session(bar())
-    recorder = Recorder(path, session.scene)
+    recorder = Recorder(path, session.stage)
     for _ in range(60):
         recorder.write(session.frame)
     recorder._file.flush()
@@ -169,7 +169,7 @@ def test_a_player_holds_the_frames(run, tmp_path):
     points = box[:3] + box[3:] * whole
     skin = points[:, : header["skin"]]
     for k, frame in enumerate(frames):
-        error = np.abs(skin[k] - frame.positions[session.scene.vertices]).max()
+        error = np.abs(skin[k] - frame.positions[session.stage.vertices]).max()
         assert error <= 0.51 * box[3:].max() + 1e-7 < 2e-5  # half a step of the box
     assert header["frames"][11]["words"] == frames[11].words
     assert [f["shapes"] for f in header["frames"]] == [0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 2]
@@ -187,7 +187,7 @@ def bent_tube(count, around=50, along=100):
     triangles = np.concatenate(
         [np.stack([a, b, a + 1], -1).reshape(-1, 3), np.stack([b, b + 1, a + 1], -1).reshape(-1, 3)]
     )
-    scene = Scene(
+    stage = Stage(
         "tube",
         "",
         0.2,
@@ -231,7 +231,7 @@ def bent_tube(count, around=50, along=100):
                 push=Push(x[0], x[0]),
             )
         )
-    return Recording(scene, tuple(frames))
+    return Recording(stage, tuple(frames))
 
 
 def test_a_player_of_300_frames_of_5000_vertices_is_below_6_megabytes(record_property):
@@ -244,4 +244,4 @@ def test_a_player_of_300_frames_of_5000_vertices_is_below_6_megabytes(record_pro
 
 def test_an_empty_recording_has_no_player():
     with pytest.raises(pl.InputError, match="frame"):
-        player(Recording(bent_tube(1).scene, ()))
+        player(Recording(bent_tube(1).stage, ()))

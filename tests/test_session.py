@@ -105,7 +105,7 @@ def test_a_push_moves_the_body_as_a_point_force_does(robot, within):
     session = Session(robot, mode="forward")
     for name in ("upper", "lower"):
         session.drive(name, effort=0.0)
-    corner = int(np.argmin(np.linalg.norm(session.scene.rest - where, axis=1)))
+    corner = int(np.argmin(np.linalg.norm(session.stage.rest - where, axis=1)))
     session.push([corner], [1.0], force)
     frame = steps(session, 3)
     moved = np.linalg.norm(built.positions - robot.positions(robot.rest.q), axis=1).max()
@@ -118,7 +118,7 @@ def test_a_push_moves_the_body_as_a_point_force_does(robot, within):
 
 def test_a_push_is_felt_in_inverse_mode(robot):
     """The hand would lift the tip by some way; the lower cable pulls against it."""
-    tip = int(np.argmin(np.linalg.norm(Session(robot).scene.rest - [0.1, 0.01, 0.02], axis=1)))
+    tip = int(np.argmin(np.linalg.norm(Session(robot).stage.rest - [0.1, 0.01, 0.02], axis=1)))
     lift = {}
     for mode in ("forward", "inverse"):
         session = Session(robot, mode=mode)
@@ -235,22 +235,22 @@ def test_an_obstacle_in_the_way_is_named(robot):
 
 
 def test_the_skin_of_the_scene_is_closed_and_its_rows_have_limits(robot):
-    scene = Session(robot).scene
-    edges = np.sort(np.concatenate([scene.triangles[:, [i, (i + 1) % 3]] for i in range(3)]), axis=1)
+    stage = Session(robot).stage
+    edges = np.sort(np.concatenate([stage.triangles[:, [i, (i + 1) % 3]] for i in range(3)]), axis=1)
     _, count = np.unique(edges, axis=0, return_counts=True)
     assert (count == 2).all()
-    upper = next(row for row in scene.rows if row.name == "upper")
+    upper = next(row for row in stage.rows if row.name == "upper")
     assert (
         upper.effort == (0.0, 2.5) and upper.displacement == (-0.03, 0.03) and upper.drive == "displacement"
     )
-    assert not any(row.name == "push" for row in scene.rows) and scene.up.tolist() == [0.0, 0.0, 1.0]
+    assert not any(row.name == "push" for row in stage.rows) and stage.up.tolist() == [0.0, 0.0, 1.0]
 
 
 def test_cavities_are_parts_of_the_skin():
-    scene = pl.scene.Scene.of(pl.robots.bellows())
-    name, triangles = scene.cavities[0]
-    assert name == "chamber" and triangles.max() < len(scene.rest)
-    p = scene.rest[triangles]
+    stage = pl.stage.Stage.of(pl.robots.bellows())
+    name, triangles = stage.cavities[0]
+    assert name == "chamber" and triangles.max() < len(stage.rest)
+    p = stage.rest[triangles]
     volume = np.einsum("ti,ti->", p[:, 0], np.cross(p[:, 1], p[:, 2])) / 6
     assert volume > 0
 
@@ -290,7 +290,7 @@ def test_a_robot_without_effectors_is_driven_forward(robot):
 @pytest.mark.parametrize("name", list(pl.robots.gallery))
 def test_every_robot_of_the_gallery_can_be_driven(name):
     session = Session(pl.robots.gallery[name].build())
-    assert session.stiffness > 0 and len(session.scene.triangles)
+    assert session.stiffness > 0 and len(session.stage.triangles)
     frame = session.step()
     assert np.isfinite(frame.positions).all() and frame.words
     session.switch("forward")

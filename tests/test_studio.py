@@ -17,12 +17,12 @@ import pliant as pl
 from pliant.frame import Frame, Touch
 from pliant.io.packet import unpack
 from pliant.io.recording import Recording
-from pliant.scene import Scene
+from pliant.stage import Stage
 from pliant.session import Session
 from pliant.studio import messages
 from pliant.studio.desk import MOST_OBSTACLES, Desk, View
 from pliant.studio.loop import SHOWN, Inbox, Loop, Pace
-from pliant.studio.packet import frame_packet, quantised, scene_packet
+from pliant.studio.packet import frame_packet, quantised, stage_packet
 from pliant.studio.viewer import UNDRAWN, Viewer
 
 
@@ -113,28 +113,28 @@ def test_other_json_is_refused(value):
 
 
 def test_positions_are_exact_to_half_a_step(robot):
-    frame, scene = Session(robot).step(), Scene.of(robot)
-    header, blocks = unpack(frame_packet(frame, scene, {}))
+    frame, stage = Session(robot).step(), Stage.of(robot)
+    header, blocks = unpack(frame_packet(frame, stage, {}))
     box = np.array(header["box"])
     skin = box[:3] + box[3:] * blocks["skin"].reshape(-1, 3)
-    error = np.abs(skin - frame.positions[scene.vertices])
+    error = np.abs(skin - frame.positions[stage.vertices])
     assert (error <= 0.5001 * box[3:]).all() and box[3:].max() < 2e-6
     lines = box[:3] + box[3:] * blocks["lines"].reshape(-1, 3)
     np.testing.assert_allclose(lines, frame.lines, atol=2e-6)
 
 
 def test_a_scene_packet_holds_the_skin(robot):
-    scene = Scene.of(robot)
-    header, blocks = unpack(scene_packet(scene, {"robots": {}}))
-    np.testing.assert_array_equal(blocks["triangles"].reshape(-1, 3), scene.triangles)
-    np.testing.assert_allclose(blocks["rest"].reshape(-1, 3), scene.rest, atol=1e-7)
+    stage = Stage.of(robot)
+    header, blocks = unpack(stage_packet(stage, {"robots": {}}))
+    np.testing.assert_array_equal(blocks["triangles"].reshape(-1, 3), stage.triangles)
+    np.testing.assert_allclose(blocks["rest"].reshape(-1, 3), stage.rest, atol=1e-7)
     tip = next(row for row in header["rows"] if row["name"] == "tip")
     assert tip["effort"] == [None, None] and header["cables"] == [["upper", 11], ["lower", 11]]
 
 
 def test_a_frame_of_5000_vertices_is_small():
     x = np.random.default_rng(0).random((5000, 3))
-    scene = Scene(
+    stage = Stage(
         "r",
         "",
         1.0,
@@ -149,8 +149,8 @@ def test_a_frame_of_5000_vertices_is_small():
     )
     none = np.zeros((0, 3))
     frame = Frame(0, 0.0, "inverse", x, none, {}, {}, {}, {}, {}, Touch(none, none), "moving", "")
-    assert len(frame_packet(frame, scene, {})) < 31_000
-    assert len(frame_packet(frame, scene, {}, ("stress", np.ones(5000)))) < 36_000
+    assert len(frame_packet(frame, stage, {})) < 31_000
+    assert len(frame_packet(frame, stage, {}, ("stress", np.ones(5000)))) < 36_000
 
 
 @given(st.lists(st.tuples(*[st.floats(-10, 10)] * 3), max_size=20))
@@ -183,8 +183,8 @@ async def settle():
 
 def views(robot, count):
     session = Session(robot)
-    scene = session.scene
-    return [View(session.step(), scene, {"n": n}) for n in range(count)]
+    stage = session.stage
+    return [View(session.step(), stage, {"n": n}) for n in range(count)]
 
 
 def run_viewer(script):
@@ -235,10 +235,10 @@ def test_the_scene_comes_first_and_obstacles_when_they_change(robot):
         session = Session(robot)
         session.add(pl.Sphere((0, 0, 1), 0.1))
         session.add(pl.Sphere((0, 0, 2), 0.1))
-        show = lambda: viewer.show(View(session.step(), session.scene, {"n": 0}))
+        show = lambda: viewer.show(View(session.step(), session.stage, {"n": 0}))
         show()
         await settle()
-        assert wire.sent[0] == ("scene", 0) and json.loads(wire.sent[1])["names"] == ["sphere", "sphere 2"]
+        assert wire.sent[0] == ("stage", 0) and json.loads(wire.sent[1])["names"] == ["sphere", "sphere 2"]
         assert wire.sent[2] == ("frame", 0)
         session.move("sphere", (0, 0, 1.5))
         viewer.acknowledge(1)

@@ -39,7 +39,7 @@ class Page:
         url = f"ws://127.0.0.1:{window.studio.port}/ws"
         options = {"origin": f"http://127.0.0.1:{window.studio.port}", "max_size": None, **options}
         self.socket = connect(url, open_timeout=PATIENCE, **options).__enter__()
-        self.frames, self.notes, self.scene = 0, [], None
+        self.frames, self.notes, self.stage = 0, [], None
 
     def say(self, **message):
         self.socket.send(json.dumps(message))
@@ -51,8 +51,8 @@ class Page:
             self.notes.append(json.loads(data))
             return self.notes[-1], None
         header, blocks = unpack(data)
-        if header["type"] == "scene":
-            self.scene = header
+        if header["type"] == "stage":
+            self.stage = header
         else:
             self.frames += 1
             if acknowledge:
@@ -130,11 +130,11 @@ def test_another_host_needs_the_token_in_the_link(window):
 def test_the_scene_comes_first_then_frames(window):
     with Page(window) as page:
         kinds = [page.take()[0]["type"] for _ in range(4)]
-        assert kinds == ["control", "scene", "frame", "frame"]
+        assert kinds == ["control", "stage", "frame", "frame"]
         assert (
-            page.scene["robot"] == "bar"
-            and page.scene["robots"] == {"bar": "a bar"}
-            and page.scene["hand"] > 0
+            page.stage["robot"] == "bar"
+            and page.stage["robots"] == {"bar": "a bar"}
+            and page.stage["hand"] > 0
         )
 
 

@@ -49,6 +49,7 @@ class Contacts:
     stencil: Stencil
     points: Stack
     size: int  # how many indices there are
+    names: tuple[str, ...] = ()  # of the opponents, by slot
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -140,6 +140,8 @@ class Detector:
         """Contacts at the robot's coordinates q with a gap below `reach` [m], by default the alarm distance."""
         limit = self.alarm if reach is None else positive(reach, "reach")
         cloud, soft = self.cloud, len(self.soft)
+        if self._nothing is not None:
+            return self._nothing
         p = self._positions(cloud, q)
         gaps = np.empty((soft + len(self._present), cloud.size))
         normals = np.empty((*gaps.shape, 3))
@@ -151,7 +153,10 @@ class Detector:
             gaps, normals, corners, weights, self._slot, self._mu, self._margins, cloud.radius,
             cloud.points.mobile, p, limit,
         )  # fmt: skip
-        return Contacts(*found[:9], Stencil(*found[9:]), cloud.points, self.size)
+        contacts = Contacts(*found[:9], Stencil(*found[9:]), cloud.points, self.size)
+        if not soft and not self._present:
+            self._nothing = contacts
+        return contacts
 
     def bent(self, K: np.ndarray, contacts: Contacts, force: np.ndarray, q: np.ndarray) -> np.ndarray:
         """K − ∂(Hᵀλ)/∂q of contacts that push with `force` (n,) [N], on the robot's pattern; see `curvature`."""
@@ -213,6 +218,7 @@ class Detector:
     def _arrange(self) -> None:
         """What detection needs of the present opponents, in the order of their slots."""
         self.version += 1
+        self._nothing: Contacts | None = None  # what detection finds where there is no opponent
         self._present = sorted(self._obstacles.values(), key=lambda o: self._slots[o.name])
         names = [o.name for o in self.soft] + [o.name for o in self._present]
         margins = [0.0] * len(self.soft) + [0.0 if o.convex else self.margin for o in self._present]

@@ -21,6 +21,7 @@ from pliant.dynamics.implicit import (
     moving,
     one_sided,
     settle,
+    start,
     stiffness,
 )
 from pliant.dynamics.motion import Motion
@@ -121,7 +122,7 @@ def _attempt(
     """One step by the model's scheme; None where a linearisation is impossible."""
     task, z, lam = begin(model, now, conditions, step), now.internal, now.effort
     count, found = 0, None
-    at, v, guess = work.timed("linearise", _start, model, task, ahead)
+    at, v, guess = work.timed("linearise", start, model, task, ahead)
     damped = None if at is None else work.timed("linearise", stiffness, model, at.q, z)
     before = _energy(model, task, ahead) if model.conserve else 0.0
     while at is not None and count < model.iterations:
@@ -142,18 +143,6 @@ def _attempt(
         return None
     motion = arrive(model, task, found, followed(model, found.q, z, step))
     return work.timed("linearise", _conclude, model, task, damped, found, motion, count)
-
-
-def _start(model: Model, task: Task, ahead: Linear | None) -> tuple[Linear | None, np.ndarray, np.ndarray]:
-    """The first linearisation, the stage's velocity there, and the one that inertia is taken at."""
-    now, stage = task.now, task.stage
-    if stage.guess is not None:
-        q = model.robot.retract(now.q, stage.shift + stage.step * stage.guess)
-        at = elastic(model, task, q, now.effort, now.internal)
-        if at is not None:
-            return at, stage.guess, stage.guess
-    at = ahead or elastic(model, task, now.q, now.effort, now.internal)
-    return at, -stage.shift / stage.step, now.v
 
 
 def _energy(model: Model, task: Task, ahead: Linear | None) -> float:

@@ -9,7 +9,7 @@ For backward Euler this is A = M + hD + h²K, A dv = h r + … + h Hᵀλ and W 
 and everything that works on K, r and H (condensation, contact, the inverse model) works on K̃, r̃ and H. The first linearisation
 is made where the step begins, at the v that leads there, so that the tangent of one step is where the last one ended.
 
-A step from top to bottom is  begin → elastic → moving → condensed → (any solver of matrices) → settled → arrive.
+A step from top to bottom is  begin → start → moving → condensed → (any solver of matrices) → settled → arrive.
 """
 
 from __future__ import annotations
@@ -114,6 +114,21 @@ def elastic(
     return linearise(model.viscosity.stressed(task.stage), q, lam, z, model.robot.gravity, tangent=tangent)
 
 
+def start(model: Model, task: Task, ahead: Linear | None) -> tuple[Linear | None, np.ndarray, np.ndarray]:
+    """The first linearisation, the stage's velocity there, and the one that inertia is taken at.
+
+    `ahead` is the robot linearised where the step begins, if it is known.
+    """
+    now, stage = task.now, task.stage
+    if stage.guess is not None:
+        q = model.robot.retract(now.q, stage.shift + stage.step * stage.guess)
+        at = elastic(model, task, q, now.effort, now.internal)
+        if at is not None:
+            return at, stage.guess, stage.guess
+    at = ahead or elastic(model, task, now.q, now.effort, now.internal)
+    return at, -stage.shift / stage.step, now.v
+
+
 def stiffness(model: Model, q: np.ndarray, z: np.ndarray) -> np.ndarray | None:
     """K of Rayleigh's damping, on the pattern: of the bodies alone, without terms that make it indefinite; None without β."""
     if not model.inertia.stiff:
@@ -144,7 +159,8 @@ def moving(
         K += inertia.beta / s * damped
     r = at.r + inertia.product(M, stage.v - v) / h - inertia.damping_force(M, damped, v)
     linear, conditions = replace(at, r=r, K=K), task.conditions
-    contacts = task.contacts if at.q is task.now.q else model.look(at.q, guess, task.step)
+    begins = np.array_equal(at.q, task.now.q) and guess is task.now.v
+    contacts = task.contacts if begins else model.look(at.q, guess, task.step)
     if contacts is not None:
         linear = linear.with_contacts(contacts, task.now.q)
         rows = len(linear.delta) - len(at.delta)

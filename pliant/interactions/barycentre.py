@@ -17,7 +17,11 @@ class Barycentre(Affine):
 
     def __init__(self, points: Points | Sequence[Points], *, weights: ArrayLike | None = None) -> None:
         super().__init__(points)
-        share = checks.weights(f"weights of a {type(self).__name__}", weights, self.point_count)
+        self._set_weights(np.ones(self.point_count) if weights is None else weights)
+
+    def _set_weights(self, weights: ArrayLike, *, signed: bool = False) -> None:
+        what = f"weights of a {type(self).__name__}"
+        share = checks.weights(what, weights, self.point_count, signed=signed)
         used = np.flatnonzero(share)
         gradient = (np.eye(3)[:, None, :] * share[used][None, :, None]).reshape(-1, 3)
         self._set_rows(len(used) * np.arange(4), np.tile(used, 3), gradient, from_rest=False)

@@ -1,17 +1,45 @@
-"""The centre of mass of points that carry masses."""
+"""The centre of mass of points that carry masses, or of whole bodies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.errors import InputError
+from pliant.interactions.affine import Affine
 from pliant.interactions.barycentre import Barycentre
 from pliant.points import Points
 
 
+class Heavy(Protocol):
+    """A body that knows what its nodes weigh."""
+
+    @property
+    def node_mass(self) -> np.ndarray: ...  # (k,) [kg]
+    def node_points(self, nodes: np.ndarray) -> Points: ...
+
+
 class CentreOfMass(Barycentre):
-    """δ = Σ mᵢ pᵢ / Σ mᵢ (3,) [m] with masses mᵢ [kg]; λ is a force [N], shared like the masses."""
+    """δ = Σ mᵢ pᵢ / Σ mᵢ (3,) [m] with masses mᵢ [kg]; λ is a force [N], shared like the masses.
+
+    Single masses may be negative, as those that consistent mass gives to corners of quadratic cells; their sum may not.
+    """
 
     def __init__(self, points: Points | Sequence[Points], masses: ArrayLike) -> None:
-        super().__init__(points, weights=masses)
+        Affine.__init__(self, points)
+        self._set_weights(masses, signed=True)
+
+    @classmethod
+    def of(cls, *bodies: Heavy) -> CentreOfMass:
+        """Of whole bodies with masses at their nodes: solids, shells, membranes, nets."""
+        for body in bodies:
+            if not hasattr(body, "node_mass"):
+                hint = "For rods: CentreOfMass(rod.at(middles), masses), a point in each element."
+                got = type(body).__name__
+                raise InputError("body of a CentreOfMass", expected="one with node_mass", got=got, hint=hint)
+        masses = [body.node_mass for body in bodies]
+        points = [body.node_points(np.arange(len(mass))) for body, mass in zip(bodies, masses)]
+        return cls(points, np.concatenate(masses) if masses else [])

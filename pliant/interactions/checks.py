@@ -44,13 +44,13 @@ def unit_vectors(what: str, value: ArrayLike) -> np.ndarray:
     return vectors / length[:, None]
 
 
-def weights(what: str, value: ArrayLike | None, count: int) -> np.ndarray:
-    """`count` non-negative numbers that add up to one; None means equal ones."""
-    if value is None:
-        return np.full(count, 1.0 / count)
+def weights(what: str, value: ArrayLike, count: int, *, signed: bool = False) -> np.ndarray:
+    """`count` non-negative numbers that add up to one; `signed` ones need a positive sum only."""
     w = array(what, value, (count,), f"{count} numbers, one per point")
-    if (w < 0).any() or not w.any():
+    if not signed and ((w < 0).any() or not w.any()):
         raise InputError(what, expected="non-negative numbers, not all zero", got=f"smallest {w.min():g}")
+    if not w.sum() > 1e-9 * np.abs(w).sum():
+        raise InputError(what, expected="numbers of a positive sum, not all zero", got=f"sum {w.sum():g}")
     return w / w.sum()
 
 

@@ -36,11 +36,13 @@ class Condensed:
 
 @dataclass(frozen=True)
 class Aim:
-    """What one step wants: δ of the effectors, bounds on δ of the actuators, and ρ that keeps efforts where they were."""
+    """What one step wants: δ of the effectors, bounds on δ of the actuators, ρ that keeps efforts where they were, and from how
+    many starts the solver looks for a minimum (1: that of the efforts at hand)."""
 
     goal: np.ndarray
     bounds: tuple[np.ndarray, np.ndarray]
     inertia: float
+    starts: int
 
 
 @dataclass(frozen=True)
@@ -124,10 +126,14 @@ def solve(
         from pliant.inverse.rough import rough_inverse  # comes with many kernels
 
         solution: Any = rough_inverse(
-            blocks, condensed.friction, starts=settings.rough_starts, easy_starts=settings.starts, **options
+            blocks,
+            condensed.friction,
+            starts=min(settings.rough_starts, aim.starts),
+            easy_starts=aim.starts,
+            **options,
         )
     else:
-        solution = qpcc(*blocks, starts=settings.starts, **options)
+        solution = qpcc(*blocks, starts=aim.starts, **options)
     chosen = np.concatenate([np.zeros(ne), solution.effort, solution.contact])
     if drives is not None:
         chosen = drives.efforts(chosen, W, delta)
@@ -173,15 +179,13 @@ def recover(factor: Factor, condensed: Condensed, roles: Roles, efforts: Efforts
     return condensed.free + factor.solve(condensed.H.transpose_dot(np.concatenate(chosen)))
 
 
-def imbalance(
-    factor: Factor, condensed: Condensed, roles: Roles, efforts: Efforts, residual: np.ndarray
+def held(
+    factor: Factor, condensed: Condensed, roles: Roles, efforts: Efforts, free: np.ndarray
 ) -> np.ndarray:
-    """How far the state would still move, dq (ndof,), if a residual (ndof,) [N] were let go with all drives held.
+    """A motion `free` = K⁻¹r (ndof,) under some residual, with all drives held: K dq = r + Hᵀμ,  H dq = 0.
 
-    K dq = residual + Hᵀμ,  H dq = 0  for taut actuators, equalities and whatever pushes: near a limit point K alone is soft
-    where the drives are not.
+    H are the rows of taut actuators, equalities and whatever pushes: near a limit point K alone is soft where they are not.
     """
-    free = factor.solve(residual)
     rows = np.flatnonzero(holding(roles, efforts.lam, efforts.force, len(condensed.delta)))
     if not len(rows):
         return free

@@ -40,6 +40,8 @@ CALMEST = 100.0
 BACK = 4  # steps that a robot goes back when it would buckle
 AFTERWARDS = 0.25  # pace after a recovery
 REACHED = 1e-3  # of the length; a target that moved by more is another one
+LEAP = 5e-2  # of the length: how far the target goes before another minimum is tried again
+LIMITS = "smallest effort", "largest effort", "smallest displacement", "largest displacement"
 RECOVERY = Tolerance(residual=1e-5, length=1e-6, iterations=60)
 ONCE = Tolerance(residual=1e-5, length=1e-6, iterations=1)
 
@@ -88,6 +90,7 @@ class Inverse:
         self.stuck = False  # nothing admissible was found in the last step
         self.goal = self.model.aims(self.pose)  # of the last step
         self.backed = False  # went back for this target: once is enough
+        self.wary: np.ndarray | None = None  # the target for which another minimum was too far
         self.safe: list[Pose] = []  # poses before the last steps, all of them stable
         self.target = self._first_target()
         self.bias = 0.0 * self.target
@@ -114,7 +117,10 @@ class Inverse:
             found = self._attempt(before, halvings)
             if found is not None:
                 break
-            self.pace *= 0.5
+            if self._leaps(before):
+                self.wary = self.target
+            else:
+                self.pace *= 0.5
         if found is None:
             return self._outcome(self._recovered(before), begin)
         if not found.stable and self.safe and not self.backed:
@@ -146,7 +152,8 @@ class Inverse:
         """Linearise and move towards one goal until the decrement is small; None if the state reached will not do."""
         model, settings, length = self.model, self.settings, self.robot.length
         goal = self._goal(before)
-        aim = Aim(goal, self._displacement_bounds(before), self._inertia(before))
+        starts = self.settings.starts if self._leaps(before) else 1
+        aim = Aim(goal, self._displacement_bounds(before), self._inertia(before), starts)
         pose, move, decrement, count, predicted, stable = before, None, np.inf, 0, goal, True
         while count < settings.linearisations and decrement > settings.decrement * length:
             move = model.move(pose, before, aim)
@@ -160,6 +167,15 @@ class Inverse:
         if pose.depth > max(settings.penetration * length, 0.7 * before.depth):
             return None  # deeper than allowed, and not coming out fast enough
         return Attempt(move, before, goal, predicted, decrement, count, halvings, stable)
+
+    def _leaps(self, before: Pose) -> bool:
+        """Whether efforts far from those at hand are tried: contacts make several minima, and the linear model may be no good
+        where another one lies."""
+        if not len(before.contacts) or self.settings.starts == 1:
+            return False
+        return (
+            self.wary is None or self.model.distance(self.target, self.wary) > LEAP * self.robot.length
+        )
 
     def _goal(self, before: Pose) -> np.ndarray:
         """The target, or a point on the way to it."""
@@ -177,7 +193,7 @@ class Inverse:
 
     def _clipped(self, error: np.ndarray, task: float) -> np.ndarray:
         """The error, no longer than the task step [m]; rows in other units count by what moves the body that far."""
-        size = float(np.linalg.norm(error / self.model.units))
+        size = self.model.distance(error, 0.0)
         return error if size <= task else error * (task / size)
 
     def _displacement_bounds(self, before: Pose) -> tuple[np.ndarray, np.ndarray]:
@@ -202,10 +218,15 @@ class Inverse:
 
     def _learn_bias(self, found: Attempt) -> None:
         """How far ε holds the effectors back: by so much the goal lies beyond a target that is near (its multiplier)."""
+        distance, length = self.model.distance, self.robot.length
         miss = self.target - self.model.aims(found.move.pose)
-        near = float(np.linalg.norm(miss / self.model.units)) < BIAS * self.robot.length
-        self.bias = self._clipped(self.bias + 0.5 * miss, BIAS * self.robot.length) if near else 0.0 * miss
-        there = float(np.linalg.norm(miss / self.model.units)) < THERE * self.robot.length
+        far = distance(miss, 0.0)
+        aimed = distance(found.goal, self.target + self.bias) < NOTHING * length
+        if far > BIAS * length:
+            self.bias = 0.0 * miss
+        elif aimed:
+            self.bias = self._clipped(self.bias + 0.5 * miss, BIAS * length)
+        there = far < THERE * length
         self.calm = min(1.25 * self.calm, CALMEST) if there and self.resting else max(0.25 * self.calm, 1.0)
 
     def _recovered(self, before: Pose) -> InverseCertificate:
@@ -281,19 +302,10 @@ class Inverse:
 
     def _active_limits(self, pose: Pose) -> tuple[str, ...]:
         """Which actuator stands at which limit, in words."""
-        roles = self.model.roles
+        roles, (bounds, near) = self.model.roles, self.model.limits
         lam, delta = pose.lam[roles.actuators], pose.delta[roles.actuators]
-        near = lambda x, bound: np.isfinite(bound) and abs(x - bound) <= 1e-6 * max(1.0, abs(bound))
-        out = []
-        for k, name in enumerate(roles.names):
-            if near(lam[k], roles.effort[1][k]):
-                out.append(f"{name}: largest effort")
-            if near(lam[k], roles.effort[0][k]) and not roles.one_sided[k]:
-                out.append(f"{name}: smallest effort")
-            for bound, word in zip(roles.displacement, ("smallest", "largest"), strict=True):
-                if np.isfinite(bound[k]) and abs(delta[k] - bound[k]) <= 1e-5 * self.robot.length:
-                    out.append(f"{name}: {word} displacement")
-        return tuple(out)
+        at = np.abs(np.column_stack([lam, lam, delta, delta]) - bounds) <= near
+        return tuple(f"{roles.names[k]}: {LIMITS[which]}" for k, which in np.argwhere(at))
 
     def _outcome(self, certificate: InverseCertificate, begin: float) -> Outcome:
         robot, model, pose = self.robot, self.model, self.pose

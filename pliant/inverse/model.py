@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +13,7 @@ from pliant.algebra import Factor, NotPositiveDefinite
 from pliant.contact import Contacts, Detector
 from pliant.errors import ConvergenceError
 from pliant.hold import Hold, hold, nothing
-from pliant.inverse.condensed import Aim, Condensed, Efforts, condense, imbalance, recover, solve
+from pliant.inverse.condensed import Aim, Condensed, Efforts, condense, held, recover, solve
 from pliant.inverse.roles import Roles, compile_roles
 from pliant.inverse.settings import Settings
 from pliant.laws import Known, Law
@@ -135,9 +136,20 @@ class Model:
         metres = np.repeat([row.interaction.unit == "m" for row in robot.rows.values()], sizes)[rows]
         return np.where(metres, 1.0, np.maximum(self._at_rest(tangent=False).H.norms()[rows], 1e-300))
 
-    def distance(self, a: np.ndarray, b: np.ndarray) -> float:
+    @cached_property
+    def limits(self) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of the actuators (na, 4): least and most effort, least and most δ; and how near is at them (−1: never)."""
+        roles = self.roles
+        bounds = np.column_stack([*roles.effort, *roles.displacement])
+        near = np.where(np.isfinite(bounds), 1e-6 * np.maximum(1.0, np.abs(bounds)), -1.0)
+        near[:, 2:] = np.where(near[:, 2:] > 0.0, 1e-5 * self.robot.length, -1.0)
+        near[roles.one_sided, 0] = -1.0  # slack is no limit
+        return bounds, near
+
+    def distance(self, a: np.ndarray, b: np.ndarray | float) -> float:
         """Between two values of the effectors' δ [m]."""
-        return float(np.linalg.norm((a - b) / self.units))
+        apart = (a - b) / self.units
+        return math.sqrt(apart @ apart)
 
     # From a pose to a move.
 
@@ -170,7 +182,7 @@ class Model:
         dq = work.timed("recover", recover, factor, condensed, roles, efforts)
         if not np.isfinite(dq).all():
             return None
-        longest = float(np.abs(robot.reach * dq).max(initial=0.0))
+        longest = self._longest(dq)
         lam = self.hold.efforts(efforts.lam, linear.H, dq)
         moved = self.pose(robot.retract(pose.q, dq), lam, (pose.contacts, efforts.force), longest)
         if moved.linear is None:
@@ -179,7 +191,8 @@ class Model:
         return Move(moved, efforts, factor, condensed, shift, predicted)
 
     def decrement(self, move: Move) -> float:
-        """How far the state reached is from equilibrium with all drives held [m], by the factor at hand."""
+        """How far the state reached is from equilibrium [m], by the factor at hand: with its efforts held, and where that is more
+        than will do, with its drives held."""
         pose = move.pose
         assert pose.linear is not None
         r = pose.linear.residual(pose.lam)
@@ -187,7 +200,16 @@ class Model:
             r = r + pose.contacts.rows(pose.q).transpose_dot(pose.normal)
         if pose.tangential.any():
             r = r + pose.contacts.tangent_rows(pose.q).transpose_dot(pose.tangential.ravel())
-        dq = self.work.timed("recover", imbalance, move.factor, move.condensed, self.roles, move.efforts, r)
+        dq = self.work.timed("recover", move.factor.solve, r)
+        far = self._longest(dq)
+        if far <= self.settings.decrement * self.robot.length:
+            return far
+        return self._longest(
+            self.work.timed("recover", held, move.factor, move.condensed, self.roles, move.efforts, dq)
+        )
+
+    def _longest(self, dq: np.ndarray) -> float:
+        """How far a motion dq takes the point that moves most [m]."""
         return float(np.abs(self.robot.reach * dq).max(initial=0.0))
 
     # Tangents, from the best to the last resort.

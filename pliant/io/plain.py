@@ -1,4 +1,4 @@
-"""Frames and scenes as plain data for JSON, and back."""
+"""Frames and stages as plain data for JSON, and back."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from pliant.frame import Frame, Push, Touch
-from pliant.scene import RowFacts, Scene
+from pliant.stage import RowFacts, Stage
 
 BY_ROW = ("effort", "displacement", "command", "target", "error")
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
 _ROWS = {"type": "object", "additionalProperties": _NUMBERS}
 SCHEMA = {
     "title": "pliant.Frame",
-    "description": "A robot after one step. SI units; rows have their own, see the metadata 'scene'.",
+    "description": "A robot after one step. SI units; rows have their own, see the metadata 'stage'.",
     "type": "object",
     "properties": {
         "step": {"type": "integer"},
@@ -33,6 +33,7 @@ SCHEMA = {
         "touch": {"type": "array", "description": "opponent, position x y z [m], force on the robot x y z [N]"},
         "push": {**_NUMBERS, "description": "position x y z [m], force x y z [N]"},
         "lines": {**_NUMBERS, "description": "points of the cables, one after another [m]"},
+        "speed": {"type": "number", "description": "of the fastest node, in dynamic mode [m/s]"},
         "obstacles": {"type": "object", "description": "when they changed: by name, lengths in m"},
         "timings": {"type": "object", "description": "[s] per stage"},
     },
@@ -43,7 +44,7 @@ POSITIONS = "float32, little-endian, (nodes, 3) [m]: positions of the nodes, in 
 def frame_data(frame: Frame) -> dict[str, Any]:
     """A frame for JSON, without its positions and obstacles."""
     data: dict[str, Any] = {
-        name: getattr(frame, name) for name in ("step", "time", "mode", "status", "words")
+        name: getattr(frame, name) for name in ("step", "time", "mode", "status", "words", "speed")
     }
     data |= {kind: {n: np.ravel(v).tolist() for n, v in getattr(frame, kind).items()} for kind in BY_ROW}
     data |= {name: list(getattr(frame, name)) for name in ("limits", "slack", "lost")}
@@ -79,28 +80,29 @@ def frame_from(data: Mapping[str, Any], positions: np.ndarray, shapes: Mapping[s
         push=None if push is None else Push(push[:3], push[3:]),
         obstacles=shapes,
         timings=data["timings"],
+        speed=data.get("speed", 0.0),
     )
 
 
-def scene_facts(scene: Scene) -> dict[str, Any]:
-    """What of a scene is not arrays, ready for JSON; limits that are infinite become null."""
-    rows = [{key: _finite(value) for key, value in asdict(row).items()} for row in scene.rows]
+def stage_facts(stage: Stage) -> dict[str, Any]:
+    """What of a stage is not arrays, ready for JSON; limits that are infinite become null."""
+    rows = [{key: _finite(value) for key, value in asdict(row).items()} for row in stage.rows]
     return {
-        "robot": scene.robot,
-        "summary": scene.summary,
-        "length": scene.length,
-        "up": scene.up.tolist(),
+        "robot": stage.robot,
+        "summary": stage.summary,
+        "length": stage.length,
+        "up": stage.up.tolist(),
         "rows": rows,
-        "cables": [[name, count] for name, count in scene.cables],
-        "cavities": [name for name, _ in scene.cavities],
-        "fields": list(scene.fields),
+        "cables": [[name, count] for name, count in stage.cables],
+        "cavities": [name for name, _ in stage.cavities],
+        "fields": list(stage.fields),
     }
 
 
-def scene_from(facts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Scene:
-    """The scene of which `scene_facts` were made, with its arrays."""
+def stage_from(facts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Stage:
+    """The stage of which `stage_facts` were made, with its arrays."""
     rows = [{**row, **{k: _limits(row[k]) for k in ("effort", "displacement")}} for row in facts["rows"]]
-    return Scene(
+    return Stage(
         robot=facts["robot"],
         summary=facts["summary"],
         length=facts["length"],
@@ -116,11 +118,11 @@ def scene_from(facts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sc
     )
 
 
-def scene_arrays(scene: Scene) -> bytes:
-    """The arrays of a scene as the bytes of an npz file."""
+def stage_arrays(stage: Stage) -> bytes:
+    """The arrays of a stage as the bytes of an npz file."""
     buffer = io.BytesIO()
-    arrays: dict[str, Any] = {f"cavity {k}": t for k, (_, t) in enumerate(scene.cavities)}
-    arrays |= {name: getattr(scene, name) for name in ("rest", "vertices", "triangles", "region")}
+    arrays: dict[str, Any] = {f"cavity {k}": t for k, (_, t) in enumerate(stage.cavities)}
+    arrays |= {name: getattr(stage, name) for name in ("rest", "vertices", "triangles", "region")}
     np.savez_compressed(buffer, **arrays)
     return buffer.getvalue()
 

@@ -21,7 +21,7 @@ import numpy as np
 from pliant.errors import InputError
 from pliant.frame import Frame
 from pliant.io.packet import frame_facts, packet, short
-from pliant.io.plain import scene_facts
+from pliant.io.plain import stage_facts
 from pliant.io.recording import Recording
 
 BITS = 13  # of a coordinate: 1/8191 of the box, a fraction of a pixel
@@ -72,29 +72,29 @@ def unpredicted(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 def _data(recording: Recording, frames: tuple[Frame, ...]) -> bytes:
-    scene = recording.scene
-    points = np.array([np.concatenate([f.positions[scene.vertices], f.lines]) for f in frames])
+    stage = recording.stage
+    points = np.array([np.concatenate([f.positions[stage.vertices], f.lines]) for f in frames])
     low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
     step = np.maximum((high - low) / (2**BITS - 1), 1e-12)
     whole = np.rint((points - low) / step).astype(np.uint16)
     bytes_low, bytes_high = predicted(whole.reshape(len(frames), -1))
     shapes, facts = _with_shapes(frames)
-    index = np.uint16 if len(scene.rest) < 2**16 else np.uint32
+    index = np.uint16 if len(stage.rest) < 2**16 else np.uint32
     blocks = {
         "low": bytes_low,
         "high": bytes_high,
-        "rest": scene.rest.astype(np.float32),
-        "triangles": scene.triangles.astype(index),
-        "region": scene.region.astype(np.uint8),
-        **{f"cavity {k}": t.astype(index) for k, (_, t) in enumerate(scene.cavities)},
+        "rest": stage.rest.astype(np.float32),
+        "triangles": stage.triangles.astype(index),
+        "region": stage.region.astype(np.uint8),
+        **{f"cavity {k}": t.astype(index) for k, (_, t) in enumerate(stage.cavities)},
     }
     header = {
         "type": "recording",
-        **scene_facts(scene),
+        **stage_facts(stage),
         "fields": ["displacement"],
         "box": [*low.tolist(), *step.tolist()],
         "points": points.shape[1],
-        "skin": len(scene.vertices),
+        "skin": len(stage.vertices),
         "frames": facts,
         "shapes": shapes,
     }

@@ -1,13 +1,13 @@
 """Recordings: the frames of a session in one file, in the mcap container that robotics tools read.
 
-    with Recorder("run.mcap", session.scene) as recorder:      # or: session.listeners.append(recorder.write)
+    with Recorder("run.mcap", session.stage) as recorder:      # or: session.listeners.append(recorder.write)
         recorder.write(session.step())
     run = Recording.read("run.mcap")
     run.positions                    # (frames, nodes, 3) [m]
     run.signals["effort cable 1"]    # (frames,) [N]
 
 In the file: topic /frame, JSON with its schema; topic /positions, float32 (nodes, 3) [m], little-endian, with the same
-time; metadata "scene" and the attachment scene.npz, the skin and rows of the robot. A file that was cut off, because a
+time; metadata "stage" and the attachment stage.npz, the skin and rows of the robot. A file that was cut off, because a
 program was killed, is read up to there.
 """
 
@@ -27,16 +27,17 @@ import numpy as np
 
 from pliant.errors import InputError
 from pliant.frame import Frame
-from pliant.io.plain import POSITIONS, SCHEMA, frame_data, frame_from, scene_arrays, scene_facts, scene_from
-from pliant.scene import RowFacts, Scene
+from pliant.io.plain import POSITIONS, SCHEMA, frame_data, frame_from, stage_arrays, stage_facts, stage_from
+from pliant.stage import RowFacts, Stage
 
 NANO = 1e-9
+WHOLE = {"contact force": "N", "speed": "m/s"}  # signals of the whole robot
 
 
 class Recorder:
     """Writes frames to a file; closes it at the end of a `with` block. `count` frames are in it."""
 
-    def __init__(self, path: str | Path, scene: Scene) -> None:
+    def __init__(self, path: str | Path, stage: Stage) -> None:
         from mcap.writer import Writer
 
         import pliant
@@ -50,9 +51,9 @@ class Recorder:
         layout = self._writer.register_schema("pliant.Positions", "text", POSITIONS.encode())
         self._frames = self._writer.register_channel("/frame", "json", schema)
         self._positions = self._writer.register_channel("/positions", "float32", layout)
-        facts = json.dumps(scene_facts(scene))
-        self._writer.add_metadata("scene", {"json": facts})
-        self._writer.add_attachment(0, 0, "scene.npz", "application/octet-stream", scene_arrays(scene))
+        facts = json.dumps(stage_facts(stage))
+        self._writer.add_metadata("stage", {"json": facts})
+        self._writer.add_attachment(0, 0, "stage.npz", "application/octet-stream", stage_arrays(stage))
 
     def write(self, frame: Frame) -> None:
         """Add a frame."""
@@ -80,9 +81,9 @@ class Recorder:
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Scene and frames of a file."""
+    """Stage and frames of a file."""
 
-    scene: Scene
+    stage: Stage
     frames: tuple[Frame, ...]
 
     @classmethod
@@ -92,7 +93,7 @@ class Recording:
         facts, arrays, frames, shapes = None, None, [], {}
         data: dict[int, dict[str, Any]] = {}
         for kind, number, content in _records(path):
-            if kind == "scene":
+            if kind == "stage":
                 facts = json.loads(content)
             elif kind == "arrays":
                 arrays = dict(np.load(io.BytesIO(content), allow_pickle=False))
@@ -104,8 +105,8 @@ class Recording:
                 positions = np.frombuffer(content, "<f4").reshape(-1, 3).astype(float)
                 frames.append(frame_from(said, positions, shapes))
         if facts is None or arrays is None:
-            raise InputError(str(path), expected="a recording of pliant", got="a file without a scene")
-        return cls(scene_from(facts, arrays), tuple(frames))
+            raise InputError(str(path), expected="a recording of pliant", got="a file without a stage")
+        return cls(stage_from(facts, arrays), tuple(frames))
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -127,7 +128,7 @@ class Recording:
 
     def units(self) -> dict[str, str]:
         """The SI unit of each signal."""
-        rows = {row.name: row for row in self.scene.rows}
+        rows = {row.name: row for row in self.stage.rows}
         return {name: _unit(name, rows) for name in self.signals}
 
     def to_csv(self, path: str | Path) -> Path:
@@ -152,9 +153,9 @@ def _records(path: Path) -> Iterator[tuple[str, int, Any]]:
             for record in StreamReader(file).records:
                 if isinstance(record, Channel):
                     topics[record.id] = record.topic
-                elif isinstance(record, Metadata) and record.name == "scene":
-                    yield "scene", 0, record.metadata["json"]
-                elif isinstance(record, Attachment) and record.name == "scene.npz":
+                elif isinstance(record, Metadata) and record.name == "stage":
+                    yield "stage", 0, record.metadata["json"]
+                elif isinstance(record, Attachment) and record.name == "stage.npz":
                     yield "arrays", 0, record.data
                 elif isinstance(record, Message):
                     yield topics[record.channel_id], record.sequence, record.data
@@ -166,8 +167,8 @@ def _unit(signal: str, rows: Mapping[str, RowFacts]) -> str:
     kind, _, name = signal.partition(" ")
     if kind in ("time", "seconds"):
         return "s"
-    if signal == "contact force":
-        return "N"
+    if signal in WHOLE:
+        return WHOLE[signal]
     row = rows.get(name) or rows[name.rpartition(" ")[0]]
     if kind == "command":
         return row.effort_unit if row.drive == "effort" else row.unit

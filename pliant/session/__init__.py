@@ -6,7 +6,7 @@ frame = session.step()
 """
 
 from pliant.frame import Frame, Push, Touch
-from pliant.scene import RowFacts, Scene
 from pliant.session.session import MODES, Session
+from pliant.stage import RowFacts, Stage
 
-__all__ = ["MODES", "Frame", "Push", "RowFacts", "Scene", "Session", "Touch"]
+__all__ = ["MODES", "Frame", "Push", "RowFacts", "Session", "Stage", "Touch"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import Any
 
-from pliant.contact import Obstacle
+from pliant.contact import Detector, Obstacle
 from pliant.errors import InputError, unknown_name
 from pliant.laws import as_vector
-from pliant.scene import shape_data
+from pliant.stage import shape_data
 
 
 class Around:
@@ -53,3 +53,18 @@ class Around:
     def _check(self, name: str) -> None:
         if name not in self.obstacles:
             raise unknown_name("obstacle", name, self.obstacles)
+
+
+def arrange(
+    detector: Detector, old: Mapping[str, Obstacle], obstacles: Iterable[Obstacle]
+) -> dict[str, Obstacle]:
+    """A detector's obstacles, so far the `old` ones, become these; returns them by name."""
+    new = {o.name: o for o in obstacles}
+    for name in old.keys() - new.keys():
+        detector.remove(name)
+    for name, obstacle in new.items():
+        if name not in old:
+            detector.add(obstacle)
+        elif obstacle is not old[name]:
+            detector.replace(obstacle)
+    return new

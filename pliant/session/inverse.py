@@ -12,6 +12,7 @@ from pliant.frame import Touch
 from pliant.inverse import Inverse, Outcome, Settings
 from pliant.laws import Law
 from pliant.robot import Robot
+from pliant.session.around import arrange
 from pliant.session.reading import Reading, touching
 from pliant.state import State
 
@@ -31,6 +32,7 @@ class Inverted:
         self.obstacles = {o.name: o for o in obstacles}
         self.controller = Inverse(robot, self.obstacles.values(), laws=laws, state=state, settings=settings)
         self._asked: dict[str, Any] = {}  # targets that the controller has not been told yet
+        self.reading = self._begun()
 
     @property
     def targets(self) -> dict[str, np.ndarray]:
@@ -44,20 +46,21 @@ class Inverted:
         """New targets, from the next step on."""
         self._asked |= targets
 
-    def resting(self) -> Reading:
+    def step(self, laws: Mapping[str, Law], obstacles: Iterable[Obstacle]) -> Reading:
+        """One step towards the targets, under more laws (of lost actuators, of a hand that pushes)."""
+        self._impose(dict(laws))
+        self.obstacles = arrange(self.controller.detector, self.obstacles, obstacles)
+        outcome = self.controller.step(targets=self._asked)
+        self._asked = {}
+        self.reading = self._read(outcome)
+        return self.reading
+
+    def _begun(self) -> Reading:
         """Where the controller begins."""
         robot, state = self.robot, self.controller.model.state(self.controller.pose)
         delta = robot.split(robot.bundle.delta(robot.bundle.positions(state.q)))
         command = {name: delta[name] for name, row in robot.rows.items() if row.law.role == "actuator"}
         return Reading(state, robot.split(state.effort), delta, command, Touch.none(), "moving")
-
-    def step(self, laws: Mapping[str, Law], obstacles: Iterable[Obstacle]) -> Reading:
-        """One step towards the targets, under more laws (of lost actuators, of a hand that pushes)."""
-        self._impose(dict(laws))
-        self._arrange({o.name: o for o in obstacles})
-        outcome = self.controller.step(targets=self._asked)
-        self._asked = {}
-        return self._read(outcome)
 
     def _impose(self, laws: dict[str, Law]) -> None:
         """Laws of this step; rows that are no longer named have their own again."""
@@ -66,18 +69,6 @@ class Inverted:
         if changed:
             self.controller.change(changed)
             self.laws = laws
-
-    def _arrange(self, obstacles: dict[str, Obstacle]) -> None:
-        """The controller's obstacles become these."""
-        detector, old = self.controller.detector, self.obstacles
-        for name in old.keys() - obstacles.keys():
-            detector.remove(name)
-        for name, obstacle in obstacles.items():
-            if name not in old:
-                detector.add(obstacle)
-            elif obstacle is not old[name]:
-                detector.replace(obstacle)
-        self.obstacles = obstacles
 
     def _read(self, outcome: Outcome) -> Reading:
         certificate = outcome.certificate

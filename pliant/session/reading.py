@@ -28,6 +28,7 @@ class Reading:
     limits: tuple[str, ...] = ()
     trouble: str = ""  # what the solver complains about
     timings: Mapping[str, float] = field(default_factory=dict)
+    speed: float = 0.0  # [m/s] of the fastest node
 
 
 def touching(contacts: Contacts | None, normal: Any, friction: Any, opponents: tuple[str, ...]) -> Touch:

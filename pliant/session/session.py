@@ -14,22 +14,26 @@ from pliant.frame import Frame, Push
 from pliant.inverse import Settings
 from pliant.laws import Known, Law, as_vector
 from pliant.robot import Robot
-from pliant.scene import RowFacts, Scene, movable_target, polylines
 from pliant.session import hand
 from pliant.session.around import Around
+from pliant.session.dynamic import Dynamic
+from pliant.session.fields import at_nodes
 from pliant.session.forward import Forward
 from pliant.session.inverse import Inverted
 from pliant.session.progress import Progress
 from pliant.session.reading import Reading
 from pliant.session.words import sentence
+from pliant.stage import RowFacts, Stage, movable_target, polylines
 from pliant.state import State
 from pliant.static import static
 
-MODES = ("inverse", "forward")
+MODES = ("inverse", "forward", "dynamic")
+Driver = Inverted | Forward | Dynamic
 
 
 class Session:
-    """A robot among obstacles, driven by targets (mode "inverse") or by commands to its actuators (mode "forward").
+    """A robot among obstacles, driven by targets (mode "inverse") or by commands to its actuators: from one equilibrium to
+    the next (mode "forward"), or in motion, with inertia (mode "dynamic").
 
     `period` [s] is what one step stands for. Commands hold from the next step on. Obstacles of the robot's surroundings
     and more `obstacles` can be moved, added and removed; the robot given stays as it is.
@@ -51,9 +55,9 @@ class Session:
         self.settings = settings or Settings(rate=1.0 / period)
         self.hand = hand.Hand(robot)
         self.robot = self.hand.robot
-        self.scene = Scene.of(self.robot, summary=summary, hidden=(hand.ROW,))
-        self.actuators = {row.name: row for row in self.scene.by_role("actuator")}
-        self.effectors = {row.name: row for row in self.scene.by_role("effector")}
+        self.stage = Stage.of(self.robot, summary=summary, hidden=(hand.ROW,))
+        self.actuators = {row.name: row for row in self.stage.by_role("actuator")}
+        self.effectors = {row.name: row for row in self.stage.by_role("effector")}
         self.stiffness = self.hand.stiffness([n for n in self.effectors if movable_target(robot, n)])
         self.listeners: list[Callable[[Frame], None]] = []
         self._first = (*robot.surroundings.obstacles, *obstacles)
@@ -72,10 +76,10 @@ class Session:
         self._push_law = self.hand.law
         self.count, self.mode, self._progress = 0, self._start_mode, Progress()
         self._driver = self._begin(None)
-        self.frame = self._show(self._resting())
+        self.frame = self._show(self._driver.reading)
 
     def aim(self, row: str, value: Any) -> None:
-        """A new target of an effector. In forward mode there are none."""
+        """A new target of an effector, in inverse mode."""
         if row not in self.effectors:
             raise unknown_name("effector", row, self.effectors)
         value = as_vector(value, self.effectors[row].size, f"target of {row!r}")
@@ -83,13 +87,13 @@ class Session:
             self._driver.aim({row: value})
 
     def drive(self, row: str, *, effort: Any = None, displacement: Any = None) -> None:
-        """Command an actuator in forward mode; values beyond its limits are clipped to them."""
+        """Command an actuator, in forward and dynamic mode; values beyond its limits are clipped to them."""
         facts = self._actuator(row)
         if (effort is None) == (displacement is None):
             raise InputError(f"command of {row!r}", expected="effort= or displacement=", got="both or none")
         kind, value = ("displacement", displacement) if effort is None else ("effort", effort)
         vector = as_vector(value, facts.size, f"{kind} of {row!r}")
-        if isinstance(self._driver, Forward):
+        if not isinstance(self._driver, Inverted):
             self._driver.drive(row, kind, vector)
 
     def switch(self, mode: str) -> None:
@@ -128,7 +132,7 @@ class Session:
         self._off = {name: law for name, law in self._off.items() if name != row}
 
     def push(self, vertices: Any, weights: Any, force: Any) -> None:
-        """Push the skin with a force (3,) [N] at Σ weights · vertices; vertices are those of the scene."""
+        """Push the skin with a force (3,) [N] at Σ weights · vertices; vertices are those of the stage."""
         weights = as_vector(weights, len(vertices), "weights of a push")
         self.hand.hold(vertices, weights, as_vector(force, 3, "force of a push"))
         self._push_law = self.hand.law
@@ -161,24 +165,16 @@ class Session:
 
     @property
     def commands(self) -> dict[str, tuple[str, np.ndarray]]:
-        """In forward mode, what each actuator is asked for: "effort" or "displacement", and the value."""
-        if not isinstance(self._driver, Forward):
+        """In forward and dynamic mode, what each actuator is asked for: "effort" or "displacement", and the value."""
+        if isinstance(self._driver, Inverted):
             return {}
-        return {name: (c.drive, c.asked) for name, c in self._driver.commands.items()}
+        return {name: (c.drive, c.asked) for name, c in self._driver.commands.now.items()}
 
     def field(self, name: str) -> np.ndarray:
         """A quantity at the nodes (k,): displacement [m], strain (largest principal Green) or stress (von Mises) [Pa]."""
-        if name not in self.scene.fields:
-            raise unknown_name("field", name, self.scene.fields)
-        q, z = self.state.q, self.state.internal
-        if name == "displacement":
-            return np.linalg.norm(self.frame.positions - self.robot.positions(self.robot.rest.q), axis=1)
-        spans = zip(self.robot.bodies, self.robot.q_spans, self.robot.z_spans, strict=True)
-        if name == "strain":
-            parts = [np.abs(np.linalg.eigvalsh(b.strain(q[s], at="nodes"))).max(axis=1) for b, s, _ in spans]
-        else:
-            parts = [b.stress(q[s], "von_mises", at="nodes", z=z[t]) for b, s, t in spans]
-        return np.concatenate(parts)
+        if name not in self.stage.fields:
+            raise unknown_name("field", name, self.stage.fields)
+        return at_nodes(self.robot, self.state, name)
 
     # Inside
 
@@ -187,16 +183,18 @@ class Session:
         """Laws instead of the robot's own: of lost actuators and of the hand."""
         return {**self._off, hand.ROW: self._push_law}
 
-    def _begin(self, state: State | None) -> Inverted | Forward:
+    def _begin(self, state: State | None) -> Driver:
+        obstacles, actuators = self.around.obstacles.values(), list(self.actuators.values())
         if self.mode == "inverse":
-            obstacles = self.around.obstacles.values()
             driver = Inverted(self.robot, self._laws, obstacles, state, self.settings)
             if state is not None:
                 delta = self.frame.displacement
                 driver.aim({name: delta[name] for name in self.effectors})
             return driver
         start = state if state is not None else self._at_rest()
-        return Forward(self.robot, list(self.actuators.values()), start)
+        if self.mode == "dynamic":
+            return Dynamic(self.robot, actuators, start, obstacles, self.period)
+        return Forward(self.robot, actuators, start, self._laws, obstacles)
 
     def _at_rest(self) -> State:
         """Equilibrium with all actuators at zero effort; undeformed where actuators must hold the robot."""
@@ -207,19 +205,13 @@ class Session:
         except SingularError:
             return self.robot.rest
 
-    def _resting(self) -> Reading:
-        """Before the first step."""
-        if isinstance(self._driver, Inverted):
-            return self._driver.resting()
-        return self._driver.step(self._laws, tuple(self.around.obstacles.values()))
-
     def _show(self, reading: Reading) -> Frame:
         """The frame of a reading."""
         self._reading, state = reading, reading.state
         effort, delta = _without_hand(reading.effort), _without_hand(reading.displacement)
         target = self._driver.targets if isinstance(self._driver, Inverted) else {}
         error = {name: value - delta[name] for name, value in target.items()}
-        status, cables = reading.status, [name for name, _ in self.scene.cables]
+        status, cables = reading.status, [name for name, _ in self.stage.cables]
         if self._progress.still(target, error) and target and status == "moving":
             status = "at its limits" if reading.limits else "out of reach"
         pulling = set(self.actuators).difference(self.lost)
@@ -243,14 +235,15 @@ class Session:
             push=self._pushed(state),
             obstacles=self.around.shapes,
             timings=reading.timings,
+            speed=reading.speed,
         )
-        rows = {row.name: row for row in self.scene.rows}
+        rows = {row.name: row for row in self.stage.rows}
         return replace(frame, words=sentence(frame, rows, trouble=bool(reading.trouble)))
 
     def _pushed(self, state: State) -> Push | None:
         if not self.hand.pushing:
             return None
-        skin = self.robot.positions(state.q)[self.scene.vertices[self.hand.vertices]]
+        skin = self.robot.positions(state.q)[self.stage.vertices[self.hand.vertices]]
         return Push(self.hand.weights @ skin, self.hand.force)
 
     def _actuator(self, row: str) -> RowFacts:

@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.frame import Frame
 from pliant.io.units import quantity
-from pliant.scene import RowFacts
+from pliant.stage import RowFacts
 
 NOWHERE = "It stays where it was: no equilibrium was found for this command. Try a smaller one."
 

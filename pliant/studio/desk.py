@@ -16,8 +16,8 @@ from pliant.contact import Box, Cylinder, Plane, Sphere
 from pliant.errors import InputError, PliantError, unknown_name
 from pliant.frame import Frame
 from pliant.io.recording import Recorder
-from pliant.scene import Scene
 from pliant.session import Session
+from pliant.stage import Stage
 
 MOST_OBSTACLES = 24
 LONGEST_RECORDING = 30_000  # frames
@@ -25,10 +25,10 @@ LONGEST_RECORDING = 30_000  # frames
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What a viewer is shown: a frame, its scene, the state of the desk, and quantities at the nodes by name."""
+    """What a viewer is shown: a frame, its stage, the state of the desk, and quantities at the nodes by name."""
 
     frame: Frame
-    scene: Scene
+    stage: Stage
     state: Mapping[str, Any]
     hand: float = 1.0  # stiffness of a pull on the skin [N/m]
     fields: Mapping[str, np.ndarray] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Desk:
         """A sphere, box, cylinder or plane at a place (3,) [m]; the plane faces up, the cylinder stands."""
         if len(self.session.obstacles) >= MOST_OBSTACLES:
             raise InputError("obstacles", expected=f"at most {MOST_OBSTACLES}", got="one more")
-        place, up = np.array(at), self.session.scene.up
+        place, up = np.array(at), self.session.stage.up
         made = {
             "sphere": lambda: Sphere(place, size / 2),
             "box": lambda: Box(place, np.full(3, size), rounding=0.1 * size),
@@ -76,7 +76,7 @@ class Desk:
         number = 1
         while (path := self.folder / f"{_plain(self.name)}-{number}.mcap").exists():
             number += 1
-        self.recorder = Recorder(path, self.session.scene)
+        self.recorder = Recorder(path, self.session.stage)
         self.recorder.write(self.session.frame)
         self.session.listeners.append(self.recorder.write)
 
@@ -116,7 +116,7 @@ class Desk:
     def view(self, fields: frozenset[str] = frozenset()) -> View:
         """What viewers see now, with the fields that some of them want."""
         session = self.session
-        known = {name: session.field(name) for name in fields if name in session.scene.fields}
+        known = {name: session.field(name) for name in fields if name in session.stage.fields}
         asked = {n: [drive, *map(float, value)] for n, (drive, value) in session.commands.items()}
         state = {
             "playing": self.playing,
@@ -128,7 +128,7 @@ class Desk:
             "recording": self.recorder.count if self.recorder else None,
             "recordings": len(self.recordings),
         }
-        return View(session.frame, session.scene, state, session.stiffness, known)
+        return View(session.frame, session.stage, state, session.stiffness, known)
 
 
 def _said(error: Exception) -> str:

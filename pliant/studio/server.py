@@ -19,7 +19,7 @@ from pliant.io.player import page
 from pliant.studio import messages
 from pliant.studio.desk import View
 from pliant.studio.loop import Loop
-from pliant.studio.packet import frame_packet, scene_packet
+from pliant.studio.packet import frame_packet, stage_packet
 from pliant.studio.policy import policy
 from pliant.studio.viewer import Viewer
 
@@ -92,13 +92,13 @@ class Studio:
             viewer.show(view)
 
     def _encode(self, view: View, what: str) -> bytes:
-        """The packet of a view: "scene", or a frame with the field `what`; the same bytes for all viewers."""
+        """The packet of a view: "stage", or a frame with the field `what`; the same bytes for all viewers."""
         if view is not self.view or what not in self._cache:
-            if what == "scene":
-                made = scene_packet(view.scene, {"robots": self.robots, "hand": view.hand})
+            if what == "stage":
+                made = stage_packet(view.stage, {"robots": self.robots, "hand": view.hand})
             else:
                 field = (what, view.fields[what]) if what in view.fields else None
-                made = frame_packet(view.frame, view.scene, {"desk": view.state}, field)
+                made = frame_packet(view.frame, view.stage, {"desk": view.state}, field)
             if view is not self.view:
                 return made
             self._cache[what] = made

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from pliant.scene import Scene
+from pliant.stage import Stage
 from pliant.studio.desk import View
 
 UNDRAWN = 2  # frames on their way, at most
@@ -22,7 +22,7 @@ class Viewer:
         self.serial = 0  # of the last frame sent
         self.drawn = 0  # of the last one acknowledged
         self._sent: View | None = None
-        self._scene: Scene | None = None
+        self._stage: Stage | None = None
         self._shapes: dict[str, Any] = {}
         self._next: View | None = None
         self._notes: list[dict[str, Any]] = []
@@ -62,9 +62,9 @@ class Viewer:
                 await self._deliver(view)
 
     async def _deliver(self, view: View) -> None:
-        if view.scene is not self._scene:
-            self._scene, self._shapes = view.scene, {}
-            await self._send(self._encode(view, "scene"))
+        if view.stage is not self._stage:
+            self._stage, self._shapes = view.stage, {}
+            await self._send(self._encode(view, "stage"))
         shapes = view.frame.obstacles
         changed = {name: shape for name, shape in shapes.items() if self._shapes.get(name) is not shape}
         if changed or len(shapes) != len(self._shapes):
