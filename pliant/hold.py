@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.algebra import Factor, NotPositiveDefinite, factorise
-from pliant.interactions.chain import SparseRows
+from pliant.algebra import Factor, NotPositiveDefinite, SparseRows, factorise
 from pliant.robot import Robot
 
 SINGULAR = 1e-11  # ratio of pivots below which a motion counts as free

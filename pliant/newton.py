@@ -142,15 +142,18 @@ def _look(problem: Problem, now: Iterate) -> View | None:
     if detector is None:
         return View(linear, now.lam, problem.conditions, problem.span, None, None, 0.5 * robot.length)
     reach, seen = min(detector.reach(now.moved), FARTHEST * detector.alarm), now.q
-    if now.iterations < KEEP_AFTER or now.contacts is None or now.seen is None:
+    if now.contacts is None or now.seen is None:
         contacts = detector.detect(now.q, reach)
+    elif now.iterations < KEEP_AFTER:
+        contacts = detector.redetect(now.q, now.contacts, now.force[: len(now.contacts)], reach)
     else:
         contacts, seen = now.contacts.followed(now.seen, now.q), now.q
     flat, linear = linear.K, linear.with_contacts(contacts, problem.start)
     rows = len(linear.delta) - len(now.lam)
     force = np.zeros(rows) if now.contacts is None else contacts.carried_forces(now.contacts, now.force, rows)
     if problem.curved:
-        linear = replace(linear, K=detector.bent(flat, contacts, force[: len(contacts)], now.q))
+        bent, turning = detector.bent(flat, contacts, force[: len(contacts)], now.q)
+        linear = replace(linear, K=bent, turning=turning)
     conditions = problem.conditions.with_contacts(contacts.friction, problem.allowance[contacts.index], rows)
     span = np.concatenate([problem.span, np.full(rows, robot.length)])
     return View(linear, np.concatenate([now.lam, force]), conditions, span, contacts, seen, reach)

@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.algebra import Factor, NotPositiveDefinite
+from pliant.algebra import Factor, NotPositiveDefinite, SparseRows, Updated
 from pliant.algebra import factorise as factorise_matrix
 from pliant.contact import Contacts
 from pliant.hold import Hold
-from pliant.interactions.chain import SparseRows
 from pliant.robot import Conditions, Robot
 from pliant.solvers import mcp
 
@@ -37,7 +36,10 @@ class Linear:
     H: SparseRows
     delta: np.ndarray
     K: np.ndarray | None
-    flat: np.ndarray | None = None  # K as if all obstacles were flat, where pushes turn with their normals
+    flat: np.ndarray | None = (
+        None  # K as if all that is touched were flat, where pushes turn with its normals
+    )
+    turning: tuple[SparseRows, np.ndarray] | None = None  # U and C⁻¹: K + UᵀCU where bodies push each other
 
     def with_contacts(self, contacts: Contacts, start: np.ndarray) -> Linear:
         """With the rows of contacts below: gaps, and with friction the slips since the coordinates `start`."""
@@ -124,10 +126,17 @@ def linearise(
     return Linear(q, energy, r, H, bundle.delta(p), K)
 
 
-def factorise(robot: Robot, K: np.ndarray, work: Workspace, *, indefinite: bool = False) -> Factor:
-    """K = L S Lᵀ; raises NotPositiveDefinite unless `indefinite`."""
+def factorise(
+    robot: Robot,
+    K: np.ndarray,
+    work: Workspace,
+    *,
+    turning: tuple[SparseRows, np.ndarray] | None = None,
+    indefinite: bool = False,
+) -> Factor:
+    """K = L S Lᵀ; raises NotPositiveDefinite unless `indefinite`. `turning`: U and C⁻¹ of K + UᵀCU."""
     work.factor = factorise_matrix(robot.symbolic, K, indefinite=indefinite, out=work.factor)
-    return work.factor
+    return work.factor if turning is None else Updated(work.factor, *turning, indefinite=indefinite)
 
 
 def factorise_shifted(robot: Robot, K: np.ndarray, work: Workspace) -> tuple[Factor, float]:
@@ -151,11 +160,11 @@ def condense(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, SparseRows]:
     """Free motion under the given efforts, δ_free and W of the solved rows, and their H."""
     rows = conditions.solved
+    H = linear.H.take(rows)
+    W = factor.compliance(H) if len(rows) else np.zeros((0, 0))
     dq_free = factor.solve(
         linear.r + linear.H.transpose_dot(np.where(conditions.given, conditions.effort, 0.0))
     )
-    H = linear.H.take(rows)
-    W = factor.compliance(H) if len(rows) else np.zeros((0, 0))
     return dq_free, linear.delta[rows] + H.dot(dq_free), W, H
 
 
@@ -196,7 +205,7 @@ def step(
     assert linear.K is not None
     shift = 0.0
     try:
-        factor = work.timed("factorise", factorise, robot, linear.K, work)
+        factor = work.timed("factorise", factorise, robot, linear.K, work, turning=linear.turning)
         dq_free, delta_free, W, H = work.timed("condense", condense, factor, linear, conditions)
     except NotPositiveDefinite:
         factor, shift, condensed = _past_limit_point(robot, linear, conditions, work, lam)
@@ -210,7 +219,9 @@ def _past_limit_point(robot: Robot, linear: Linear, conditions: Conditions, work
     """(factor, shift, condensation) where K is not positive definite: indefinite if the rows hold it, else shifted."""
     assert linear.K is not None
     try:
-        factor = work.timed("factorise", factorise, robot, linear.K, work, indefinite=True)
+        factor = work.timed(
+            "factorise", factorise, robot, linear.K, work, turning=linear.turning, indefinite=True
+        )
         condensed = work.timed("condense", condense, factor, linear, conditions)
         if _held_by(condensed[2], conditions, lam, factor.negative):
             return factor, 0.0, condensed

@@ -22,7 +22,9 @@ from test_contact_common import (
 import pliant as pl
 from pliant import contact
 from pliant.contact import soft
+from pliant.contact.keeping import over_facets
 from pliant.contact.skin import Skin
+from pliant.contact.turning import turning
 
 KINDS = pytest.mark.parametrize(("kind", "order"), [("tet", 1), ("tet", 2), ("hex", 1)])
 
@@ -273,3 +275,66 @@ def test_distances_between_bodies_against_all_triangles():
     np.testing.assert_allclose(np.abs(found.gap[mine]), brute_distance(p[mine], X, T), atol=1e-14)
     assert ((winding(p[mine], X, T) > 0.5) == (found.gap[mine] < 0)).all()
     assert (found.gap[mine] < 0).any() and (found.gap[mine] > 0).any()
+
+
+# Stiffness
+
+
+@KINDS
+def test_pushes_turn_with_the_facets(kind, order, within):
+    """−∂(Hᵀλ)/∂q by differences is UᵀCU for contacts over facets that touch."""
+    robot = pair(1e-7, kind=kind, order=order, turn=0.0)
+    detector = contact.Detector(robot)
+    q = deformed(robot, amplitude=2e-5)
+    found = detector.detect(q)
+    rng = np.random.default_rng(1)
+    force = np.where(np.abs(found.gap) < 1e-4, rng.uniform(0.5, 1.0, len(found)), 0.0)
+    push = lambda x: pushed(detector.detect(x), found, force, x)
+    U, C_inverse = turning(found, force, q)
+    over = np.zeros(len(found), bool)
+    over[:] = (found.stencil.weight.reshape(-1, 4)[:, 1:] < -1e-6).all(axis=1)
+    assert over[force > 0].sum() == len(C_inverse) // 4 > 3
+    force[~over] = 0.0
+    for _ in range(5):
+        dq = rng.normal(size=robot.ndof)
+        h = 1e-9 / np.abs(dq).max()
+        change = (push(robot.retract(q, h * dq)) - push(robot.retract(q, -h * dq))) / (2 * h)
+        predicted = U.transpose_dot(np.linalg.solve(C_inverse, U.dot(dq)))
+        within(np.linalg.norm(change + predicted) / np.linalg.norm(change), 2e-2, f"turning {kind} {order}")
+
+
+def pushed(now, before, force, q):
+    """Hᵀλ with the forces of earlier contacts."""
+    return now.rows(q).transpose_dot(now.carried(before, force))
+
+
+def test_a_pushing_sample_keeps_its_facet_until_it_is_well_beside_it():
+    """Moved across an edge, it stays on the plane it was on for a while; what does not push takes the nearest facet."""
+    robot = pair(1e-6, turn=0.05)
+    detector = contact.Detector(robot)
+    q = deformed(robot, amplitude=2e-5)
+    before = detector.detect(q)
+    over = over_facets(before)
+    crossed = 0
+    for push in (2e-4, 5e-4, 1e-3, 3e-3):
+        moved = q.copy().reshape(-1, 3)
+        moved[len(robot.bodies[0].mesh.nodes) :] += (push, 0.5 * push, 0)  # the upper bar slides
+        fresh = detector.detect(moved.ravel())
+        again = detector.redetect(moved.ravel(), before, over.astype(float))
+        assert np.array_equal(again.index, fresh.index)
+        idle = detector.redetect(moved.ravel(), before, 0.0 * over)
+        assert np.array_equal(idle.stencil.point, fresh.stencil.point)
+        place = fresh.matched(before)
+        other = np.flatnonzero((again.stencil.point != fresh.stencil.point).reshape(-1, 4).any(axis=1))
+        crossed += len(other)
+        assert over[place[other]].all() and (place[other] >= 0).all()
+        p = again.points.positions(moved.ravel())
+        for k in other:
+            sample, *facet = again.stencil.point[4 * k : 4 * k + 4]
+            assert set(facet) == set(before.stencil.point[4 * place[k] + 1 : 4 * place[k] + 4])
+            weights = -again.stencil.weight[4 * k + 1 : 4 * k + 4]
+            assert weights.min() > -0.1 and abs(weights.sum() - 1) < 1e-12
+            foot = weights @ p[facet]
+            assert np.allclose(p[sample] - foot, again.gap[k] * again.normal[k], atol=1e-12)
+            assert np.allclose(again.tangents[k] @ again.normal[k], 0, atol=1e-12)
+    assert crossed > 5

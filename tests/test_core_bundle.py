@@ -13,7 +13,7 @@ from test_core_models import trial  # noqa: F401  (a fixture)
 
 import pliant as pl
 from pliant.interactions import registry
-from pliant.interactions.chain import SparseRows
+from pliant.algebra import SparseRows
 from pliant.step import Linear, linearise
 
 NAMES = [name for name, _ in registry]

@@ -3,5 +3,16 @@
 from pliant.algebra.backends import analyse, factorise
 from pliant.algebra.factor import Factor, NotPositiveDefinite, Symbolic
 from pliant.algebra.pattern import Pattern
+from pliant.algebra.rows import SparseRows
+from pliant.algebra.update import Updated
 
-__all__ = ["Factor", "NotPositiveDefinite", "Pattern", "Symbolic", "analyse", "factorise"]
+__all__ = [
+    "Factor",
+    "NotPositiveDefinite",
+    "Pattern",
+    "SparseRows",
+    "Symbolic",
+    "Updated",
+    "analyse",
+    "factorise",
+]

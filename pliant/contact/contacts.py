@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from pliant.algebra import SparseRows
 from pliant.contact.stack import Stack
 from pliant.errors import InputError
-from pliant.interactions.chain import SparseRows, chain_rows
+from pliant.interactions.chain import chain_rows
 
 
 class Stencil(NamedTuple):
@@ -70,13 +71,24 @@ class Contacts:
         """∂gap/∂p on the stencil, (nnz, 3)."""
         return self.stencil.weight[:, None] * np.repeat(self.normal, np.diff(self.stencil.ptr), axis=0)
 
-    def rows(self, q: np.ndarray) -> SparseRows:
-        """H = ∂gap/∂dq, (n, ndof); the force of contact k is λₖ Hₖᵀ, pushing for λₖ > 0."""
-        return self._chain(q, self.normal.reshape(-1, 1, 3))
+    def rows(self, q: np.ndarray, weight: np.ndarray | None = None) -> SparseRows:
+        """H = ∂gap/∂dq, (n, ndof); the force of contact k is λₖ Hₖᵀ, pushing for λₖ > 0.
+
+        `weight` (nnz,) replaces the stencil's: motions along the normals, added up in another way.
+        """
+        return self._chain(q, self.normal.reshape(-1, 1, 3), weight)
 
     def tangent_rows(self, q: np.ndarray) -> SparseRows:
         """∂slip/∂dq, (2n, ndof): rows 2k and 2k + 1 are the motion of contact k along its two tangents."""
         return self._chain(q, self.tangents)
+
+    def chosen(self, which: np.ndarray) -> Contacts:
+        """Some of these contacts, by place."""
+        s, count = self.stencil, np.diff(self.stencil.ptr)[which]
+        ptr = np.concatenate([[0], np.cumsum(count)])
+        entry = np.repeat(s.ptr[which] - ptr[:-1], count) + np.arange(ptr[-1])
+        of = {f.name: getattr(self, f.name)[which] for f in fields(self)[:9]}
+        return replace(self, **of, stencil=Stencil(ptr, s.point[entry], s.weight[entry]))
 
     def followed(self, seen: np.ndarray, q: np.ndarray) -> Contacts:
         """The same pairs at q with the normals they had at `seen`, where they were detected."""
@@ -132,9 +144,10 @@ class Contacts:
         out[self.index] = values
         return out
 
-    def _chain(self, q: np.ndarray, directions: np.ndarray) -> SparseRows:
+    def _chain(self, q: np.ndarray, directions: np.ndarray, weight: np.ndarray | None = None) -> SparseRows:
         P, s = self.points, self.stencil
-        indptr, indices, gradient, point = _lay_out(s.ptr, s.point, s.weight, directions, P.ptr, P.block)
+        weight = s.weight if weight is None else weight
+        indptr, indices, gradient, point = _lay_out(s.ptr, s.point, weight, directions, P.ptr, P.block)
         data = chain_rows(gradient, point, P.ptr, P.plain, P.weight, P.jacobian(q), len(indices))
         return SparseRows(indptr, indices, data, (len(indptr) - 1, P.ndof))
 

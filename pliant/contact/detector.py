@@ -8,16 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from pliant.algebra import SparseRows
 from pliant.contact.checks import frozen, non_negative, positive
 from pliant.contact.cloud import Cloud
 from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.curvature import add_curvature
 from pliant.contact.gather import gather
+from pliant.contact.keeping import BESIDE, kept
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.obstacles.obstacle import INF
 from pliant.contact.samples import Samples
 from pliant.contact.skin import Skin
 from pliant.contact.soft import SoftOpponent, SoftSearch, body_opponents, pair_opponents
+from pliant.contact.turning import turning
 from pliant.errors import InputError, unknown_name
 from pliant.mesh import Surface
 
@@ -136,6 +139,18 @@ class Detector:
         """How far to look [m] when samples moved by `motion` [m] in the last step: max(alarm, 2·motion)."""
         return max(self.alarm, 2.0 * float(motion))
 
+    def redetect(
+        self,
+        q: np.ndarray,
+        before: Contacts,
+        force: np.ndarray,
+        reach: float | None = None,
+        beside: float = BESIDE,
+    ) -> Contacts:
+        """Contacts at q, where those that pushed `before` with `force` (n,) [N] keep their facets; see `keeping`."""
+        fresh = self.detect(q, reach)
+        return kept(fresh, before, force, q, beside) if self.soft and force.any() else fresh
+
     def detect(self, q: np.ndarray, reach: float | None = None) -> Contacts:
         """Contacts at the robot's coordinates q with a gap below `reach` [m], by default the alarm distance."""
         limit = self.alarm if reach is None else positive(reach, "reach")
@@ -158,14 +173,18 @@ class Detector:
             self._nothing = contacts
         return contacts
 
-    def bent(self, K: np.ndarray, contacts: Contacts, force: np.ndarray, q: np.ndarray) -> np.ndarray:
-        """K − ∂(Hᵀλ)/∂q of contacts that push with `force` (n,) [N], on the robot's pattern; see `curvature`."""
-        if not self._present or not force.any():
-            return K
-        K = K.copy()
-        by_slot = {self._slots[o.name]: o for o in self._present}
-        add_curvature(K, self.robot, contacts, force, by_slot, q)
-        return K
+    def bent(
+        self, K: np.ndarray, contacts: Contacts, force: np.ndarray, q: np.ndarray
+    ) -> tuple[np.ndarray, tuple[SparseRows, np.ndarray] | None]:
+        """K − ∂(Hᵀλ)/∂q of contacts that push with `force` (n,) [N]: with obstacles on the robot's pattern (see `curvature`),
+        between bodies as a low-rank change of it (see `turning`), None where there is none."""
+        if not force.any():
+            return K, None
+        if self._present:
+            K = K.copy()
+            by_slot = {self._slots[o.name]: o for o in self._present}
+            add_curvature(K, self.robot, contacts, force, by_slot, q)
+        return K, turning(contacts, force, q) if self.soft else None
 
     def penetrations(self, q: np.ndarray) -> dict[str, float]:
         """Depth [m] of the deepest point of the robot's skin in each opponent, 0 if none; on much denser

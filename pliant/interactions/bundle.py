@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from pliant.algebra import SparseRows
 from pliant.algebra.pattern import Pattern
 from pliant.errors import InputError
-from pliant.interactions.chain import SparseRows, add_curvature, chain_rows, point_forces
+from pliant.interactions.chain import add_curvature, chain_rows, point_forces
 from pliant.interactions.interaction import Interaction
 from pliant.points import Points
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.algebra import Factor, NotPositiveDefinite
+from pliant.algebra import Factor, NotPositiveDefinite, SparseRows
 from pliant.contact import Contacts
-from pliant.interactions.chain import SparseRows
 from pliant.inverse.held_drives import held_drives
 from pliant.inverse.roles import Roles
 from pliant.inverse.settings import Settings
@@ -69,9 +68,10 @@ def condense(
         H = H.above(contacts.tangent_rows(q))
         delta = np.concatenate([delta, contacts.slip(q, start).ravel()])
     given = np.where(roles.conditions.given, roles.conditions.effort, 0.0)
+    W = factor.compliance(H)
     free = factor.solve(linear.r + linear.H.transpose_dot(given))
     mu = contacts.friction if rough else np.zeros(0)
-    return Condensed(H, free, factor.compliance(H), delta + H.dot(free), delta, factor.negative, mu)
+    return Condensed(H, free, W, delta + H.dot(free), delta, factor.negative, mu)
 
 
 def holding(roles: Roles, lam: np.ndarray, force: np.ndarray, rows: int) -> np.ndarray:

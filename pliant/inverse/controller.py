@@ -87,12 +87,14 @@ class Inverse:
         self.model = Model(robot, detector, laws or {}, settings, state and robot.checked(state))
         self.pose = self.model.start
         self.pace = 1.0  # share of the task step that worked last
-        self.stuck = False  # nothing admissible was found in the last step
+        self.stuck = False  # nothing admissible was found in the last step …
+        self.idle: InverseCertificate | None = None  # … nor did it move: what to say until something changes
+        self.decrement = np.inf  # of the last step that was taken
         self.goal = self.model.aims(self.pose)  # of the last step
         self.backed = False  # went back for this target: once is enough
         self.wary: np.ndarray | None = None  # the target for which another minimum was too far
         self.safe: list[Pose] = []  # poses before the last steps, all of them stable
-        self.target = self._first_target()
+        self.target = self.asked = self._first_target()
         self.bias = 0.0 * self.target
         self.resting, self.calm = (
             True,
@@ -111,7 +113,9 @@ class Inverse:
         self._aim(targets)
         before = self.model.again(self.pose)
         if before is not self.pose:  # obstacles have moved: perhaps there is a way now
-            self.pace, self.stuck = max(self.pace, AFTERWARDS), False
+            self.pace, self.stuck, self.idle = max(self.pace, AFTERWARDS), False, None
+        if self.idle is not None:
+            return self._outcome(self.idle, begin)
         found = None
         for halvings in range(1 if self.stuck else self.settings.halvings + 1):
             found = self._attempt(before, halvings)
@@ -126,6 +130,7 @@ class Inverse:
         if not found.stable and self.safe and not self.backed:
             return self._outcome(self._stepped_back(found), begin)
         self.pose, self.goal, self.stuck = found.move.pose, found.goal, False
+        self.decrement = found.decrement
         self.safe = [*self.safe, before][-BACK:] if found.stable else []
         self._learn_bias(found)
         if found.halvings == 0 and self.pace >= FROZEN:
@@ -140,7 +145,7 @@ class Inverse:
         rows = self.model.roles.effectors.tolist()
         self.target = np.array([kept.get(row, value) for row, value in zip(rows, fresh, strict=True)])
         self.bias = 0.0 * self.target
-        self.pace, self.stuck = 1.0, False
+        self._begin_anew()
 
     def lose(self, name: str) -> None:
         """An actuator breaks: no effort from now on. The others take over as well as they can."""
@@ -164,7 +169,7 @@ class Inverse:
                 predicted, stable = move.predicted, move.shift == 0.0
         if move is None or decrement > settings.worst_decrement * length:
             return None
-        if pose.depth > max(settings.penetration * length, 0.7 * before.depth):
+        if pose.depth > max(self._allowed_depth, 0.7 * before.depth):
             return None  # deeper than allowed, and not coming out fast enough
         return Attempt(move, before, goal, predicted, decrement, count, halvings, stable)
 
@@ -173,9 +178,7 @@ class Inverse:
         where another one lies."""
         if not len(before.contacts) or self.settings.starts == 1:
             return False
-        return (
-            self.wary is None or self.model.distance(self.target, self.wary) > LEAP * self.robot.length
-        )
+        return self.wary is None or self.model.distance(self.target, self.wary) > LEAP * self.robot.length
 
     def _goal(self, before: Pose) -> np.ndarray:
         """The target, or a point on the way to it."""
@@ -232,21 +235,35 @@ class Inverse:
     def _recovered(self, before: Pose) -> InverseCertificate:
         """Where no step will do: the equilibrium with all drives locked, or if that is not found either, a step to it.
 
-        A robot that is stuck gets no such effort again before its target or an obstacle moves.
+        A robot that is stuck gets no such effort again before its target or an obstacle moves; one that cannot even be brought
+        nearer to equilibrium stays where it is.
         """
         found = self.model.locked(before, ONCE if self.stuck else RECOVERY)
-        near = found.certificate.decrement <= self.settings.worst_decrement * self.robot.length
-        self.pose, self.stuck = before, not found.certificate.converged
-        if near or not self.stuck:
-            force = np.concatenate([found.contact_force, found.friction_force.ravel()])
-            known = None if found.contacts is None else (found.contacts, force)
-            self.pose = self.model.pose(found.q, np.array(found.state.effort), known)
-            self.pace, self.safe = self.pace if self.stuck else AFTERWARDS, []
-        status, limits = "stuck" if self.stuck else "recovered", self._active_limits(self.pose)
-        halvings, moved = self.settings.halvings, not self.stuck
-        return InverseCertificate(
-            status, found.certificate.decrement, self.pose.depth, 0, halvings, 0.0, limits, moved
+        self.stuck, decrement = not found.certificate.converged, found.certificate.decrement
+        force = np.concatenate([found.contact_force, found.friction_force.ravel()])
+        known = None if found.contacts is None else (found.contacts, force)
+        there = self.model.pose(found.q, np.array(found.state.effort), known)
+        worst = self.settings.worst_decrement * self.robot.length
+        taken = not self.stuck or (
+            decrement <= worst and there.depth <= max(self._allowed_depth, before.depth)
         )
+        if taken:
+            self.pose, self.safe, self.decrement = there, [], decrement
+            self.pace = self.pace if self.stuck else AFTERWARDS
+        else:
+            self.pose = before
+        limits = self._active_limits(self.pose)
+        sound = self.pose.depth <= self._allowed_depth and self.decrement <= worst
+        status = "recovered" if not self.stuck else "stuck" if taken or not sound else self._unreached(limits)
+        certificate = InverseCertificate(
+            status, self.decrement, self.pose.depth, 0, self.settings.halvings, 0.0, limits, taken
+        )
+        self.idle = None if taken else certificate
+        return certificate
+
+    @property
+    def _allowed_depth(self) -> float:
+        return self.settings.penetration * self.robot.length
 
     def _stepped_back(self, found: Attempt) -> InverseCertificate:
         """One step more and the robot would buckle, drives locked or not: back to a pose that was stable, and rest."""
@@ -273,9 +290,16 @@ class Inverse:
             target[mine] = as_vector(value, int(mine.sum()), f"target of {name!r}")
             moved = self.model.distance(target, self.target)
             if moved > REACHED * self.robot.length:
-                self.pace, self.stuck, self.backed = 1.0, False, False
+                self._begin_anew()
             self.resting = self.resting and moved < NOTHING * self.robot.length
             self.target = target
+        if self.model.distance(self.target, self.asked) > REACHED * self.robot.length:
+            self._begin_anew(max(self.pace, AFTERWARDS))  # it has crept there
+
+    def _begin_anew(self, pace: float = 1.0) -> None:
+        """For another target, or with other laws: whatever did not work may work now."""
+        self.asked, self.pace = self.target, pace
+        self.stuck, self.backed, self.idle = False, False, None
 
     def _certify(self, found: Attempt) -> InverseCertificate:
         length, here = self.robot.length, self.model.aims(found.move.pose)

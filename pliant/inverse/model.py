@@ -106,15 +106,21 @@ class Model:
     ) -> Pose:
         """The pose at q with efforts λ and the forces of contacts known before; `moved` [m] widens the search for new ones."""
         linear = self.work.timed("linearise", self._linearise, q, lam)
-        contacts = self.work.timed("detect", self.detector.detect, q, self.detector.reach(moved))
+        contacts = self.work.timed("detect", self._touching, q, before, self.detector.reach(moved))
         force = _carried(contacts, before)
         if linear is not None and linear.K is not None:
-            K = self.work.timed(
+            K, turning = self.work.timed(
                 "linearise", self.detector.bent, linear.K, contacts, force[: len(contacts)], q
             )
-            linear = replace(linear, K=K, flat=linear.K)
+            linear = replace(linear, K=K, flat=linear.K, turning=turning)
         delta = self.robot.bundle.delta(self.robot.bundle.positions(q)) if linear is None else linear.delta
         return Pose(q, lam, contacts, force, linear, delta, self.detector.version)
+
+    def _touching(self, q: np.ndarray, before: tuple[Contacts, np.ndarray] | None, reach: float) -> Contacts:
+        if before is None:
+            return self.detector.detect(q, reach)
+        contacts, force = before
+        return self.detector.redetect(q, contacts, force[: len(contacts)], reach)
 
     def again(self, pose: Pose) -> Pose:
         """The same pose among obstacles that may have moved."""
@@ -215,17 +221,18 @@ class Model:
     # Tangents, from the best to the last resort.
 
     def _exact(self, linear: Linear, pose: Pose) -> tuple[Factor, Linear, float]:
-        return factorise(self.robot, _tangent(linear), self.work), linear, 0.0
+        return factorise(self.robot, _tangent(linear), self.work, turning=linear.turning), linear, 0.0
 
     def _flat(self, linear: Linear, pose: Pose) -> tuple[Factor, Linear, float]:
-        """As if obstacles were flat, where the robot would slip off them."""
-        if linear.flat is linear.K or linear.flat is None:
+        """As if what is touched were flat, where the robot would slip off it."""
+        if linear.flat is None or (linear.flat is linear.K and linear.turning is None):
             raise NotPositiveDefinite(-1)
         return factorise(self.robot, linear.flat, self.work), linear, 0.0
 
     def _indefinite(self, linear: Linear, pose: Pose) -> tuple[Factor, Linear, float]:
         """Past a limit point, where the drives may hold what the efforts alone would not."""
-        return factorise(self.robot, _tangent(linear), self.work, indefinite=True), linear, 0.0
+        factor = factorise(self.robot, _tangent(linear), self.work, turning=linear.turning, indefinite=True)
+        return factor, linear, 0.0
 
     def _clamped(self, linear: Linear, pose: Pose) -> tuple[Factor, Linear, float]:
         clamped = self._linearise(pose.q, pose.lam, clamp=True) or linear

@@ -1,0 +1,85 @@
+"""Sparse rows in compressed form, with the few products that a step needs as compiled loops."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+import pliant.sparse as sp
+
+
+class SparseRows(NamedTuple):
+    """H in compressed rows; a column may occur twice in a row (the entries add up). Lighter than a SciPy array."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+    shape: tuple[int, int]
+
+    @property
+    def format(self) -> str:
+        """As SciPy says it, for whoever accepts sparse rows of either kind."""
+        return "csr"
+
+    def dot(self, x: np.ndarray) -> np.ndarray:
+        """H x, (m,)."""
+        return _rows_dot(self.indptr, self.indices, self.data, x)
+
+    def transpose_dot(self, lam: np.ndarray) -> np.ndarray:
+        """Hᵀλ, (n,)."""
+        return _rows_transpose_dot(self.indptr, self.indices, self.data, lam, self.shape[1])
+
+    def norms(self) -> np.ndarray:
+        """Euclidean length of every row, (m,)."""
+        csr = self.to_csr()
+        return np.sqrt(np.asarray((csr * csr).sum(axis=1)).ravel())
+
+    def take(self, rows: np.ndarray) -> SparseRows:
+        """The given rows, in the given order."""
+        indptr, indices, data = _take_rows(self.indptr, self.indices, self.data, rows)
+        return SparseRows(indptr, indices, data, (len(rows), self.shape[1]))
+
+    def above(self, other: SparseRows) -> SparseRows:
+        """These rows, then those of another."""
+        indptr = np.concatenate([self.indptr, self.indptr[-1] + other.indptr[1:]])
+        indices, data = np.concatenate([self.indices, other.indices]), np.concatenate([self.data, other.data])
+        return SparseRows(indptr, indices, data, (self.shape[0] + other.shape[0], self.shape[1]))
+
+    def to_csr(self) -> sp.csr_array:
+        """As a SciPy array."""
+        return sp.csr_array((self.data, self.indices, self.indptr), shape=self.shape)
+
+
+@njit(cache=True, error_model="numpy")
+def _rows_dot(indptr, indices, data, x):
+    y = np.zeros(len(indptr) - 1)
+    for i in range(len(y)):
+        for k in range(indptr[i], indptr[i + 1]):
+            y[i] += data[k] * x[indices[k]]
+    return y
+
+
+@njit(cache=True, error_model="numpy")
+def _rows_transpose_dot(indptr, indices, data, lam, n):
+    y = np.zeros(n)
+    for i in range(len(indptr) - 1):
+        if lam[i] != 0.0:
+            for k in range(indptr[i], indptr[i + 1]):
+                y[indices[k]] += data[k] * lam[i]
+    return y
+
+
+@njit(cache=True, error_model="numpy")
+def _take_rows(indptr, indices, data, rows):
+    ptr = np.zeros(len(rows) + 1, np.int64)
+    for i in range(len(rows)):
+        ptr[i + 1] = ptr[i] + indptr[rows[i] + 1] - indptr[rows[i]]
+    index, value = np.empty(ptr[-1], np.int64), np.empty(ptr[-1])
+    for i in range(len(rows)):
+        first = indptr[rows[i]]
+        for k in range(ptr[i + 1] - ptr[i]):
+            index[ptr[i] + k] = indices[first + k]
+            value[ptr[i] + k] = data[first + k]
+    return ptr, index, value
