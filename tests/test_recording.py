@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from studio_robots import bar
 
 import pliant as pl
-from pliant.frame import Frame, Push, Touch
+from pliant.bench.tube import bent_tube
 from pliant.io.packet import packet, unpack
 from pliant.io.player import BITS, export, player, predicted, unpredicted
 from pliant.io.recording import Recorder, Recording
-from pliant.stage import Stage
 from pliant.session import Session
 
 
@@ -174,64 +173,6 @@ def test_a_player_holds_the_frames(run, tmp_path):
     assert header["frames"][11]["words"] == frames[11].words
     assert [f["shapes"] for f in header["frames"]] == [0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 2]
     assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", text)  # nothing is fetched
-
-
-def bent_tube(count, around=50, along=100):
-    """A tube of 5000 vertices that is bent to and fro, in `count` frames, as a recording."""
-    turn, z = np.meshgrid(
-        np.linspace(0, 2 * np.pi, around, endpoint=False), np.linspace(0, 0.2, along), indexing="ij"
-    )
-    rest = np.stack([0.02 * np.cos(turn), 0.02 * np.sin(turn), z], axis=-1).reshape(-1, 3)
-    i, j = np.meshgrid(np.arange(around), np.arange(along - 1), indexing="ij")
-    a, b = i * along + j, (i + 1) % around * along + j
-    triangles = np.concatenate(
-        [np.stack([a, b, a + 1], -1).reshape(-1, 3), np.stack([b, b + 1, a + 1], -1).reshape(-1, 3)]
-    )
-    stage = Stage(
-        "tube",
-        "",
-        0.2,
-        np.array([0, 0, 1.0]),
-        rest,
-        np.arange(len(rest)),
-        triangles,
-        np.zeros(len(rest), int),
-        (),
-        (),
-        (),
-    )
-    frames = []
-    for step in range(count):
-        k = 8.0 * np.sin(0.07 * step) + 1e-9
-        angle, r = k * rest[:, 2], 1 / k - rest[:, 0]
-        x = np.stack(
-            [
-                1 / k - r * np.cos(angle),
-                rest[:, 1] + 0.004 * np.sin(0.3 * step + 30 * rest[:, 2]),
-                r * np.sin(angle),
-            ],
-            -1,
-        )
-        none = np.zeros((0, 3))
-        frames.append(
-            Frame(
-                step,
-                step / 30,
-                "inverse",
-                x,
-                none,
-                {},
-                {},
-                {},
-                {},
-                {},
-                Touch(none, none),
-                "moving",
-                "",
-                push=Push(x[0], x[0]),
-            )
-        )
-    return Recording(stage, tuple(frames))
 
 
 def test_a_player_of_300_frames_of_5000_vertices_is_below_6_megabytes(record_property):

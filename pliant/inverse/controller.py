@@ -91,7 +91,7 @@ class Inverse:
         self.idle: InverseCertificate | None = None  # … nor did it move: what to say until something changes
         self.decrement = np.inf  # of the last step that was taken
         self.goal = self.model.aims(self.pose)  # of the last step
-        self.backed = False  # went back for this target: once is enough
+        self.backed = self.recovered = False  # went back, or had to recover, for this target: once is enough
         self.wary: np.ndarray | None = None  # the target for which another minimum was too far
         self.safe: list[Pose] = []  # poses before the last steps, all of them stable
         self.target = self.asked = self._first_target()
@@ -130,7 +130,7 @@ class Inverse:
         if not found.stable and self.safe and not self.backed:
             return self._outcome(self._stepped_back(found), begin)
         self.pose, self.goal, self.stuck = found.move.pose, found.goal, False
-        self.decrement = found.decrement
+        self.decrement, self.recovered = found.decrement, self.recovered and found.halvings > 0
         self.safe = [*self.safe, before][-BACK:] if found.stable else []
         self._learn_bias(found)
         if found.halvings == 0 and self.pace >= FROZEN:
@@ -247,18 +247,21 @@ class Inverse:
         taken = not self.stuck or (
             decrement <= worst and there.depth <= max(self._allowed_depth, before.depth)
         )
+        rests = not taken or (self.recovered and self.pace < FROZEN)  # no step at all leads on
         if taken:
             self.pose, self.safe, self.decrement = there, [], decrement
-            self.pace = self.pace if self.stuck else AFTERWARDS
+            self.pace = self.pace if self.stuck or self.recovered else AFTERWARDS
+            self.recovered = True
         else:
             self.pose = before
         limits = self._active_limits(self.pose)
         sound = self.pose.depth <= self._allowed_depth and self.decrement <= worst
-        status = "recovered" if not self.stuck else "stuck" if taken or not sound else self._unreached(limits)
+        status = "stuck" if self.stuck else "recovered"
+        status = self._unreached(limits) if rests and sound else status
         certificate = InverseCertificate(
             status, self.decrement, self.pose.depth, 0, self.settings.halvings, 0.0, limits, taken
         )
-        self.idle = None if taken else certificate
+        self.idle = certificate if rests else None
         return certificate
 
     @property
@@ -299,7 +302,7 @@ class Inverse:
     def _begin_anew(self, pace: float = 1.0) -> None:
         """For another target, or with other laws: whatever did not work may work now."""
         self.asked, self.pace = self.target, pace
-        self.stuck, self.backed, self.idle = False, False, None
+        self.stuck, self.backed, self.recovered, self.idle = False, False, False, None
 
     def _certify(self, found: Attempt) -> InverseCertificate:
         length, here = self.robot.length, self.model.aims(found.move.pose)

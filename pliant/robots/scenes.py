@@ -70,11 +70,14 @@ def rod_scene() -> Scene:
 
 
 def two_bodies_scene() -> Scene:
-    """A point of the organ goes down and up as the probe presses on the wall above it (Fig. 7)."""
+    """A point of the organ goes down and round as the probe presses on the wall above it and pulls sideways (Fig. 7)."""
+    turn = np.linspace(0.0, 2.0 * np.pi, 9)
+    middle, radius = (0.0031, 0.00216, -0.0033), 1e-4  # about where pressing alone brings it
+    ring = middle + radius * np.column_stack([np.cos(turn), np.sin(turn), 0.0 * turn])
     return Scene(
         name="two bodies",
         robot=two_bodies(),
-        path=through([[-0.0028], [-0.0033], [-0.0034], [-0.003], [-0.0028]]),
+        path=through(np.vstack([(0.00301, 0.00211, -0.0028), (0.00306, 0.00214, -0.0031), ring])),
         element=HEX8,
         start={"force": Known(effort=0.07)},
         paper=Paper(contacts=16, dofs=2313, compliance=10.458, programs=0.123),

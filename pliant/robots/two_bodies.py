@@ -35,8 +35,9 @@ def two_bodies(
     density: float = 1000.0,
     probe: float = 0.008,
     push: float = 1.0,
+    aside: float = 1.0,
     spacing: float = 0.004,
-    alarm: float = 0.0003,
+    alarm: float = 0.00018,
 ) -> Robot:
     """A soft wall, held at its rim, and behind it (below) a softer organ, held at its foot; nothing is glued.
 
@@ -45,8 +46,8 @@ def two_bodies(
     ultrasound probe. Sizes along x, y, z in metres; the organ's top is a `dome` whose rim is that share of its height
     lower, `gap` [m] below the wall; `place` is where its axis stands and how far it is turned about it, x, y [m] and
     angle [rad]. Rows: "force", with which a square `probe` of that width presses on the middle of the
-    wall, up to `push` [N]; "tip", the height of the point of the organ's axis at five sixths of its own. No weight: each
-    body rests in its bed. Contact is looked for at points `spacing` [m] apart, nearer than `alarm` [m].
+    wall, up to `push` [N], "force x" and "force y", with which it pulls there sideways, up to ±`aside` [N]; "tip", the place of the
+    point of the organ's axis at five sixths of its height. No weight: each body rests in its bed. Contact is looked for at points `spacing` [m] apart, nearer than `alarm` [m].
     """
     material = lambda young: Hooke(young=young, poisson=poisson)
     plate = box(wall, cells=wall_cells, kind=kind, origin=(-wall[0] / 2, -wall[1] / 2, gap), grade=FINER)
@@ -60,9 +61,12 @@ def two_bodies(
     foot = near_plane(hill, (0.0, 0.0, -organ[2]), (0.0, 0.0, 1.0))
     second = Solid(hill, material(organ_young), density=density, fixed=foot)
     point = axis - (0.0, 0.0, organ[2] / 6)
+    along = lambda direction: _probe(first, probe, gap + wall[2], direction)
     rows = {
-        "force": Row(_probe(first, probe, gap + wall[2]), Bounded(effort=(0.0, push))),
-        "tip": Row(Position(second.points([point]), directions="z"), Target(value=(point[2],))),
+        "force": Row(along((0.0, 0.0, -1.0)), Bounded(effort=(0.0, push))),
+        "force x": Row(along((1.0, 0.0, 0.0)), Bounded(effort=(-aside, aside))),
+        "force y": Row(along((0.0, 1.0, 0.0)), Bounded(effort=(-aside, aside))),
+        "tip": Row(Position(second.points([point])), Target(value=point)),
     }
     surroundings = _meeting(first, second, gap, spacing, alarm)
     return Robot([first, second], rows, name="two bodies", surroundings=surroundings)
@@ -77,11 +81,11 @@ def _organ(size: tuple[float, float, float], cells: tuple[int, int, int], dome: 
     return block.with_nodes(x)
 
 
-def _probe(body: Solid, width: float, height: float) -> Combined:
-    """One force down, shared by nine points of the wall."""
+def _probe(body: Solid, width: float, height: float, direction: tuple[float, float, float]) -> Combined:
+    """One force, shared by nine points of the wall."""
     at = 0.5 * width * np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)])
     points = body.points(np.column_stack([at, np.full(len(at), height)]))
-    return Combined(PointForce(points, direction=(0.0, 0.0, -1.0)), np.full((len(at), 1), 1.0 / len(at)))
+    return Combined(PointForce(points, direction=direction), np.full((len(at), 1), 1.0 / len(at)))
 
 
 def _meeting(first: Solid, second: Solid, gap: float, spacing: float, alarm: float) -> Surroundings:
