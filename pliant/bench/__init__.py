@@ -5,6 +5,7 @@ from pliant.bench.dynamics import dynamics
 from pliant.bench.golden import golden
 from pliant.bench.lcp import lcp_bench
 from pliant.bench.qpcc import qpcc_bench
+from pliant.bench.rates import rates
 from pliant.bench.speed import speed
 from pliant.bench.table import Table, save
 from pliant.bench.validation import validation
@@ -16,6 +17,7 @@ __all__ = [
     "golden",
     "lcp_bench",
     "qpcc_bench",
+    "rates",
     "save",
     "speed",
     "validation",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import cycle
 
 import numpy as np
@@ -19,11 +20,8 @@ def inverse(robot: Robot, limits: tuple[float, float]) -> Table:
     """Time of a step with one linearisation; `limits` are the ratios asked for, free and in contact."""
     columns = ("case", "coordinates", "contacts", "active", "error", "ms", "÷ dgemm(1500)", "asked", "check")
     table = Table("One step of the inverse model", columns)
-    rest = robot.bundle.delta(robot.bundle.positions(robot.rest.q))[robot.named("tip")]
-    beside = Sphere(_beside(robot, rest), 0.08 * rest[2], name="ball")
-    for case, obstacles, asked in (("free", [], limits[0]), ("against a sphere", [beside], limits[1])):
-        controller = Inverse(robot, obstacles, settings=Settings(linearisations=1))
-        path = cycle(_path(controller, rest))
+    for case, asked in zip(("free", "against a sphere"), limits, strict=True):
+        controller, path = task(robot, contact=case != "free", settings=Settings(linearisations=1))
         action = lambda walker=controller, way=path: walker.step({"tip": next(way)})
         ms, ratio = paired(action)
         out = action()
@@ -39,6 +37,19 @@ def inverse(robot: Robot, limits: tuple[float, float]) -> Table:
             **{"÷ dgemm(1500)": ratio},
         )
     return table
+
+
+def task(
+    robot: Robot,
+    *,
+    contact: bool,
+    settings: Settings = Settings(),  # noqa: B008  (frozen)
+) -> tuple[Inverse, Iterator[np.ndarray]]:
+    """A trunk's controller, led to the beginning of a path, perhaps against a sphere; and the path, for ever."""
+    rest = robot.bundle.delta(robot.bundle.positions(robot.rest.q))[robot.named("tip")]
+    beside = Sphere(_beside(robot, rest), 0.08 * rest[2], name="ball")
+    controller = Inverse(robot, [beside] if contact else [], settings=settings)
+    return controller, cycle(_path(controller, rest))
 
 
 def _beside(robot: Robot, tip: np.ndarray) -> np.ndarray:

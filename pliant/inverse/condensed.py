@@ -35,11 +35,12 @@ class Condensed:
 
 @dataclass(frozen=True)
 class Aim:
-    """What one step wants: δ of the effectors, bounds on δ of the actuators, ρ that keeps efforts where they were, and from how
+    """What one step wants: δ of the effectors, bounds on λ and δ of the actuators, ρ that keeps efforts where they were, and from how
     many starts the solver looks for a minimum (1: that of the efforts at hand)."""
 
     goal: np.ndarray
-    bounds: tuple[np.ndarray, np.ndarray]
+    effort: tuple[np.ndarray, np.ndarray]
+    displacement: tuple[np.ndarray, np.ndarray]
     inertia: float
     starts: int
 
@@ -114,8 +115,8 @@ def solve(
     base = work_scale(W[e, a], W[e, plain], W[a, a], W[a, plain], W[plain, plain])
     blocks = (W[e, a], W[e, o], W[a, a], W[a, o], W[o, o], delta[e], delta[a], delta[o])
     options: dict[str, Any] = {
-        "effort": roles.effort,
-        "displacement": aim.bounds,
+        "effort": aim.effort,
+        "displacement": aim.displacement,
         "eps": settings.energy * base,
         "rho": aim.inertia * base,
         "previous": previous,
@@ -138,7 +139,7 @@ def solve(
     if drives is not None:
         chosen = drives.efforts(chosen, W, delta)
         chosen[a] = np.clip(
-            chosen[a], *roles.effort
+            chosen[a], *aim.effort
         )  # λ' was bounded: a little off until the step has converged
     lam = np.where(roles.conditions.given, roles.conditions.effort, 0.0)
     lam[roles.actuators] = chosen[a]

@@ -158,7 +158,8 @@ class Inverse:
         model, settings, length = self.model, self.settings, self.robot.length
         goal = self._goal(before)
         starts = self.settings.starts if self._leaps(before) else 1
-        aim = Aim(goal, self._displacement_bounds(before), self._inertia(before), starts)
+        effort, displacement = self._effort_bounds(before), self._displacement_bounds(before)
+        aim = Aim(goal, effort, displacement, self._inertia(before), starts)
         pose, move, decrement, count, predicted, stable = before, None, np.inf, 0, goal, True
         while count < settings.linearisations and decrement > settings.decrement * length:
             move = model.move(pose, before, aim)
@@ -198,6 +199,14 @@ class Inverse:
         """The error, no longer than the task step [m]; rows in other units count by what moves the body that far."""
         size = self.model.distance(error, 0.0)
         return error if size <= task else error * (task / size)
+
+    def _effort_bounds(self, before: Pose) -> tuple[np.ndarray, np.ndarray]:
+        """Limits of λ_a: the law's, and where the robot stands outside, a share of the way to them."""
+        lam, (low, high) = before.lam[self.model.roles.actuators], self.model.roles.effort
+        share = max(self.pace, FROZEN)
+        return low - (1.0 - share) * np.maximum(low - lam, 0.0), high + (1.0 - share) * np.maximum(
+            lam - high, 0.0
+        )
 
     def _displacement_bounds(self, before: Pose) -> tuple[np.ndarray, np.ndarray]:
         """Limits of δ_a⁺: the law's, and how far a taut actuator may move in one period."""
@@ -255,7 +264,7 @@ class Inverse:
         else:
             self.pose = before
         limits = self._active_limits(self.pose)
-        sound = self.pose.depth <= self._allowed_depth and self.decrement <= worst
+        sound = self.pose.depth <= self._allowed_depth and self.decrement <= worst and self._within_limits()
         status = "stuck" if self.stuck else "recovered"
         status = self._unreached(limits) if rests and sound else status
         certificate = InverseCertificate(
@@ -263,6 +272,11 @@ class Inverse:
         )
         self.idle = certificate if rests else None
         return certificate
+
+    def _within_limits(self) -> bool:
+        """Whether the efforts are within their limits."""
+        lam, (low, high) = self.pose.lam[self.model.roles.actuators], self.model.roles.effort
+        return bool(np.all((lam >= low - 1e-6 * np.abs(low)) & (lam <= high + 1e-6 * np.abs(high))))
 
     @property
     def _allowed_depth(self) -> float:
@@ -325,6 +339,8 @@ class Inverse:
         )
 
     def _unreached(self, limits: tuple[str, ...]) -> str:
+        if not self._within_limits():
+            return "stuck"  # outside its limits, and no way in
         return "at its limits" if limits else "out of reach"
 
     def _active_limits(self, pose: Pose) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ def trunk(
     held: dict[str, Any] = {"fixed": foot}
     if travel > 0:
         held = {"rigid": Rigid(foot, name="base", joint=Prismatic(AXIS))}
-    body = Solid(mesh, stuff.hooke(poisson), density=stuff.density, **held)
+    body = Solid(mesh, stuff.hooke(poisson), density=stuff.density, order=order, **held)
     paths = trunk_cables(4, **shape) + trunk_cables(4, reach=0.5, turn=np.pi / 4, **shape)
     drive = Bounded(effort=(0.0, tension), displacement=(-pull, pull))
     rows = {f"cable {n + 1}": Row(Cable(body.points(path)), drive) for n, path in enumerate(paths)}

@@ -1,0 +1,65 @@
+"""How often a second the inverse model can step: every scene along its path, and a larger trunk of linear tetrahedra."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from pliant.bench.inverse import task
+from pliant.bench.table import Table
+from pliant.bench.timing import Yardstick
+from pliant.inverse import Outcome
+from pliant.robots import follow, scenes, trunk
+
+PRODUCT = 0.125  # [s], a 1500 × 1500 product on the machine that rates are stated for
+STEPS = 300
+COLUMNS = (
+    "case",
+    "coordinates",
+    "contacts",
+    "linearisations",
+    "ms",
+    "steps/s",
+    "÷ dgemm(1500)",
+    "asked",
+    "check",
+)
+
+
+def rates() -> list[Table]:
+    """Medians over a run; `asked` is 100 steps/s for scenes and 60 for 6000 coordinates, as ratios."""
+    table = Table("Rate of the inverse model", COLUMNS)
+    for name, make in scenes.items():
+        scene = make()
+        _add(table, name, scene.robot.ndof, follow(scene, steps=STEPS), 100.0)
+    for case in ("free", "against a sphere"):
+        robot = trunk(kind="tet", size=0.0035, around=12)
+        controller, path = task(robot, contact=case != "free")
+        run = (controller.step({"tip": next(path)}) for _ in range(STEPS))
+        _add(table, f"trunk, linear tetrahedra, {case}", robot.ndof, run, 60.0)
+    return [table]
+
+
+def _add(table: Table, case: str, ndof: int, run: Iterable[Outcome], rate: float) -> None:
+    """One row; the yardstick is measured on the way, so that drift of the machine cancels."""
+    times, ratios, contacts, linearisations = [], [], [], []
+    yardstick = Yardstick.measure()
+    for k, out in enumerate(run):
+        if k and k % 50 == 0:
+            yardstick = Yardstick.measure()
+        times.append(1e3 * out.timings["total"])
+        ratios.append(yardstick.ratio(times[-1]))
+        contacts.append(len(out.contacts))
+        linearisations.append(out.certificate.linearisations)
+    ratio, asked = float(np.median(ratios)), 1.0 / (rate * PRODUCT)
+    table.add(
+        case=case,
+        coordinates=ndof,
+        contacts=float(np.mean(contacts)),
+        linearisations=float(np.mean(linearisations)),
+        ms=float(np.median(times)),
+        asked=asked,
+        check=ratio <= asked,
+        **{"steps/s": 1e3 / float(np.median(times)), "÷ dgemm(1500)": ratio},
+    )
