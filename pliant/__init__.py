@@ -31,7 +31,6 @@ from pliant.interactions import (
     Stretch,
     SurfaceForce,
 )
-from pliant.inverse import Inverse
 from pliant.laws import Bounded, Elastic, Known, Measured, Observed, Target, Unilateral, Unknown
 from pliant.lazy import lazy
 from pliant.materials import Hooke, NeoHookean
@@ -41,14 +40,22 @@ from pliant.state import State
 from pliant.static import Tolerance, static
 from pliant.threads import pin_blas
 
-from pliant import robots  # isort: skip  (the gallery is built from all of the above)
-
 if TYPE_CHECKING:
+    from pliant import inverse, robots
     from pliant.bodies import Beam, Shell
     from pliant.dynamics import Simulation
+    from pliant.inverse import Inverse
 else:
     __getattr__ = lazy(
-        __name__, {"Beam": "pliant.bodies", "Shell": "pliant.bodies", "Simulation": "pliant.dynamics"}
+        __name__,
+        {
+            "Beam": "pliant.bodies",
+            "Shell": "pliant.bodies",
+            "Simulation": "pliant.dynamics",
+            "Inverse": "pliant.inverse",
+            "inverse": "pliant.inverse",
+            "robots": "pliant.robots",
+        },
     )
 
 __version__ = "0.1.0"

@@ -30,7 +30,7 @@ LAYERS = {
     "solvers": FOUNDATIONS | {"algebra"},
     "interactions": FOUNDATIONS | {"points", "algebra"},
     "bodies": FOUNDATIONS | {"points", "algebra", "mesh", "materials"},
-    "contact": FOUNDATIONS | {"points", "mesh", "interactions"},
+    "contact": FOUNDATIONS | {"points", "algebra", "mesh", "interactions"},
     "robot": FOUNDATIONS | {"algebra", "interactions", "laws", "state", "contact"},
     "result": FOUNDATIONS | {"robot", "state", "contact"},
     "hold": FOUNDATIONS | {"algebra", "interactions", "robot"},
