@@ -31,7 +31,7 @@ def static(
     robot: Robot,
     laws: Mapping[str, Law] | None = None,
     *,
-    obstacles: Iterable[Obstacle] = (),
+    obstacles: Obstacle | Iterable[Obstacle] = (),
     detector: Detector | None = None,
     state: State | None = None,
     tolerance: Tolerance = DEFAULT_TOLERANCE,
@@ -46,7 +46,9 @@ def static(
     """
     _check(robot, tolerance, load_steps)
     start = robot.checked(state)
-    ramp = _Ramp(robot, laws, start, detector or robot.surroundings.detector(robot, obstacles))
+    if detector is None and (obstacles or not robot.surroundings.empty(robot)):
+        detector = robot.surroundings.detector(robot, obstacles)
+    ramp = _Ramp(robot, laws, start, detector)
     work, begin = Workspace(), perf_counter()
     if linearise(robot, start.q, start.effort, start.internal, start.gravity, tangent=False) is None:
         hint = "Start from rest, or from a state nearby; Hooke's law can start from such a state."
@@ -104,7 +106,7 @@ class _Ramp:
     """Loads on the way from a start state to the laws asked for; s runs from 0 to 1."""
 
     def __init__(
-        self, robot: Robot, laws: Mapping[str, Law] | None, start: State, detector: Detector
+        self, robot: Robot, laws: Mapping[str, Law] | None, start: State, detector: Detector | None
     ) -> None:
         self.robot, self.conditions, self.start = robot, robot.forward(laws), start
         self.delta0 = robot.bundle.delta(robot.bundle.positions(start.q))
@@ -116,7 +118,7 @@ class _Ramp:
             self.hold = hold(robot, self.conditions.holding, at_rest.K, at_rest.H)
         self.weight = float(np.linalg.norm(at_rest.r))
         self.span = np.maximum(robot.length * at_rest.H.norms(), 1e-300)
-        self.detector = detector if detector.opponents else None
+        self.detector = detector if detector is not None and detector.opponents else None
         self.depth = np.zeros(0)  # gaps of what already penetrates
         if self.detector is not None:
             found = self.detector.detect(start.q)

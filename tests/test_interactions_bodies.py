@@ -13,6 +13,7 @@ import pliant.mesh
 import pliant.mesh.lines
 from pliant.bodies.beams import Beam, Circle
 from pliant.bodies.rigid import Rigid
+from pliant.bodies.shells import Shell
 from pliant.bodies.solid import Solid
 from pliant.interactions import Specimen
 from pliant.interactions.surfaces import on_nodes
@@ -133,12 +134,26 @@ def rod() -> Trial:
     return Trial(body, Specimen(body.points(helix), body.region_points(5), skin, triangles), 0.1)
 
 
+def tube() -> Trial:
+    """A closed tube of sheet held at one end, with a rigid lid at the other; a helix of points on it and off its middle."""
+    sheet = pliant.mesh.tube_sheet(0.02, 0.1, around=8, along=4, caps=True)
+    lid = Rigid(lambda x: x[:, 2] > 0.1 - 1e-9, name="lid")
+    law = Hooke(young=1e5, poisson=0.45)
+    body = Shell(sheet, law, 0.002, fixed=lambda x: x[:, 2] < 1e-9, rigid=lid)
+    s = np.linspace(0, 1, 9)
+    helix = np.column_stack([0.019 * np.cos(5 * s), 0.019 * np.sin(5 * s), 0.005 + 0.09 * s])
+    skin, triangles = on_nodes(body, body.mesh.surface)
+    points = body.points(helix, outside="nearest")
+    return Trial(body, Specimen(points, body.region_points("lid"), skin, triangles), 0.1)
+
+
 TRIALS = {
     "loose": loose,
     "tet4": lambda: solid("tet", 1),
     "tet10": lambda: solid("tet", 2),
     "hex8": lambda: solid("hex", 1),
     "rod": rod,
+    "tube": tube,
 }
 
 

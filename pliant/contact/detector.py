@@ -168,7 +168,8 @@ class Detector:
             gaps, normals, corners, weights, self._slot, self._mu, self._margins, cloud.radius,
             cloud.points.mobile, p, limit,
         )  # fmt: skip
-        contacts = Contacts(*found[:9], Stencil(*found[9:]), cloud.points, self.size)
+        stencil = Stencil(*found[9:])
+        contacts = Contacts(*found[:9], stencil, cloud.points, self.size, self.opponents)
         if not soft and not self._present:
             self._nothing = contacts
         return contacts
@@ -266,8 +267,7 @@ def _chosen_samples(
     """Samples by body number, in that order."""
     if samples is None:
         roundest = min((o.roundness for o in obstacles if isinstance(o, Obstacle)), default=INF)
-        skinned = [n for n, body in enumerate(robot.bodies) if len(body.mesh.surface)]
-        return {n: Samples.against(robot.bodies[n], roundest, robot.length) for n in skinned}
+        return {n: _default_samples(body, roundest, robot.length) for n, body in enumerate(robot.bodies)}
     chosen = [samples] if isinstance(samples, Samples) else list(samples)
     if not chosen or not all(isinstance(s, Samples) for s in chosen):
         raise InputError("samples", expected="one Samples for each body that can touch", got=repr(samples))
@@ -280,6 +280,13 @@ def _chosen_samples(
             raise InputError("samples", expected="one Samples for each of the robot's bodies", got=got)
         found[b] = s
     return dict(sorted(found.items()))
+
+
+def _default_samples(body: Any, roundest: float, length: float) -> Samples:
+    """On its skin, or where it has none (a net of strings) on its nodes."""
+    if len(body.mesh.surface):
+        return Samples.against(body, roundest, length)
+    return Samples.around(body.node_points(np.arange(len(body.mesh.nodes))), 0.0)
 
 
 def _soft_opponents(

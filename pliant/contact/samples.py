@@ -32,7 +32,8 @@ class Samples:
     """P points of one body in a fixed order, so that each keeps its number.
 
     surface: the part of the body's boundary they lie on, which others may touch; None for points of a beam.
-    facet[facet_ptr[i]:facet_ptr[i+1]] are the facets of the surface that point i lies on.
+    facet[facet_ptr[i]:facet_ptr[i+1]] are the facets of the surface that point i lies on, and whose way it faces; none on a
+    sheet, which has two sides.
     radius (P,) [m]: how far the body reaches round each point; zero on the skin of a solid.
     """
 
@@ -70,7 +71,8 @@ class Samples:
         apart = default_spacing(surface, body) if spacing is None else positive(spacing, "spacing of samples")
         points, facet_ptr, facet = _joined(body, surface, placed_points(surface, apart, mid_nodes=mid_nodes))
         if hasattr(body, "half_thickness"):  # a sheet: both sides of its middle surface
-            return replace(cls.around(points, body.half_thickness(points)), spacing=apart)
+            balls = cls.around(points, body.half_thickness(points))
+            return replace(balls, surface=surface, spacing=apart)
         return cls(points, surface, facet_ptr, facet, frozen(np.zeros(len(points))), apart)
 
     @classmethod

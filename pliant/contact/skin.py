@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +38,17 @@ class Skin:
         self.rest_normals = frozen(unit_normals(self.rest, self.triangles))
         self.adjacency = Adjacency.of(self.triangles, len(self.rest))
         self.ways = Ways.on(self.rest, self.triangles, 2.0 * reach) if reach > 0 else Ways.none()
+        self.half_thickness: np.ndarray | None = None  # (k,) [m] of a sheet at its nodes
+        if hasattr(body, "half_thickness"):
+            self.half_thickness = body.half_thickness(body.node_points(np.arange(len(self.rest))))
+
+    @cached_property
+    def rim(self) -> np.ndarray:
+        """Which nodes (k,) lie on an edge of one triangle only."""
+        t, e = np.nonzero(self.adjacency.across < 0)
+        mask = np.zeros(len(self.rest), bool)
+        mask[self.triangles[t, e]] = mask[self.triangles[t, (e + 1) % 3]] = True
+        return frozen(mask, bool)
 
     def allowed(self, patch: Surface) -> np.ndarray:
         """Mask (t,) of the triangles of a part of the boundary."""

@@ -11,6 +11,7 @@ import numpy as np
 from pliant.contact.checks import frozen
 from pliant.contact.cloud import Cloud
 from pliant.contact.nearest import nearest_facing
+from pliant.contact.nearest_on_sheet import nearest_on_sheet
 from pliant.contact.samples import Samples, require_own
 from pliant.contact.skin import Posture, Skin
 from pliant.errors import InputError
@@ -125,9 +126,34 @@ class SoftSearch:
         found: tuple[np.ndarray, ...],
     ) -> None:
         cloud, near, ways = self.cloud, skin.adjacency, skin.ways
+        if skin.half_thickness is not None:
+            self._search_sheet(skin, skin.half_thickness, at, allowed, which[~own], p, facing, reach, found)
+            return
         nearest_facing(
             which, own, p, facing, cloud.radius, cloud.rest, cloud.support_ptr, cloud.support,
             at.X, skin.rest, skin.triangles, allowed, at.normals, skin.rest_normals,
             near.across, near.fan_ptr, near.fan, skin.links, at.bounds,
             ways.ptr, ways.node, ways.length, ways.limit, reach, *found,
         )  # fmt: skip
+
+    def _search_sheet(
+        self,
+        skin: Skin,
+        half: np.ndarray,
+        at: Posture,
+        allowed: np.ndarray,
+        which: np.ndarray,
+        p: np.ndarray,
+        facing: np.ndarray,
+        reach: float,
+        found: tuple[np.ndarray, ...],
+    ) -> None:
+        """Both sides of a sheet, half its thickness off its middle surface; it does not touch itself."""
+        near, (gap, _, triangle, weights) = skin.adjacency, found
+        nearest_on_sheet(
+            frozen(which, int), p, facing, self.cloud.radius,
+            at.X, skin.triangles, allowed, at.normals, near.across, near.fan_ptr, near.fan, skin.rim,
+            skin.links, at.bounds, reach + float(half.max()), *found,
+        )  # fmt: skip
+        hit = which[triangle[which] >= 0]
+        gap[hit] -= np.einsum("nk,nk->n", weights[hit], half[skin.triangles[triangle[hit]]])

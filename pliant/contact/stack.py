@@ -16,7 +16,7 @@ class Stack:
     def __init__(self, robot: Any, parts: Sequence[Points]) -> None:
         number = {id(body): n for n, body in enumerate(robot.bodies)}
         self._parts = [(part, robot.q_spans[number[id(part.owner)]]) for part in parts]
-        first = [robot.dq_spans[number[id(part.owner)]].start // 3 for part in parts]
+        first = self._first = [robot.dq_spans[number[id(part.owner)]].start // 3 for part in parts]
         counts = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.ptr) for part in parts)])
         self.size, self.ndof = int(sum(len(part) for part in parts)), int(robot.ndof)
         self.ptr = np.cumsum(counts)
@@ -39,6 +39,17 @@ class Stack:
     def jacobian(self, q: np.ndarray) -> np.ndarray:
         """∂p/∂dq on the support, (entries, 3, 3); constant unless points hang on rigid regions."""
         return self._stacked(q) if self._still is None else self._still
+
+    def second(self, q: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Σ fᵢ·∂²pᵢ/∂dq² under forces f (P, 3) [N]: blocks of dq (k,), rotations all, and (k, 3, 3) on each of them."""
+        blocks, values, start = [np.zeros(0, np.int64)], [np.zeros((0, 3, 3))], 0
+        for (part, span), first in zip(self._parts, self._first, strict=True):
+            own = f[start : start + len(part)]
+            if part.rotates and own.any():
+                blocks.append(part.block[part.turning] + first)
+                values.append(part.second(q[span], own))
+            start += len(part)
+        return np.concatenate(blocks), np.concatenate(values)
 
     def _stacked(self, q: np.ndarray) -> np.ndarray:
         return np.concatenate([part.jacobian(q[span]) for part, span in self._parts])

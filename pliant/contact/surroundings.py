@@ -27,6 +27,11 @@ class Surroundings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "obstacles", _several(self.obstacles))
 
+    def empty(self, robot: Any) -> bool:
+        """Whether there is nothing to touch, nor any option to be checked."""
+        alone = len(robot.bodies) == 1 or self.between_bodies is False
+        return alone and not (self.obstacles or self.self_contact or self.samples or self.friction)
+
     def detector(self, robot: Any, obstacles: Obstacle | Iterable[Obstacle] = ()) -> Detector:
         """The detector of a robot in these surroundings, with more obstacles."""
         return Detector(

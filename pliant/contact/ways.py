@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -37,14 +39,30 @@ class Ways:
         i, j = np.divmod(key, len(X))
         graph = sp.csr_array((np.linalg.norm(X[i] - X[j], axis=1), (i, j)), shape=(len(X), len(X)))
         rows, cols, lengths = [], [], []
-        for start in range(0, len(X), _CHUNK):
-            sources = np.arange(start, min(start + _CHUNK, len(X)))
-            found = dijkstra(graph, indices=sources, limit=limit)
+        for sources, near in _batches(graph, len(X)):
+            found = dijkstra(graph[near][:, near], indices=np.searchsorted(near, sources), limit=limit)
             r, c = np.nonzero(np.isfinite(found))
             rows.append(sources[r])
-            cols.append(c)
+            cols.append(near[c])
             lengths.append(found[r, c])
-        ptr = np.searchsorted(np.concatenate(rows), np.arange(len(X) + 1))
-        return cls(
-            frozen(ptr, int), frozen(np.concatenate(cols), int), frozen(np.concatenate(lengths)), limit
-        )
+        order = np.argsort(np.concatenate(rows), kind="stable")
+        rows, cols, lengths = (np.concatenate(part)[order] for part in (rows, cols, lengths))
+        ptr = np.searchsorted(rows, np.arange(len(X) + 1))
+        return cls(frozen(ptr, int), frozen(cols, int), frozen(lengths), limit)
+
+
+def _batches(graph: Any, nodes: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Nodes to start from, and all that may be reached from them: pieces of the surface, small ones together."""
+    from scipy.sparse.csgraph import connected_components
+
+    count, piece = connected_components(graph, directed=False)
+    order = np.argsort(piece, kind="stable")
+    ends = np.cumsum(np.bincount(piece, minlength=count))
+    start = 0
+    while start < nodes:
+        full = np.searchsorted(ends, start + _CHUNK, side="right")  # pieces that fit into one batch
+        stop = int(ends[full - 1]) if full and ends[full - 1] > start else int(ends[full])
+        near = np.sort(order[start:stop])
+        for first in range(0, len(near), _CHUNK):
+            yield near[first : first + _CHUNK], near
+        start = stop

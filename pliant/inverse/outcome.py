@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant.contact import Contacts
+from pliant.contact.touch import ContactForce, Where, touch
 from pliant.robot import Robot
 from pliant.state import State
 
@@ -56,6 +57,13 @@ class Outcome:
     friction_force: np.ndarray  # (n, 2) along contacts.tangents [N]
     certificate: InverseCertificate
     timings: Mapping[str, float] = field(default_factory=dict)
+
+    def touch(self, opponent: str | None = None, *, where: Where | None = None) -> ContactForce:
+        """What the robot feels of the obstacles that it touches, as `Result.touch`."""
+        rest = self.robot.rest.q
+        return touch(
+            self.contacts, self.contact_force, self.friction_force, rest, opponent=opponent, where=where
+        )
 
     @property
     def q(self) -> np.ndarray:

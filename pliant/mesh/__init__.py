@@ -21,6 +21,7 @@ from pliant.mesh.generate.sphere import hollow_sphere
 from pliant.mesh.generate.tower import tower
 from pliant.mesh.generate.tripod import tripod
 from pliant.mesh.generate.trunk import trunk, trunk_cables
+from pliant.mesh.lines import Lines, curve, helix, line, tree
 from pliant.mesh.mesh import Mesh, join
 from pliant.mesh.quadrature import quadrature
 from pliant.mesh.quality import Quality, quality
@@ -31,6 +32,7 @@ from pliant.mesh.surface import Surface, cavity_surfaces
 
 __all__ = [
     "ELEMENTS",
+    "Lines",
     "Mesh",
     "Quality",
     "Sheet",
@@ -39,18 +41,21 @@ __all__ = [
     "block_with_cavity",
     "box",
     "cavity_surfaces",
+    "curve",
     "cylinder",
     "disc_sheet",
     "element",
     "finger",
     "finger_cable",
     "from_voxels",
+    "helix",
     "hollow_sphere",
     "inside_box",
     "inside_cylinder",
     "inside_sphere",
     "join",
     "join_sheets",
+    "line",
     "mapped_sheet",
     "near_plane",
     "pillow_sheet",
@@ -62,6 +67,7 @@ __all__ = [
     "sheet",
     "sphere_sheet",
     "tower",
+    "tree",
     "tripod",
     "trunk",
     "trunk_cables",

@@ -1,0 +1,77 @@
+"""The place on a sheet that a sample may touch: on the side that it faces, half a thickness off the middle surface.
+
+A sample of a skin touches the side it looks at, also when it is past the middle surface by up to a tenth of the reach; one that
+looks nowhere (a ball on a rod or on another sheet), or that meets the rim, the side where it is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from pliant.contact.rules import FACING, SHALLOW
+from pliant.contact.triangle import EDGE, FACE, VERTEX, box_square, closest, pseudo_normal
+
+
+@njit(error_model="numpy")
+def _on_rim(T, across, rim, t, feature):
+    """Whether a feature of triangle t lies on the rim of the sheet."""
+    if feature == FACE:
+        return False
+    if feature < VERTEX:
+        return across[t, feature - EDGE] < 0
+    return rim[T[t, feature - VERTEX]]
+
+
+@njit(cache=True, error_model="numpy")
+def nearest_on_sheet(
+    which, p, facing, radius,  # samples
+    X, T, allowed, N, across, fan_ptr, fan, rim, links, bounds,  # sheet
+    reach, gap, normal, triangle, weights,
+):  # fmt: skip
+    """Signed distance of samples `which` to the middle surface, gradient, triangle and weights; within reach.
+
+    rim (k,) marks the nodes on the edge of the sheet; the rest as for `nearest_facing`.
+    """
+    m = np.empty(3)
+    for a in range(len(which)):
+        s, n = which[a], 0
+        x, y, z = p[s, 0], p[s, 1], p[s, 2]
+        fx, fy, fz = facing[s, 0], facing[s, 1], facing[s, 2]
+        faces = fx != 0.0 or fy != 0.0 or fz != 0.0
+        best, tiny = reach + radius[s], 1e-9 * reach
+        while n < len(links):
+            if box_square(x, y, z, bounds, n) >= best * best:
+                n = links[n, 0]
+                continue
+            for t in range(links[n, 1], links[n, 2]):
+                i, j, k = T[t, 0], T[t, 1], T[t, 2]
+                if not allowed[t] or (N[t, 0] == 0.0 and N[t, 1] == 0.0 and N[t, 2] == 0.0):
+                    continue
+                w0, w1, w2, feature = closest(x, y, z, X, i, j, k)
+                u = x - w0 * X[i, 0] - w1 * X[j, 0] - w2 * X[k, 0]
+                v = y - w0 * X[i, 1] - w1 * X[j, 1] - w2 * X[k, 1]
+                w = z - w0 * X[i, 2] - w1 * X[j, 2] - w2 * X[k, 2]
+                d = np.sqrt(u * u + v * v + w * w)
+                if d >= best:
+                    continue
+                pseudo_normal(X, T, N, across, fan_ptr, fan, t, feature, m)
+                length = np.sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2])
+                height = (u * m[0] + v * m[1] + w * m[2]) / length
+                looks = (fx * m[0] + fy * m[1] + fz * m[2]) / length
+                front = 1.0 if height >= 0.0 else -1.0  # the side of the sheet that is touched
+                if abs(looks) >= FACING and not _on_rim(T, across, rim, t, feature):
+                    front = 1.0 if looks < 0.0 else -1.0
+                side = 1.0 if front * height >= 0.0 else -1.0
+                if side < 0.0 and d > SHALLOW * reach:
+                    continue
+                if feature == FACE or d <= tiny:
+                    u, v, w = front * m[0] / length, front * m[1] / length, front * m[2] / length
+                else:
+                    u, v, w = side * u / d, side * v / d, side * w / d
+                if faces and u * fx + v * fy + w * fz > -FACING:
+                    continue
+                best, gap[s], triangle[s] = d, side * d, t
+                normal[s, 0], normal[s, 1], normal[s, 2] = u, v, w
+                weights[s, 0], weights[s, 1], weights[s, 2] = w0, w1, w2
+            n += 1

@@ -1,0 +1,41 @@
+"""Duriez 2024: the modelling report, model by model, each against a second way of knowing."""
+
+from __future__ import annotations
+
+from pliant.studies.duriez2024 import (
+    actuators,
+    constitutive,
+    dimensions,
+    effectors,
+    forward,
+    inverse,
+    kinematics,
+    motion,
+    pistons,
+    sensors,
+)
+from pliant.studies.duriez2024.lab import Lab
+from pliant.studies.duriez2024.paper import SOURCE
+from pliant.studies.duriez2024.setting import FULL, QUICK
+from pliant.studies.study import Study
+
+study = Study(
+    "duriez2024",
+    "Mechanical compliance of soft robots",
+    SOURCE,
+    {
+        "pistons": pistons.pistons,
+        "kinematics": kinematics.kinematics,
+        "actuators": actuators.actuators,
+        "sensors": sensors.sensors,
+        "effectors": effectors.effectors,
+        "forward": forward.forward,
+        "inverse": inverse.inverse,
+        "constitutive": constitutive.constitutive,
+        "dimensions": dimensions.dimensions,
+        "motion": motion.motion,
+    },
+    prepare=lambda quick: Lab(QUICK if quick else FULL),
+)
+
+__all__ = ["study"]
