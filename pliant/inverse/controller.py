@@ -23,8 +23,9 @@ from pliant.contact import Detector, Obstacle
 from pliant.errors import InputError
 from pliant.inverse.condensed import Aim
 from pliant.inverse.inputs import check_robot, check_settings, checked_targets
+from pliant.inverse.limits import active_limits, displacement_bounds, effort_bounds, within_limits
 from pliant.inverse.model import Model, Move, Pose
-from pliant.inverse.outcome import InverseCertificate, Outcome
+from pliant.inverse.outcome import InverseCertificate, Outcome, outcome
 from pliant.inverse.settings import Settings
 from pliant.laws import Known, Law, as_vector
 from pliant.newton import Tolerance
@@ -41,7 +42,6 @@ BACK = 4  # steps that a robot goes back when it would buckle
 AFTERWARDS = 0.25  # pace after a recovery
 REACHED = 1e-3  # of the length; a target that moved by more is another one
 LEAP = 5e-2  # of the length: how far the target goes before another minimum is tried again
-LIMITS = "smallest effort", "largest effort", "smallest displacement", "largest displacement"
 RECOVERY = Tolerance(residual=1e-5, length=1e-6, iterations=60)
 ONCE = Tolerance(residual=1e-5, length=1e-6, iterations=1)
 
@@ -96,10 +96,8 @@ class Inverse:
         self.safe: list[Pose] = []  # poses before the last steps, all of them stable
         self.target = self.asked = self._first_target()
         self.bias = 0.0 * self.target
-        self.resting, self.calm = (
-            True,
-            1.0,
-        )  # whether the target stays, and how much more inertia that has brought
+        self.resting = True  # whether the target stays …
+        self.calm = 1.0  # … and how much more inertia that has brought
 
     @property
     def detector(self) -> Detector:
@@ -158,8 +156,8 @@ class Inverse:
         model, settings, length = self.model, self.settings, self.robot.length
         goal = self._goal(before)
         starts = self.settings.starts if self._leaps(before) else 1
-        effort, displacement = self._effort_bounds(before), self._displacement_bounds(before)
-        aim = Aim(goal, effort, displacement, self._inertia(before), starts)
+        effort = effort_bounds(model, before, max(self.pace, FROZEN))
+        aim = Aim(goal, effort, displacement_bounds(model, before), self._inertia(before), starts)
         pose, move, decrement, count, predicted, stable = before, None, np.inf, 0, goal, True
         while count < settings.linearisations and decrement > settings.decrement * length:
             move = model.move(pose, before, aim)
@@ -199,24 +197,6 @@ class Inverse:
         """The error, no longer than the task step [m]; rows in other units count by what moves the body that far."""
         size = self.model.distance(error, 0.0)
         return error if size <= task else error * (task / size)
-
-    def _effort_bounds(self, before: Pose) -> tuple[np.ndarray, np.ndarray]:
-        """Limits of λ_a: the law's, and where the robot stands outside, a share of the way to them."""
-        lam, (low, high) = before.lam[self.model.roles.actuators], self.model.roles.effort
-        share = max(self.pace, FROZEN)
-        return low - (1.0 - share) * np.maximum(low - lam, 0.0), high + (1.0 - share) * np.maximum(
-            lam - high, 0.0
-        )
-
-    def _displacement_bounds(self, before: Pose) -> tuple[np.ndarray, np.ndarray]:
-        """Limits of δ_a⁺: the law's, and how far a taut actuator may move in one period."""
-        roles, reach = self.model.roles, self.model.roles.speed / self.settings.rate
-        here, taut = before.delta[roles.actuators], ~roles.one_sided | (before.lam[roles.actuators] > 0)
-        limited = taut & np.isfinite(reach)
-        low, high = roles.displacement
-        low = np.where(limited & ~roles.one_sided, np.maximum(low, here - reach), low)
-        high = np.where(limited, np.minimum(high, here + reach), high)
-        return np.minimum(low, high), high
 
     def _gain(self, found: Attempt) -> float:
         """What to change the pace by: less where the effectors did not come nearer as the linear model had said."""
@@ -263,8 +243,12 @@ class Inverse:
             self.recovered = True
         else:
             self.pose = before
-        limits = self._active_limits(self.pose)
-        sound = self.pose.depth <= self._allowed_depth and self.decrement <= worst and self._within_limits()
+        limits = active_limits(self.model, self.pose)
+        sound = (
+            self.pose.depth <= self._allowed_depth
+            and self.decrement <= worst
+            and within_limits(self.model, self.pose)
+        )
         status = "stuck" if self.stuck else "recovered"
         status = self._unreached(limits) if rests and sound else status
         certificate = InverseCertificate(
@@ -272,11 +256,6 @@ class Inverse:
         )
         self.idle = certificate if rests else None
         return certificate
-
-    def _within_limits(self) -> bool:
-        """Whether the efforts are within their limits."""
-        lam, (low, high) = self.pose.lam[self.model.roles.actuators], self.model.roles.effort
-        return bool(np.all((lam >= low - 1e-6 * np.abs(low)) & (lam <= high + 1e-6 * np.abs(high))))
 
     @property
     def _allowed_depth(self) -> float:
@@ -320,7 +299,7 @@ class Inverse:
 
     def _certify(self, found: Attempt) -> InverseCertificate:
         length, here = self.robot.length, self.model.aims(found.move.pose)
-        limits = self._active_limits(found.move.pose)
+        limits = active_limits(self.model, found.move.pose)
         status = "reached" if self.model.distance(self.target, here) < REACHED * length else "moving"
         behind = self.model.distance(found.goal, here) > 0.5 * self.settings.task_step * length
         rests = self.model.distance(self.model.aims(found.before), here) < RESTS * length
@@ -339,38 +318,10 @@ class Inverse:
         )
 
     def _unreached(self, limits: tuple[str, ...]) -> str:
-        if not self._within_limits():
+        if not within_limits(self.model, self.pose):
             return "stuck"  # outside its limits, and no way in
         return "at its limits" if limits else "out of reach"
 
-    def _active_limits(self, pose: Pose) -> tuple[str, ...]:
-        """Which actuator stands at which limit, in words."""
-        roles, (bounds, near) = self.model.roles, self.model.limits
-        lam, delta = pose.lam[roles.actuators], pose.delta[roles.actuators]
-        at = np.abs(np.column_stack([lam, lam, delta, delta]) - bounds) <= near
-        return tuple(f"{roles.names[k]}: {LIMITS[which]}" for k, which in np.argwhere(at))
-
     def _outcome(self, certificate: InverseCertificate, begin: float) -> Outcome:
-        robot, model, pose = self.robot, self.model, self.pose
-        roles, delta = model.roles, pose.delta
-        error = np.zeros(robot.bundle.rows)
-        error[roles.effectors] = self.target - delta[roles.effectors]
-        command = delta.copy()
-        slack = roles.one_sided & (pose.lam[roles.actuators] <= 0)
-        command[roles.actuators[slack]] -= self.settings.slack * robot.length
-        of = lambda values, rows: {
-            name: values[span] for name, span in robot.spans.items() if span.start in rows
-        }
-        return Outcome(
-            robot,
-            model.state(pose),
-            robot.split(pose.lam),
-            robot.split(delta),
-            of(error, set(roles.effectors.tolist())),
-            of(command, set(roles.actuators.tolist())),
-            pose.contacts,
-            pose.normal,
-            pose.tangential,
-            certificate,
-            {**model.work.timings, "total": perf_counter() - begin},
-        )
+        timings = {**self.model.work.timings, "total": perf_counter() - begin}
+        return outcome(self.model, self.pose, self.target, certificate, timings)

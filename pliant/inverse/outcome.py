@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.contact import Contacts
 from pliant.contact.touch import ContactForce, Where, touch
+from pliant.inverse.model import Model, Pose
 from pliant.robot import Robot
 from pliant.state import State
 
@@ -74,3 +75,33 @@ class Outcome:
     def positions(self) -> np.ndarray:
         """Node positions, (k, 3) [m]."""
         return self.robot.positions(self.state.q)
+
+
+def outcome(
+    model: Model,
+    pose: Pose,
+    target: np.ndarray,
+    certificate: InverseCertificate,
+    timings: Mapping[str, float],
+) -> Outcome:
+    """A pose and what is said of it, by row names."""
+    robot, roles, delta = model.robot, model.roles, pose.delta
+    error = np.zeros(robot.bundle.rows)
+    error[roles.effectors] = target - delta[roles.effectors]
+    command = delta.copy()
+    slack = roles.one_sided & (pose.lam[roles.actuators] <= 0)
+    command[roles.actuators[slack]] -= model.settings.slack * robot.length
+    of = lambda values, rows: {name: values[span] for name, span in robot.spans.items() if span.start in rows}
+    return Outcome(
+        robot,
+        model.state(pose),
+        robot.split(pose.lam),
+        robot.split(delta),
+        of(error, set(roles.effectors.tolist())),
+        of(command, set(roles.actuators.tolist())),
+        pose.contacts,
+        pose.normal,
+        pose.tangential,
+        certificate,
+        timings,
+    )

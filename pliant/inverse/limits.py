@@ -1,0 +1,44 @@
+"""Limits of the actuators: what a step may use, and which of them stand in the way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.inverse.model import Model, Pose
+
+WORDS = "smallest effort", "largest effort", "smallest displacement", "largest displacement"
+
+Bounds = tuple[np.ndarray, np.ndarray]
+
+
+def effort_bounds(model: Model, pose: Pose, share: float) -> Bounds:
+    """Limits of λ_a: the law's, and where the robot stands outside, a share of the way to them."""
+    lam, (low, high) = pose.lam[model.roles.actuators], model.roles.effort
+    below, above = np.maximum(low - lam, 0.0), np.maximum(lam - high, 0.0)
+    return low - (1.0 - share) * below, high + (1.0 - share) * above
+
+
+def displacement_bounds(model: Model, pose: Pose) -> Bounds:
+    """Limits of δ_a⁺: the law's, and how far a taut actuator may move in one period."""
+    roles, reach = model.roles, model.roles.speed / model.settings.rate
+    here, taut = pose.delta[roles.actuators], ~roles.one_sided | (pose.lam[roles.actuators] > 0)
+    limited = taut & np.isfinite(reach)
+    low, high = roles.displacement
+    low = np.where(limited & ~roles.one_sided, np.maximum(low, here - reach), low)
+    high = np.where(limited, np.minimum(high, here + reach), high)
+    return np.minimum(low, high), high
+
+
+def within_limits(model: Model, pose: Pose) -> bool:
+    """Whether the efforts are within their limits."""
+    lam, (low, high) = pose.lam[model.roles.actuators], model.roles.effort
+    slack = lambda bound: 1e-6 * np.where(np.isfinite(bound), np.abs(bound), 0.0)
+    return bool(np.all((lam >= low - slack(low)) & (lam <= high + slack(high))))
+
+
+def active_limits(model: Model, pose: Pose) -> tuple[str, ...]:
+    """Which actuator stands at which limit, in words."""
+    roles, (bounds, near) = model.roles, model.limits
+    lam, delta = pose.lam[roles.actuators], pose.delta[roles.actuators]
+    at = np.abs(np.column_stack([lam, lam, delta, delta]) - bounds) <= near
+    return tuple(f"{roles.names[k]}: {WORDS[which]}" for k, which in np.argwhere(at))
