@@ -18,7 +18,8 @@ from pliant.studies.figures import INK, LINES, heading, line, new_figure
 from pliant.studies.log import Log
 from pliant.studies.study import Findings, Picture
 
-DEEPEST, EQUILIBRIUM, MEAN = 0.5, 0.1, 1.0  # [% of the length]
+DEEPEST = 0.1  # [mm]
+EQUILIBRIUM, MEAN = 0.1, 0.5  # [% of the length]
 SMALLEST = 1e-9  # [m] error that is drawn
 COLUMNS = (
     "case", "steps", "mean error", "largest error", "complementarity", "deepest", "steps/s", "jump of effort",
@@ -41,7 +42,7 @@ def tracking(lab: Lab) -> Findings:
         share = 100.0 / log.length
         limits = {
             "complementarity": (log.complementarity.max(), 1e-6, ""),
-            "deepest penetration": (share * np.nanmax(log.depth), DEEPEST, "% of length"),
+            "deepest penetration": (1e3 * np.nanmax(log.depth), DEEPEST, "mm"),
             "equilibrium": (100 * worst, EQUILIBRIUM, "% of length"),
         }
         if not lab.scene(name).events:
