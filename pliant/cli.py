@@ -152,7 +152,18 @@ def reproduce(
 @app.command
 def bench(
     what: tyro.conf.Positional[
-        Literal["all", "cantilever", "dynamics", "golden", "lcp", "qpcc", "rates", "speed", "validation"]
+        Literal[
+            "all",
+            "cantilever",
+            "dynamics",
+            "golden",
+            "lcp",
+            "manipulator",
+            "qpcc",
+            "rates",
+            "speed",
+            "validation",
+        ]
     ] = "all",
     path: tyro.conf.Positional[Folder] = None,
     /,
@@ -162,7 +173,7 @@ def bench(
 
     Args:
         what: cantilever (error against cost), dynamics (time of a step in motion), golden (reference equilibria in a
-            folder), lcp and qpcc (solvers), rates (steps of the inverse model per second), speed (one step), validation (closed forms and orders of convergence), or all.
+            folder), lcp and qpcc (solvers), manipulator (a tree of rods that touches itself), rates (steps of the inverse model per second), speed (one step), validation (closed forms and orders of convergence), or all.
         path: the folder with cases.json, for golden.
         json: also write the tables to this file.
     """
@@ -177,6 +188,7 @@ def bench(
         "speed": benches.speed,
         "dynamics": benches.dynamics,
         "lcp": benches.lcp_bench,
+        "manipulator": benches.manipulator,
         "qpcc": benches.qpcc_bench,
         "rates": benches.rates,
         "validation": benches.validation,

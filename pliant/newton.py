@@ -20,7 +20,7 @@ from pliant.step import Linear, Workspace, linearise, step
 
 MAX_HALVINGS = 8  # of one Newton step
 FARTHEST = 4.0  # alarm distances that a step may go and that contacts are looked for in
-KEEP_AFTER = 15  # iterations with pairs detected anew
+KEEP_AFTER = 15  # full steps with pairs detected anew
 DEEPEST = 1e-5  # of the robot's length: penetration that kept pairs may leave
 
 
@@ -54,6 +54,7 @@ class Iterate:
     seen: np.ndarray | None = None  # coordinates at which the contacts were detected
     moved: float = 0.0  # largest motion in the last step [m]
     iterations: int = 0
+    full: int = 0  # of these, those that were not shortened
     residual: float = np.inf
     decrement: float = np.inf
     constraint: float = np.inf
@@ -101,7 +102,12 @@ def newton(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Workspa
     """The equilibrium, or the last iterate on the way to it."""
     given = problem.conditions
     now = replace(
-        guess, lam=np.where(given.given, given.effort, guess.lam), iterations=0, moved=0.0, converged=False
+        guess,
+        lam=np.where(given.given, given.effort, guess.lam),
+        iterations=0,
+        full=0,
+        moved=0.0,
+        converged=False,
     )
     view = work.timed("linearise", _look, problem, now)
     scale = max(problem.weight, 1e-3 * _norm(view.linear.residual(view.lam)) if view else 0.0, 1e-12)
@@ -144,7 +150,7 @@ def _look(problem: Problem, now: Iterate) -> View | None:
     reach, seen = min(detector.reach(now.moved), FARTHEST * detector.alarm), now.q
     if now.contacts is None or now.seen is None:
         contacts = detector.detect(now.q, reach)
-    elif now.iterations < KEEP_AFTER:
+    elif now.full < KEEP_AFTER:
         contacts = detector.redetect(now.q, now.contacts, now.force[: len(now.contacts)], reach)
     else:
         contacts, seen = now.contacts.followed(now.seen, now.q), now.q
@@ -176,6 +182,7 @@ def _advance(problem, now, view, dq, lam, scale, work) -> tuple[Iterate, View | 
             force=mixed[rows:],
             seen=view.seen,
             moved=fraction * longest,
+            full=now.full + (fraction == 1.0),
         )
         trial = work.timed("linearise", _look, problem, candidate)
         if trial is not None:
@@ -188,7 +195,7 @@ def _advance(problem, now, view, dq, lam, scale, work) -> tuple[Iterate, View | 
 
 def _clear(problem: Problem, now: Iterate) -> bool:
     """Whether nothing penetrates that kept pairs did not know of."""
-    if problem.detector is None or now.iterations <= KEEP_AFTER:
+    if problem.detector is None or now.full <= KEEP_AFTER:
         return True
     found = problem.detector.detect(now.q)
     deepest = (found.gap - problem.allowance[found.index]).min(initial=0.0)

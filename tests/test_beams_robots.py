@@ -156,6 +156,31 @@ def test_stress_is_that_of_beam_theory(within):
     within(stress[:9] / peak, 1e-6, "axis")
 
 
+def test_elastic_stiffness_is_never_negative(within):
+    """Squeezed beyond its critical load a rod has a negative stiffness, but not the part that damping may follow."""
+    beam = bar(fixed=0)
+    q = beam.q0.copy()
+    for _ in range(10):  # squeezed by 5 %, straight
+        dq = np.zeros(beam.ndof)
+        dq.reshape(-1, 6)[:, 0] = -0.005 * beam.lines.nodes[:, 0]
+        q = beam.retract(q, dq)
+    dense = lambda K: _dense(beam, K)[np.ix_(beam.free, beam.free)]
+    whole = np.linalg.eigvalsh(dense(beam.linearise(q, np.zeros(3))[2]))
+    part = np.linalg.eigvalsh(dense(beam.elastic_stiffness(q)))
+    assert whole[0] < -1e-5 * whole[-1]
+    assert part[0] > -1e-12 * part[-1]
+    rest = dense(beam.linearise(beam.q0, np.zeros(3))[2])
+    np.testing.assert_allclose(dense(beam.elastic_stiffness(beam.q0)), rest, atol=1e-12 * np.abs(rest).max())
+
+
+def _dense(beam, K: np.ndarray) -> np.ndarray:
+    out = np.zeros((beam.ndof, beam.ndof))
+    for i, j, block in zip(beam.pattern.rows, beam.pattern.cols, K, strict=True):
+        out[3 * i : 3 * i + 3, 3 * j : 3 * j + 3] = block
+        out[3 * j : 3 * j + 3, 3 * i : 3 * i + 3] = block.T if i != j else block
+    return out
+
+
 # The rod of the gallery
 
 

@@ -76,7 +76,9 @@ def test_at_once_it_is_inertia():
     free = pl.Robot(robot.body, rows)
     for T in (1e-3, 1.0):
         W = foreseen(Simulation(free), T, range(3)).W
-        assert W == pytest.approx(T * T / robot.body.total_mass * np.eye(3), rel=1e-6, abs=1e-9 * W.max())
+        assert np.array(W) == pytest.approx(
+            T * T / robot.body.total_mass * np.eye(3), rel=1e-6, abs=1e-9 * W.max()
+        )
 
 
 def test_nothing_moves():
@@ -88,3 +90,16 @@ def test_nothing_moves():
     after = sim.step()
     sim.state = before
     assert np.array_equal(sim.step().q, after.q)
+
+
+@pytest.mark.parametrize(
+    "law, compliance", [(pl.Known(displacement=0.002), 0.0), (pl.Elastic(50.0, 0.002), 0.02)]
+)
+def test_rows_that_are_held_are_seen_by_the_others(law, compliance):
+    """A displacement imposed, or a spring: eliminated from what is foreseen, and in the step."""
+    sim = Simulation(bar(), time_step=0.02)
+    sim.step()
+    seen = foreseen(sim, 0.02).holding(np.array([1]), np.array([0.002]), np.array([compliance]))
+    moment = sim.step({"push": pl.Known(effort=0.3), "drag": law})
+    ends = np.concatenate([moment.displacement[n] for n in ("push", "tip")])
+    assert seen.delta + seen.W @ [0.3, 0.0, 0.0, 0.0] == pytest.approx(ends, abs=1e-12)

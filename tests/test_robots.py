@@ -19,6 +19,7 @@ COARSE = {
     "pneunet": {"chambers": 3},
     "tripod": {"along": 6, "layers": 1, "across": 2},
     "bellows": {"steps": 4},
+    "manipulator": {"length": 0.4, "vertebrae": 6},
 }
 
 LEAST = {

@@ -92,15 +92,15 @@ class Contacts:
 
     def followed(self, seen: np.ndarray, q: np.ndarray) -> Contacts:
         """The same pairs at q with the normals they had at `seen`, where they were detected."""
-        normal = np.einsum("ki,ki->k", self.normal, self._motion(q, seen))
+        normal = np.einsum("ki,ki->k", self.normal, self.motion(q, seen))
         position = self.points.positions(q)[self.stencil.point[self.stencil.ptr[:-1]]]
         return replace(self, gap=self.gap + normal, position=position)
 
     def slip(self, q: np.ndarray, start: np.ndarray) -> np.ndarray:
         """Motion (n, 2) [m] along the tangents since coordinates `start`, relative to what is touched."""
-        return np.einsum("kai,ki->ka", self.tangents, self._motion(q, start))
+        return np.einsum("kai,ki->ka", self.tangents, self.motion(q, start))
 
-    def _motion(self, q: np.ndarray, start: np.ndarray) -> np.ndarray:
+    def motion(self, q: np.ndarray, start: np.ndarray) -> np.ndarray:
         """Of the samples (n, 3) [m] since coordinates `start`, relative to what they touch."""
         if not len(self):
             return np.zeros((0, 3))
@@ -146,6 +146,8 @@ class Contacts:
 
     def _chain(self, q: np.ndarray, directions: np.ndarray, weight: np.ndarray | None = None) -> SparseRows:
         P, s = self.points, self.stencil
+        if not len(self):
+            return SparseRows(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0), (0, P.ndof))
         weight = s.weight if weight is None else weight
         indptr, indices, gradient, point = _lay_out(s.ptr, s.point, weight, directions, P.ptr, P.block)
         data = chain_rows(gradient, point, P.ptr, P.plain, P.weight, P.jacobian(q), len(indices))

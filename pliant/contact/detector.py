@@ -20,6 +20,7 @@ from pliant.contact.obstacles.obstacle import INF
 from pliant.contact.samples import Samples
 from pliant.contact.skin import Skin
 from pliant.contact.soft import SoftOpponent, SoftSearch, body_opponents, pair_opponents
+from pliant.contact.swinging import add_swinging
 from pliant.contact.turning import turning
 from pliant.errors import InputError, unknown_name
 from pliant.mesh import Surface
@@ -181,8 +182,9 @@ class Detector:
         between bodies as a low-rank change of it (see `turning`), None where there is none."""
         if not force.any():
             return K, None
-        if self._present:
+        if self._present or self.cloud.points.turns:
             K = K.copy()
+            add_swinging(K, self.robot, contacts, force, q)
             by_slot = {self._slots[o.name]: o for o in self._present}
             add_curvature(K, self.robot, contacts, force, by_slot, q)
         return K, turning(contacts, force, q) if self.soft else None

@@ -25,15 +25,17 @@ class Posture(NamedTuple):
 
 
 class Skin:
-    """All boundary triangles of one body: a tree over them, who is next to whom, and ways along it.
+    """Boundary triangles of one body: a tree over them, who is next to whom, and ways along it.
 
     `reach` [m] is how near two parts of the body come before ways between them matter; 0 if it cannot touch
-    itself.
+    itself. With a `patch` the tree holds just its triangles; those around it stand behind them, for normals at its rim.
     """
 
-    def __init__(self, body: Any, reach: float, *, leaf: int = 4) -> None:
+    def __init__(self, body: Any, reach: float, *, patch: Surface | None = None, leaf: int = 4) -> None:
         self.body, self.surface, self.rest = body, body.mesh.surface, frozen(body.mesh.nodes)
-        self.links, self.order = lay_out_tree(self.rest, self.surface.triangles, leaf=leaf)
+        mine, around = self._chosen(patch)
+        self.links, order = lay_out_tree(self.rest, self.surface.triangles[mine], leaf=leaf)
+        self.order = np.concatenate([mine[order], around])
         self.triangles = frozen(self.surface.triangles[self.order], int)
         self.rest_normals = frozen(unit_normals(self.rest, self.triangles))
         self.adjacency = Adjacency.of(self.triangles, len(self.rest))
@@ -41,6 +43,15 @@ class Skin:
         self.half_thickness: np.ndarray | None = None  # (k,) [m] of a sheet at its nodes
         if hasattr(body, "half_thickness"):
             self.half_thickness = body.half_thickness(body.node_points(np.arange(len(self.rest))))
+
+    def _chosen(self, patch: Surface | None) -> tuple[np.ndarray, np.ndarray]:
+        """Triangles of the tree, and those that share a node with them."""
+        triangles = self.surface.triangles
+        if patch is None:
+            return np.arange(len(triangles)), np.zeros(0, np.int64)
+        inside = facet_mask(self.surface, patch)[self.surface.facet_of_triangle]
+        at_patch = np.isin(triangles, triangles[inside]).any(axis=1)
+        return np.flatnonzero(inside), np.flatnonzero(at_patch & ~inside)
 
     @cached_property
     def rim(self) -> np.ndarray:

@@ -12,10 +12,13 @@ from pliant.contact.checks import frozen
 from pliant.contact.cloud import Cloud
 from pliant.contact.nearest import nearest_facing
 from pliant.contact.nearest_on_sheet import nearest_on_sheet
+from pliant.contact.rules import SHALLOW
 from pliant.contact.samples import Samples, require_own
 from pliant.contact.skin import Posture, Skin
 from pliant.errors import InputError
 from pliant.mesh import Surface
+
+SMALL = 0.5  # share of a body's triangles below which a patch is searched alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,15 +86,35 @@ def _owner(robot: Any, surface: Surface) -> int:
     return 0
 
 
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """One opponent: the skin of its body, or a small part of it; who may touch it; the stack's numbers of its nodes."""
+
+    body: int
+    skin: Skin
+    allowed: np.ndarray
+    which: np.ndarray
+    own: np.ndarray
+    points: np.ndarray | None
+    part: tuple[Skin, np.ndarray] | None  # a skin of its patch alone, and which triangles of that are allowed
+
+
 class SoftSearch:
-    """Nearest touchable triangles of deformable opponents for one cloud of samples."""
+    """Nearest touchable triangles of deformable opponents for one cloud of samples.
+
+    Where a patch is a small part of a body's boundary only that part is looked at, unless something is deep in it.
+    """
 
     def __init__(self, cloud: Cloud, skins: dict[int, Skin], opponents: Sequence[SoftOpponent]) -> None:
-        self.cloud, self.skins = cloud, skins
-        self._tasks = [
-            (o.body, skins[o.body].allowed(o.patch), *o.samples(cloud), cloud.point_of_node.get(o.body))
-            for o in opponents
-        ]
+        self.cloud = cloud
+        self._tasks = []
+        for o in opponents:
+            skin, part = skins[o.body], None
+            if len(o.patch.triangles) < SMALL * len(skin.triangles):
+                alone = Skin(skin.body, 0.0, patch=o.patch)
+                part = alone, alone.allowed(o.patch)
+            points = cloud.point_of_node.get(o.body)
+            self._tasks.append(_Task(o.body, skin, skin.allowed(o.patch), *o.samples(cloud), points, part))
 
     def __call__(
         self, robot: Any, q: np.ndarray, p: np.ndarray, reach: float, gaps: np.ndarray, normals: np.ndarray
@@ -103,29 +126,45 @@ class SoftSearch:
         corners = np.zeros((*shape, 3), np.int64)
         if not self._tasks:
             return corners, weights
-        facing = self.cloud.facing(q)
-        postures = {b: skin.posture(q[robot.q_spans[b]]) for b, skin in self.skins.items()}
-        for k, (b, allowed, which, own, points) in enumerate(self._tasks):
+        facing, postures = self.cloud.facing(q), {}
+        for k, task in enumerate(self._tasks):
             found = gaps[k], normals[k], triangle[k], weights[k]
-            self._search(self.skins[b], postures[b], allowed, which, own, p, facing, reach, found)
-            if points is not None:
-                hit = which[triangle[k][which] >= 0]
-                corners[k, hit] = points[self.skins[b].triangles[triangle[k, hit]]]
+            own_q = q[robot.q_spans[task.body]]
+            skin = None if task.part is None else self._search_part(task, own_q, p, facing, reach, found)
+            if skin is None:
+                skin = task.skin
+                if task.body not in postures:
+                    postures[task.body] = skin.posture(own_q)
+                self._search(skin, postures[task.body], task.allowed, task, p, facing, reach, found)
+            hit = task.which[triangle[k][task.which] >= 0]
+            if task.points is not None and len(hit):
+                corners[k, hit] = task.points[skin.triangles[triangle[k, hit]]]
         return corners, weights
+
+    def _search_part(self, task: _Task, q, p, facing, reach: float, found) -> Skin | None:
+        """The skin of the patch, searched; None if something is so deep in it that the whole boundary must tell."""
+        assert task.part is not None
+        skin, allowed = task.part
+        if len(task.which):
+            self._search(skin, skin.posture(q), allowed, task, p, facing, reach, found)
+        gap, _, triangle, _ = found
+        if skin.half_thickness is None and (gap[task.which] < -SHALLOW * reach).any():
+            gap[task.which], triangle[task.which] = np.inf, -1
+            return None
+        return skin
 
     def _search(
         self,
         skin: Skin,
         at: Posture,
         allowed: np.ndarray,
-        which: np.ndarray,
-        own: np.ndarray,
+        task: _Task,
         p: np.ndarray,
         facing: np.ndarray,
         reach: float,
         found: tuple[np.ndarray, ...],
     ) -> None:
-        cloud, near, ways = self.cloud, skin.adjacency, skin.ways
+        cloud, near, ways, which, own = self.cloud, skin.adjacency, task.skin.ways, task.which, task.own
         if skin.half_thickness is not None:
             self._search_sheet(skin, skin.half_thickness, at, allowed, which[~own], p, facing, reach, found)
             return
@@ -133,7 +172,7 @@ class SoftSearch:
             which, own, p, facing, cloud.radius, cloud.rest, cloud.support_ptr, cloud.support,
             at.X, skin.rest, skin.triangles, allowed, at.normals, skin.rest_normals,
             near.across, near.fan_ptr, near.fan, skin.links, at.bounds,
-            ways.ptr, ways.node, ways.length, ways.limit, reach, *found,
+            ways.ptr, ways.node, ways.length, ways.limit, skin is task.skin, reach, *found,
         )  # fmt: skip
 
     def _search_sheet(

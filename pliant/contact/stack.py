@@ -23,8 +23,8 @@ class Stack:
         self.block = np.concatenate([part.block + b for part, b in zip(parts, first)])
         self.weight = np.concatenate([part.weight for part in parts])
         self.plain = np.concatenate([part.plain for part in parts])
-        self._turns = any(part.rotates for part in parts)
-        self._still = None if self._turns else self._stacked(robot.rest.q)
+        self.turns = any(part.rotates for part in parts)
+        self._still = None if self.turns else self._stacked(robot.rest.q)
         free = np.concatenate([body.free.reshape(-1, 3).any(axis=1) for body in robot.bodies])
         moved = np.repeat(np.arange(self.size), np.diff(self.ptr))[free[self.block]]
         self.mobile = np.bincount(moved, minlength=self.size) > 0  # some coordinate moves the point

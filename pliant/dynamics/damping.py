@@ -20,9 +20,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from pliant.errors import InputError, is_number
+from pliant.dynamics.inputs import not_negative, positive
+from pliant.errors import InputError
 
 Branch = tuple[float, float]  # ratio, time [s]
 
@@ -59,17 +58,17 @@ class Damping:
 
 def Rayleigh(*, mass: float = 0.0, stiffness: float = 0.0) -> Damping:
     """D = αM + βK: mass α [1/s], stiffness β [s]. A vibration ω decays with the ratio ξ = (α/ω + βω)/2."""
-    return Damping(mass=_not_negative("mass", mass, "1/s"), stiffness=_not_negative("stiffness", stiffness))
+    return Damping(mass=not_negative("mass", mass, "1/s"), stiffness=not_negative("stiffness", stiffness))
 
 
 def KelvinVoigt(time: float) -> Damping:
     """A dashpot beside the spring: S = Sₑ + time Ṡₑ. It creeps with the time constant `time` [s] to where statics ends."""
-    return Damping(rate=_positive("time of KelvinVoigt", time))
+    return Damping(rate=positive("time of KelvinVoigt", time))
 
 
 def Maxwell(time: float) -> Damping:
     """A dashpot behind the spring: a stress held fades as e^(−t/time) [s], a load held lets it flow without end."""
-    return Damping(long_term=0.0, branches=((1.0, _positive("time of Maxwell", time)),))
+    return Damping(long_term=0.0, branches=((1.0, positive("time of Maxwell", time)),))
 
 
 def StandardLinear(time: float, ratio: float) -> Damping:
@@ -77,7 +76,7 @@ def StandardLinear(time: float, ratio: float) -> Damping:
 
     A stress held fades with the time constant `time` [s]; a load held creeps with (1 + ratio) · time.
     """
-    branch = (_positive("ratio of StandardLinear", ratio, ""), _positive("time of StandardLinear", time))
+    branch = (positive("ratio of StandardLinear", ratio, ""), positive("time of StandardLinear", time))
     return Damping(branches=(branch,))
 
 
@@ -86,8 +85,8 @@ def Prony(branches: Iterable[Sequence[float]], *, long_term: float = 1.0) -> Dam
     pairs = tuple(tuple(pair) for pair in branches)
     if any(len(pair) != 2 for pair in pairs):
         raise InputError("branches of Prony", expected="pairs (ratio, time)", got=repr(pairs))
-    checked = tuple((_positive("ratio", ratio, ""), _positive("time", time)) for ratio, time in pairs)
-    slow = _not_negative("long_term of Prony", long_term, "")
+    checked = tuple((positive("ratio", ratio, ""), positive("time", time)) for ratio, time in pairs)
+    slow = not_negative("long_term of Prony", long_term, "")
     if not checked and not slow:
         raise InputError("Prony", expected="a branch, or long_term > 0", got="neither")
     return Damping(long_term=slow, branches=checked)
@@ -113,17 +112,3 @@ def _sum(damping: Any) -> Damping:
             raise InputError("damping", expected="a damping law, or several", got=repr(law), hint=hint)
         total = total + law
     return total
-
-
-def _not_negative(what: str, value: Any, unit: str = "s") -> float:
-    if not (is_number(value) and 0 <= value < np.inf):
-        raise InputError(
-            what, expected=f"a finite number, not negative{f' [{unit}]' if unit else ''}", got=repr(value)
-        )
-    return float(value)
-
-
-def _positive(what: str, value: Any, unit: str = "s") -> float:
-    if not (is_number(value) and 0 < value < np.inf):
-        raise InputError(what, expected=f"a positive number{f' [{unit}]' if unit else ''}", got=repr(value))
-    return float(value)

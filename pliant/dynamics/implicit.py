@@ -18,12 +18,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pliant.algebra import Factor, NotPositiveDefinite
+from pliant.algebra import Factor, NotPositiveDefinite, SparseRows
 from pliant.contact import Contacts
 from pliant.dynamics.model import Model, one_sided
 from pliant.dynamics.motion import Motion, Past, pushes
 from pliant.dynamics.schemes import Stage
-from pliant.interactions.chain import SparseRows
 from pliant.robot import Conditions
 from pliant.step import (
     Linear,
@@ -99,9 +98,9 @@ class Found:
     shift: float
 
 
-def begin(model: Model, now: Motion, conditions: Conditions, step: float) -> Task:
-    """The step to be taken from `now`."""
-    contacts, allowance = model.look(now.q, now.v, step), np.zeros(0)
+def begin(model: Model, now: Motion, conditions: Conditions, step: float, *, falling: bool = True) -> Task:
+    """The step to be taken from `now`; `falling`: see `Model.look`."""
+    contacts, allowance = model.look(now.q, now.v, step, falling=falling), np.zeros(0)
     if contacts is not None:
         allowance = contacts.spread(np.minimum(contacts.gap + model.recovery * step, 0.0))
     return Task(now, conditions, step, model.scheme.begin(now, step), contacts, allowance)
@@ -133,8 +132,14 @@ def stiffness(model: Model, q: np.ndarray, z: np.ndarray) -> np.ndarray | None:
     """K of Rayleigh's damping, on the pattern: of the bodies alone, without terms that make it indefinite; None without β."""
     if not model.inertia.stiff:
         return None
-    at = linearise(model.robot, q, np.zeros(model.robot.bundle.rows), z, model.robot.gravity, clamp=True)
-    return None if at is None else at.K
+    robot = model.robot
+    at = linearise(robot, q, np.zeros(robot.bundle.rows), z, robot.gravity, clamp=True)
+    if at is None or at.K is None:
+        return None
+    for n, body in enumerate(robot.bodies):
+        if robot.foretells[n]:  # clamped, a rod has the geometric stiffness of forces to come
+            at.K[robot.body_placement[robot.block_spans[n]]] = body.elastic_stiffness(q[robot.q_spans[n]])
+    return at.K
 
 
 def moving(

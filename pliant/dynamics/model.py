@@ -32,13 +32,25 @@ class Model:
     conserve: bool
     span: np.ndarray
 
-    def look(self, q: np.ndarray, v: np.ndarray, step: float) -> Contacts | None:
-        """Contacts at q that a step may reach: nearer than twice the motion to be expected, or than the alarm distance."""
+    def look(self, q: np.ndarray, v: np.ndarray, step: float, *, falling: bool = True) -> Contacts | None:
+        """Contacts at q that a step may reach: nearer than twice the motion to be expected, or than the alarm distance.
+
+        falling=False does not expect that the robot begins to fall freely.
+        """
         if not self.detector.opponents:
             return None
         motion = step * float(np.abs(self.robot.reach * v).max(initial=0.0))
-        fall = step * step * float(np.linalg.norm(self.robot.gravity))
-        return self.detector.detect(q, self.detector.reach(motion + fall))
+        fall = step * step * float(np.linalg.norm(self.robot.gravity)) if falling else 0.0
+        found = self.detector.detect(q, self.detector.reach(motion + fall))
+        return self._closing(found, q, self.robot.retract(q, step * v))
+
+    def _closing(self, found: Contacts, q: np.ndarray, ahead: np.ndarray) -> Contacts:
+        """Without pairs of the robot's own bodies that are far apart and do not come nearer: there may be very many."""
+        far = (np.diff(found.stencil.ptr) == 4) & (found.gap > self.detector.alarm)
+        if not far.any():
+            return found
+        nearer = np.minimum(np.einsum("ki,ki->k", found.normal, found.motion(ahead, q)), 0.0)
+        return found.chosen(np.flatnonzero(~far | (found.gap + 2.0 * nearer < self.detector.alarm)))
 
 
 def one_sided(conditions: Conditions) -> np.ndarray:

@@ -13,15 +13,17 @@ from pliant.contact import Obstacle
 from pliant.dynamics.advance import Arrival, advance
 from pliant.dynamics.damping import per_body
 from pliant.dynamics.explicit import central, stable_step
+from pliant.dynamics.foresight import Foresight, foresee
 from pliant.dynamics.inertia import Inertia
+from pliant.dynamics.inputs import count, positive
 from pliant.dynamics.model import Model
 from pliant.dynamics.moment import Moment
 from pliant.dynamics.motion import Motion
 from pliant.dynamics.schemes import SCHEMES, Scheme, euler
 from pliant.dynamics.viscosity import Viscosity
-from pliant.errors import ConvergenceError, InputError, PliantWarning, is_number, unknown_name
+from pliant.errors import ConvergenceError, InputError, PliantWarning, unknown_name
 from pliant.laws import Law
-from pliant.robot import Robot
+from pliant.robot import Conditions, Robot
 from pliant.state import State
 from pliant.step import Workspace, linearise
 
@@ -86,15 +88,15 @@ class Simulation:
             viscosity,
             self.detector,
             chosen,
-            chosen.iterations if iterations is None else _count("iterations", iterations),
-            TOLERANCE * robot.length if tolerance is None else _positive("tolerance", tolerance, "m"),
+            chosen.iterations if iterations is None else count("iterations", iterations),
+            TOLERANCE * robot.length if tolerance is None else positive("tolerance", tolerance, "m"),
             RECOVERY * robot.length,
             scheme == "midpoint" and not viscosity.present and not _loaded(robot),
             _spans(robot),
         )
         self._work, self._ahead = Workspace(), None
         self.state = robot.rest if state is None else state
-        self.time_step = _positive("time_step", self._usual_step() if time_step is None else time_step, "s")
+        self.time_step = positive("time_step", self._usual_step() if time_step is None else time_step, "s")
         if scheme == "central" and self.time_step > self.stable_step:
             message = f"time_step {self.time_step:g} s is unstable: central differences need {self.stable_step:.3g} s or less."
             warnings.warn(message, PliantWarning, stacklevel=2)
@@ -121,9 +123,13 @@ class Simulation:
 
     def step(self, laws: Mapping[str, Law] | None = None) -> Moment:
         """One time step under the rows' laws, after those given for this call."""
+        return self.step_under(self.robot.forward(laws))
+
+    def step_under(self, conditions: Conditions) -> Moment:
+        """One time step under conditions of all scalar rows, which laws are compiled to."""
         begin = perf_counter()
         self._work.timings.update(dict.fromkeys(self._work.timings, 0.0))
-        arrival = self._advance(laws)
+        arrival = self._advance(conditions)
         if arrival is None or not np.isfinite(arrival.motion.v).all():
             raise ConvergenceError(
                 f"No step of {self.robot.name!r} from t = {self.t:g} s: cells turn inside out or the motion has no bounds. "
@@ -131,6 +137,12 @@ class Simulation:
             )
         self._state, self._ahead = arrival.motion, arrival.ahead
         return self._moment(arrival, perf_counter() - begin)
+
+    def foresee(
+        self, conditions: Conditions, rows: np.ndarray, time: float, work: Workspace
+    ) -> Foresight | None:
+        """What these rows would see of the next `time` [s], see `foresight`; nothing moves."""
+        return foresee(self._model, self._state, conditions, rows, time, work, self._ahead)
 
     @property
     def energy(self) -> Energy:
@@ -150,8 +162,7 @@ class Simulation:
     def _usual_step(self) -> float:
         return STABLE_SHARE * self.stable_step if self.scheme == "central" else TIME_STEP
 
-    def _advance(self, laws: Mapping[str, Law] | None) -> Arrival | None:
-        conditions = self.robot.forward(laws)
+    def _advance(self, conditions: Conditions) -> Arrival | None:
         if self.scheme == "central":
             return central(self._model, self._state, conditions, self.time_step, self._work)
         return advance(self._model, self._state, conditions, self.time_step, self._work, self._ahead)
@@ -184,15 +195,3 @@ def _loaded(robot: Robot) -> bool:
     """Whether rows put loads on the robot that have no potential (liquids)."""
     p = robot.bundle.positions(robot.rest.q)
     return robot.bundle.loads(robot.rest.q, p, robot.gravity) is not None
-
-
-def _positive(what: str, value: Any, unit: str) -> float:
-    if not (is_number(value) and 0 < value < np.inf):
-        raise InputError(what, expected=f"a positive number [{unit}]", got=repr(value))
-    return float(value)
-
-
-def _count(what: str, value: Any) -> int:
-    if not (is_number(value) and value >= 1 and value == int(value)):
-        raise InputError(what, expected="a whole number, at least 1", got=repr(value))
-    return int(value)

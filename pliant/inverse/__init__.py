@@ -1,7 +1,15 @@
-"""The inverse model: which efforts bring effectors to their targets."""
+"""The inverse model: which efforts bring effectors to their targets, at rest (`Inverse`) or in motion (`MovingInverse`)."""
+
+from typing import TYPE_CHECKING
 
 from pliant.inverse.controller import Inverse
 from pliant.inverse.outcome import InverseCertificate, Outcome
 from pliant.inverse.settings import Settings
+from pliant.lazy import lazy
 
-__all__ = ["Inverse", "InverseCertificate", "Outcome", "Settings"]
+if TYPE_CHECKING:
+    from pliant.inverse.moving import MovingInverse
+else:
+    __getattr__ = lazy(__name__, {"MovingInverse": "pliant.inverse.moving"})
+
+__all__ = ["Inverse", "InverseCertificate", "MovingInverse", "Outcome", "Settings"]

@@ -112,7 +112,8 @@ def solve(
             raise NotPositiveDefinite(-1)
         W, delta = drives.stiffened(W, delta)
     plain = slice(o.start, len(W) - 2 * len(condensed.friction))
-    base = work_scale(W[e, a], W[e, plain], W[a, a], W[a, plain], W[plain, plain])
+    scale = lambda rows: work_scale(W[e, a], W[e, rows], W[a, a], W[a, rows], W[rows, rows])
+    base = scale(plain) or scale(o)  # where friction alone moves the effectors
     blocks = (W[e, a], W[e, o], W[a, a], W[a, o], W[o, o], delta[e], delta[a], delta[o])
     options: dict[str, Any] = {
         "effort": aim.effort,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.algebra.pattern import Pattern
+from pliant.bodies import fields as solid_fields
 from pliant.bodies.beams import attachment, fields, places, skin
 from pliant.bodies.beams.assembly import Assembly, Ends
 from pliant.bodies.beams.inertia import Inertia
@@ -37,7 +38,8 @@ class Beam:
     rigid: nodes that move as one, or on a joint: Rigid([0], name="base", joint=Prismatic((0, 0, 1))).
     model: "reissner" shears, "kirchhoff" does not; both stretch.
     mesh: a mesh that the rods carry, for contact and pictures; by default bars round them with `detail` nodes
-    (around, along each element), whose first nodes are those of the lines.
+    (around, along each element), whose first nodes are those of the lines. carriers (n,): the elements that its
+    nodes go along with; by default each with the nearest.
     """
 
     variational = True
@@ -57,6 +59,7 @@ class Beam:
         rigid: Sequence[Rigid] | Rigid = (),
         model: str = "reissner",
         mesh: Mesh | None = None,
+        carriers: Any = None,
         detail: tuple[int, int] = (8, 2),
     ) -> None:
         if not isinstance(lines, Lines):
@@ -68,7 +71,7 @@ class Beam:
         self.profile = Profile(section, lines)
         self.sections = tuple(self.profile.middles())
         self.rest_strain, L = rest_strains(lines)
-        self.mesh, self.places = skin.carried(lines, L, mesh, self.profile.at, detail)
+        self.mesh, self.places = skin.carried(lines, L, mesh, carriers, self.profile.at, detail)
         self.numbering = number(
             lines, self.mesh.nodes, fixed, (rigid,) if isinstance(rigid, Rigid) else tuple(rigid)
         )
@@ -185,6 +188,16 @@ class Beam:
             [np.einsum("rij,rj->ri", self.region_frame, g[:, :3]), np.einsum("rij,rj->ri", R, g[:, 3:])]
         )
 
+    def elastic_stiffness(self, q: np.ndarray) -> np.ndarray:
+        """K on the pattern (nb, 3, 3) without its geometric part: never negative, what damping may be proportional to.
+
+        Compressed rods have a negative geometric stiffness; damping in proportion to that would feed energy.
+        """
+        calm = q.copy()
+        calm[self.assembly.foretold :] = 0.0  # the section forces that `clamp` takes the geometric part from
+        K = self.assembly.linearise(calm, np.zeros(3), tangent=True, clamp=True)[2]
+        return np.zeros((len(self.pattern.rows), 3, 3)) if K is None else K
+
     def mass(self, q: np.ndarray | None = None) -> np.ndarray:
         """M on the pattern (nb, 3, 3): consistent, with the inertia of the sections; at rest unless q is given."""
         return self.assembly.mass(self.q0 if q is None else q)
@@ -221,6 +234,10 @@ class Beam:
     ) -> np.ndarray:
         """von Mises stress [Pa] at the nodes of the carried mesh (n,), of beam theory; 0 for given stiffnesses."""
         return fields.stress(self, q, measure, at)
+
+    def deformation_gradient(self, q: np.ndarray) -> np.ndarray:
+        """F (ncells, nq, 3, 3) of the carried mesh, at the quadrature points of its cells."""
+        return solid_fields.deformation_gradient(self.mesh, self.positions(q))
 
     # Material points
 

@@ -87,13 +87,29 @@ def near(lines: Lines, lengths: np.ndarray, where: Any, branch: int | None) -> t
     return rest, _offset(lines, lengths, rest, Places(element, share, np.zeros((len(rest), 3))))
 
 
+def on_elements(lines: Lines, lengths: np.ndarray, where: Any, elements: Any) -> Places:
+    """Places of positions (P, 3) [m] on the elements given (P,)."""
+    rest, e = checked_points(where), np.asarray(elements)
+    count = len(lines.elements)
+    if e.shape != (len(rest),) or e.dtype.kind not in "iu" or not ((e >= 0) & (e < count)).all():
+        expected = f"the number of an element, below {count}, for each of {len(rest)} nodes"
+        raise InputError("carriers of a mesh", expected=expected, got=f"{e.dtype} of shape {e.shape}")
+    share, _ = _project(lines, lengths, e, rest)
+    return _offset(lines, lengths, rest, Places(e.astype(np.int64), share, np.zeros((len(rest), 3))))
+
+
 def _candidates(lines: Lines, mine: np.ndarray, x: np.ndarray) -> np.ndarray:
     """(P, 3 or fewer) Which of the elements have the nearest chords."""
-    start, end = np.moveaxis(lines.nodes[lines.elements[mine]], 1, 0)
-    chord = end - start
-    s = np.einsum("pei,ei->pe", x[:, None] - start, chord) / (chord**2).sum(axis=1)
-    gap = x[:, None] - start - np.clip(s, 0, 1)[:, :, None] * chord
-    return np.argsort((gap**2).sum(axis=2), axis=1, kind="stable")[:, :_NEAREST]
+    middle = lines.nodes.mean(axis=0)
+    start, end = np.moveaxis(lines.nodes[lines.elements[mine]] - middle, 1, 0)
+    x, chord = x - middle, end - start
+    along, square = x @ chord.T - (start * chord).sum(axis=1), (chord**2).sum(axis=1)
+    s = np.clip(along / square, 0, 1)
+    gap = (
+        (x**2).sum(axis=1)[:, None] - 2 * x @ start.T + (start**2).sum(axis=1) + s * (s * square - 2 * along)
+    )
+    gap = np.round(gap / (1e-12 * lines.size**2))  # ties go to the first element
+    return np.argsort(gap, axis=1, kind="stable")[:, :_NEAREST]
 
 
 def _project(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from pliant.bodies.beams.places import Places, near, rest_position
+from pliant.bodies.beams.places import Places, near, on_elements, rest_position
 from pliant.bodies.beams.sections import Section
 from pliant.errors import InputError, MeshError
 from pliant.mesh import Mesh
@@ -17,9 +18,16 @@ SectionAt = Callable[[int, float], Section]  # of an element and the share (0 to
 
 
 def carried(
-    lines: Lines, lengths: np.ndarray, mesh: Mesh | None, section_at: SectionAt, detail: tuple[int, int]
+    lines: Lines,
+    lengths: np.ndarray,
+    mesh: Mesh | None,
+    carriers: Any,
+    section_at: SectionAt,
+    detail: tuple[int, int],
 ) -> tuple[Mesh, Places]:
-    """The mesh given, or bars round the rods, and the places of its nodes."""
+    """The mesh given, or bars round the rods, and the places of its nodes: on `carriers` (n,), or on the nearest elements."""
+    if mesh is not None and carriers is not None:
+        return mesh, on_elements(lines, lengths, mesh.nodes, carriers)
     if mesh is not None:
         return mesh, near(lines, lengths, mesh.nodes, None)[1]
     cells, places = _bars(lines, section_at, *detail)

@@ -1,0 +1,81 @@
+"""What the rows of a robot in motion see of the next moments: a step of Euler's, condensed and not taken.
+
+    δ(t + T) = delta + W λ,      W = H (M/T² + D/T + K)⁻¹ Hᵀ
+
+For a long T it is the static compliance, for a short one H M⁻¹Hᵀ T². Whoever chooses efforts works on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pliant.algebra import NotPositiveDefinite
+from pliant.contact import Contacts
+from pliant.dynamics.implicit import begin, condensed, moving, start, stiffness
+from pliant.dynamics.model import Model
+from pliant.dynamics.motion import Motion
+from pliant.dynamics.schemes import SCHEMES
+from pliant.robot import Conditions
+from pliant.step import Linear, Workspace
+
+
+@dataclass(frozen=True)
+class Foresight:
+    """δ (k,) at the end as a function of efforts λ (k,): delta + W λ. First the rows asked for, then contacts: gaps, less
+    what they may be, and slips where there is friction. `shift`: what K̃ was raised by to be of use."""
+
+    W: np.ndarray
+    delta: np.ndarray
+    contacts: Contacts | None
+    shift: float
+
+    def holding(self, rows: np.ndarray, imposed: np.ndarray, compliance: np.ndarray) -> Foresight:
+        """As the other rows see it, with δ of some rows (k,) held at imposed values (k,) by springs of a compliance (k,), or
+        by what has none."""
+        if not len(rows):
+            return self
+        others = np.setdiff1d(np.arange(len(self.delta)), rows)
+        across = self.W[np.ix_(rows, others)]
+        inner = self.W[np.ix_(rows, rows)] + np.diag(compliance)
+        back = np.linalg.solve(inner, np.column_stack([across, self.delta[rows] - imposed]))
+        W = self.W[np.ix_(others, others)] - across.T @ back[:, :-1]
+        return replace(self, W=0.5 * (W + W.T), delta=self.delta[others] - across.T @ back[:, -1])
+
+
+def foresee(
+    model: Model,
+    now: Motion,
+    conditions: Conditions,
+    rows: np.ndarray,
+    time: float,
+    work: Workspace,
+    ahead: Linear | None = None,
+) -> Foresight | None:
+    """The robot after `time` [s], as `rows` (indices) and contacts see it; other rows keep the efforts they are given.
+
+    None where there is no linearisation.
+    """
+    given = conditions.given.copy()
+    given[rows] = False
+    model = replace(model, scheme=SCHEMES["euler"], conserve=False)
+    # In a long time a robot could fall far, and would meet everything: those that do fall have a velocity soon.
+    task = begin(model, now, replace(conditions, given=given), time, falling=False)
+    at, v, guess = work.timed("linearise", start, model, task, ahead)
+    if at is None:
+        return None
+    damped = work.timed("linearise", stiffness, model, at.q, now.internal)
+    here = work.timed("linearise", moving, model, task, at, damped, v, guess, now.effort)
+    try:
+        system = condensed(model, task, here, guess, work)
+    except NotPositiveDefinite:
+        return None
+    if not (np.isfinite(system.W).all() and np.isfinite(system.delta).all()):
+        return None
+    contact = np.arange(len(conditions.given), len(here.conditions.given))
+    order = np.searchsorted(here.conditions.solved, np.concatenate([rows, contact]))
+    allowed = here.conditions.imposed[contact]
+    delta = system.delta[order]
+    delta[len(rows) :] -= allowed
+    return Foresight(system.W[np.ix_(order, order)], delta, here.contacts, system.shift)

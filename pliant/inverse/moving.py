@@ -1,0 +1,279 @@
+"""The inverse model of a robot in motion, held or free: efforts that bring effectors to their targets in time.
+
+In every step of length h, the robot a *horizon* T ahead is foreseen as one implicit step, condensed, and
+
+    min ‖δ_e(t+T) − r(t+T)‖² + ε λ_aᵀW_aa λ_a + ρ (λ_a − λ_prev)ᵀW_aa (λ_a − λ_prev),      W = H (M/T² + D/T + K)⁻¹ Hᵀ
+    s.t. bounds on λ_a and δ_a,   0 ≤ λ_c ⊥ δ_c ≥ 0, Coulomb's law
+
+gives the efforts, with which a `Simulation` moves on by h. r is a smooth reference on its way to the targets. T = h is the inverse of the
+time step itself: it makes good any error within one step, whatever that takes. A longer T asks for less, lets fast vibrations be, and
+does not depend on h; a very long one is the static inverse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from pliant.contact import Detector, Obstacle
+from pliant.dynamics import Moment, Simulation
+from pliant.dynamics.inputs import positive
+from pliant.errors import ConvergenceError, InputError, SingularError
+from pliant.inverse.inputs import check_robot, check_settings, checked_targets
+from pliant.inverse.moving_choice import Choice, Plan, choose, driven, order
+from pliant.inverse.moving_outcome import REACHED, MovingOutcome, certify
+from pliant.inverse.moving_reference import Approach, Reference, units
+from pliant.inverse.moving_search import Search
+from pliant.inverse.roles import Roles, compile_roles
+from pliant.inverse.settings import Settings
+from pliant.laws import Known, Law, as_vector
+from pliant.robot import Robot
+from pliant.state import State
+from pliant.static import static
+from pliant.step import Workspace
+
+HORIZON = 0.05  # [s]
+RESPONSE = 0.1  # [s]
+TOP_SPEED = 1.0  # lengths of the robot per second
+ASTRAY = 1e-3  # of the length: decrement of a step that went elsewhere than foreseen
+CALMEST = 1e4
+WIDER = 3  # times as many starts of the solver, where the nearest minimum will not do
+
+
+class MovingInverse:
+    """Inverse model of a robot in motion, among obstacles or free.
+
+        ctl = MovingInverse(robot, time_step=0.01, damping=pl.dynamics.KelvinVoigt(0.02))
+        out = ctl.step(targets={"tip": [x, y, z]})
+
+    Rows with a `Bounded` law are chosen, rows with a `Target` are effectors; all others stay as their law says, or as `laws` says. A robot
+    that nothing holds may have a `CentreOfMass` as effector. time_step, scheme, damping, iterations, tolerance: those of `Simulation`.
+    state: where to start; by default the equilibrium with all actuators at zero effort, or rest where there is none.
+
+    response [s]: the time constant with which targets are approached, on a reference with damping_ratio and of at most top_speed [m/s]
+    (one length of the robot a second). horizon [s]: in what time errors are to be made good, at least the time step.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        obstacles: Iterable[Obstacle] = (),
+        *,
+        time_step: float = 0.01,
+        scheme: str = "euler",
+        damping: Any = None,
+        laws: Mapping[str, Law] | None = None,
+        state: State | None = None,
+        iterations: int | None = None,
+        tolerance: float | None = None,
+        response: float = RESPONSE,
+        damping_ratio: float = 1.0,
+        top_speed: float | None = None,
+        horizon: float = HORIZON,
+        settings: Settings = Settings(),  # noqa: B008  (frozen)
+    ) -> None:
+        check_robot(robot)
+        check_settings(settings)
+        self.robot, self.settings, self.laws = robot, settings, dict(laws or {})
+        self.horizon = positive("horizon", horizon, "s")
+        speed = TOP_SPEED * robot.length if top_speed is None else positive("top_speed", top_speed, "m/s")
+        approach = Approach(
+            positive("response", response, "s"), positive("damping_ratio", damping_ratio, ""), speed
+        )
+        self.roles = compile_roles(robot, self.laws)
+        self.simulation = Simulation(
+            robot,
+            obstacles,
+            time_step=time_step,
+            scheme=scheme,
+            damping=damping,
+            iterations=iterations,
+            tolerance=tolerance,
+        )
+        self.simulation.state = self._resting() if state is None else state
+        self._work, self._units = Workspace(), units(robot)
+        value, rate = self._effects()
+        self.target = value  # of all rows; those that are no effectors follow the robot
+        self.target = self._brought(self.roles, robot.rows)
+        self.reference = Reference(value, rate, self._units, approach)
+        self._search = Search(REACHED * robot.length)
+        self.calm = 1.0  # how much more ρ there is than usual
+
+    @property
+    def detector(self) -> Detector:
+        """Finds the contacts; adds, replaces and removes obstacles."""
+        return self.simulation.detector
+
+    @property
+    def state(self) -> State:
+        """Where the robot is and how it moves."""
+        return self.simulation.state
+
+    @property
+    def t(self) -> float:
+        """Time [s]."""
+        return self.simulation.t
+
+    def step(
+        self, targets: Mapping[str, Any] | None = None, laws: Mapping[str, Law] | None = None
+    ) -> MovingOutcome:
+        """One time step. Targets not named stay; `laws` hold for this step. Never raises because a target is out of reach."""
+        begin, h = perf_counter(), self.simulation.time_step
+        self._work.timings.update(dict.fromkeys(self._work.timings, 0.0))
+        roles = self.roles if not laws else compile_roles(self.robot, {**self.laws, **laws})
+        self._aim(self._asked(targets, roles, self._brought(roles, laws or {})), roles)
+        choice = self._chosen(roles)
+        moment = self._moved(roles, choice)
+        if moment is not None:
+            self.reference = self.reference.after(h, self.target)
+        self._calm_down(moment)
+        return self._outcome(roles, choice, moment, begin)
+
+    def change(self, laws: Mapping[str, Law]) -> None:
+        """Other laws for some rows from now on: bounds, an imposed value. Effectors that stay ones keep their targets."""
+        self.roles = compile_roles(self.robot, {**self.laws, **laws})
+        self.laws.update(laws)
+        self.target = self._brought(self.roles, laws)
+
+    def lose(self, name: str) -> None:
+        """An actuator breaks: no effort from now on. The others take over as well as they can."""
+        self.change({name: Known(effort=0.0)})
+
+    # Targets.
+
+    def _brought(self, roles: Roles, names: Iterable[str]) -> np.ndarray:
+        """Targets of all rows (m,), with those that the laws of the rows named bring along."""
+        given, mine = np.full(self.robot.bundle.rows, np.nan), self.target.copy()
+        given[roles.effectors] = roles.target
+        for span in map(self.robot.named, names):
+            mine[span] = np.where(np.isnan(given[span]), mine[span], given[span])
+        return mine
+
+    def _asked(self, targets: Mapping[str, Any] | None, roles: Roles, target: np.ndarray) -> np.ndarray:
+        """Targets of all rows, with those given."""
+        for name, value in checked_targets(targets).items():
+            span = self.robot.named(name)
+            if span.start not in roles.effectors:
+                raise InputError(f"target {name!r}", expected="a row with a Target law", got="another law")
+            target[span] = as_vector(value, span.stop - span.start, f"target of {name!r}")
+        return target
+
+    def _aim(self, target: np.ndarray, roles: Roles) -> None:
+        """Rows that are no effectors follow the robot, so that they begin where they are when they become some."""
+        (value, rate), r = self._effects(), self.reference
+        aims = np.isin(np.arange(len(target)), roles.effectors)
+        self.target = np.where(aims, target, value)
+        self.reference = replace(r, value=np.where(aims, r.value, value), speed=np.where(aims, r.speed, rate))
+
+    # The step.
+
+    def _chosen(self, roles: Roles) -> Choice | None:
+        """Efforts for the horizon, or for a shorter one where the robot would buckle within it."""
+        sim, s, time = self.simulation, self.settings, max(self.horizon, self.simulation.time_step)
+        while True:
+            seen = sim.foresee(roles.conditions, order(roles), time, self._work)
+            if (seen is not None and seen.shift == 0.0) or time <= sim.time_step:
+                break
+            time = max(0.5 * time, sim.time_step)
+        if seen is None:
+            return None
+        here, rows = self._delta(), roles.effectors
+        goal = self.reference.of(rows).after(time, self.target[rows]).near(here[rows], time)
+        rho = self.calm * (s.inertia_in_contact if len(sim.state.touching) else s.inertia)
+        plan = Plan(goal, time, rho * time / sim.time_step, np.array(sim.state.effort), here)
+        near = lambda: choose(seen, roles, plan, s, self._work)
+        wide, free = (
+            replace(s, starts=WIDER * s.starts, rough_starts=WIDER * s.rough_starts),
+            replace(plan, inertia=0.0),
+        )
+        far = lambda: choose(seen, roles, free, wide, self._work)
+        return self._search.best(near, far, partial(self._missed, roles)) if seen.contacts else near()
+
+    def _missed(self, roles: Roles, choice: Choice | None) -> float:
+        """How far from the goal the effectors are expected [m]."""
+        units = self._units[roles.effectors]
+        return np.inf if choice is None else float(np.linalg.norm(choice.missed / units))
+
+    def _moved(self, roles: Roles, choice: Choice | None) -> Moment | None:
+        """A step of the simulation with the efforts chosen, with the last ones, or with none; None if all of them fail."""
+        sim, here = self.simulation, self._delta()
+        ends = here[roles.actuators] if choice is None else choice.ends
+        last = np.array(sim.state.effort)[roles.actuators]
+        for effort in ([] if choice is None else [choice.effort]) + [last, 0.0 * last]:
+            possible = np.clip(effort, *roles.effort)
+            try:
+                return sim.step_under(driven(roles, possible, ends, here, sim.time_step))
+            except ConvergenceError:
+                continue
+        return None
+
+    def _calm_down(self, moment: Moment | None) -> None:
+        """While linearisations lead astray, as near a singular pose, efforts are kept more and more where they were."""
+        step = None if moment is None else moment.certificate
+        astray = step is None or step.load_steps > 1 or step.decrement > ASTRAY * self.robot.length
+        self.calm = min(4.0 * self.calm, CALMEST) if astray else max(0.8 * self.calm, 1.0)
+
+    def _resting(self) -> State:
+        """The equilibrium with all actuators at zero effort; at rest, if nothing holds the robot then."""
+        off = {name: Known(effort=0.0) for name in dict.fromkeys(self.roles.names)}
+        try:
+            return static(self.robot, {**self.laws, **off}, detector=self.simulation.detector).state
+        except SingularError:
+            return self.robot.rest
+        except ConvergenceError as error:
+            return error.result.state
+
+    def _delta(self) -> np.ndarray:
+        bundle = self.robot.bundle
+        return bundle.delta(bundle.positions(self.simulation.state.q))
+
+    def _effects(self) -> tuple[np.ndarray, np.ndarray]:
+        """δ and δ̇ of all rows."""
+        now, bundle = self.simulation.state, self.robot.bundle
+        p = bundle.positions(now.q)
+        return bundle.delta(p), bundle.jacobian(now.q, bundle.gradient(p)).dot(np.array(now.v))
+
+    def _outcome(
+        self, roles: Roles, choice: Choice | None, moment: Moment | None, begin: float
+    ) -> MovingOutcome:
+        robot, state, delta = self.robot, self.simulation.state, self._delta()
+        if moment is None or moment.contacts is None:
+            contacts = self.detector.detect(state.q)
+            force = np.zeros(len(contacts)), np.zeros((len(contacts), 2))
+        else:
+            contacts, force = moment.contacts, (moment.contact_force, moment.friction_force)
+        left = (self.target - delta)[roles.effectors] / self._units[roles.effectors]
+        certificate = certify(
+            choice,
+            moment,
+            float(np.linalg.norm(left)),
+            self._missed(roles, choice),
+            float(max(0.0, -contacts.gap.min(initial=0.0))),
+            robot.length,
+        )
+        command, effort = delta.copy(), np.array(state.effort)
+        slack = roles.one_sided & (effort[roles.actuators] <= 0.0)
+        command[roles.actuators[slack]] -= self.settings.slack * robot.length
+        of = lambda values, rows: {
+            name: values[span] for name, span in robot.spans.items() if span.start in rows
+        }
+        parts = [self._work.timings, {} if moment is None else moment.timings]
+        timings = {stage: sum(part.get(stage, 0.0) for part in parts) for stage in {**parts[0], **parts[1]}}
+        return MovingOutcome(
+            robot,
+            state,
+            robot.split(effort),
+            robot.split(delta),
+            of(self.target - delta, roles.effectors),
+            of(command, roles.actuators),
+            contacts,
+            *force,
+            certificate,
+            {**timings, "total": perf_counter() - begin},
+            of(self.reference.value, roles.effectors),
+        )

@@ -1,0 +1,72 @@
+"""How targets are approached: a smooth motion that a robot with inertia can follow.
+
+    r̈ = ω² (target − r) − 2ζω ṙ,        ω = 1/response
+
+The pull ω² (target − r) is limited so that ṙ stays below a top speed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pliant.robot import Robot
+from pliant.step import linearise
+
+
+@dataclass(frozen=True)
+class Approach:
+    """response [s]: 1/ω; ratio: ζ; top_speed [m/s]."""
+
+    response: float
+    ratio: float
+    top_speed: float
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Where effectors are asked to be, r (m,), and their speed ṙ (m,); `units` (m,) is δ per metre of motion."""
+
+    value: np.ndarray
+    speed: np.ndarray
+    units: np.ndarray
+    approach: Approach
+
+    def of(self, rows: np.ndarray) -> Reference:
+        """Of some rows only."""
+        return replace(self, value=self.value[rows], speed=self.speed[rows], units=self.units[rows])
+
+    def after(self, time: float, target: np.ndarray) -> Reference:
+        """The reference `time` [s] later, by the exact solution for a target (m,) that rests meanwhile."""
+        a, omega = self.approach, 1.0 / self.approach.response
+        way = self._clipped(target - self.value, 2.0 * a.ratio / omega * a.top_speed)
+        x, v = -way, self.speed  # from the target that is not too far
+        (xx, xv), (vx, vv) = _transition(omega, a.ratio, time)
+        return replace(self, value=self.value + way + xx * x + xv * v, speed=vx * x + vv * v)
+
+    def near(self, here: np.ndarray, time: float) -> np.ndarray:
+        """r (m,), or where a robot at `here` that is far behind could come to within some time [s] at top speed."""
+        return here + self._clipped(self.value - here, self.approach.top_speed * time)
+
+    def _clipped(self, way: np.ndarray, most: float) -> np.ndarray:
+        """A way (m,), no longer than `most` [m]."""
+        far = float(np.linalg.norm(way / self.units))
+        return way if far <= most else way * (most / far)
+
+
+def _transition(omega: float, ratio: float, time: float) -> np.ndarray:
+    """exp(A t) of A = [[0, 1], [−ω², −2ζω]]: e^(−ζωt) (cosh μt + (A + ζω) sinh(μt)/μ), μ² = ω² (ζ² − 1)."""
+    mu = omega * np.sqrt(complex(ratio * ratio - 1.0))
+    grown = time if abs(mu * time) < 1e-8 else np.sinh(mu * time) / mu
+    A = np.array([[ratio * omega, 1.0], [-omega * omega, -ratio * omega]])
+    return (np.exp(-ratio * omega * time) * (np.cosh(mu * time) * np.eye(2) + A * grown)).real
+
+
+def units(robot: Robot) -> np.ndarray:
+    """δ of each row per metre of motion (m,): 1 for positions, an area for volumes, 1/lever for angles."""
+    rest = robot.rest
+    linear = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity, tangent=False)
+    assert linear is not None
+    metres = [np.full(row.interaction.size, row.interaction.unit == "m") for row in robot.rows.values()]
+    return np.where(np.concatenate(metres), 1.0, np.maximum(linear.H.norms(), 1e-300))

@@ -1,0 +1,124 @@
+"""A crawler: a soft arch on two feet that walks by tightening its belly, and what makes it walk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.bodies import Solid
+from pliant.contact import Plane, Samples, Surroundings
+from pliant.interactions import Cable, CentreOfMass, Combined
+from pliant.laws import Bounded, Known, Target
+from pliant.materials import library
+from pliant.mesh import box
+from pliant.robot import Robot, Row
+from pliant.robots.parts import GRAVITY
+
+if TYPE_CHECKING:
+    from pliant.dynamics import Moment
+
+SETTLING = 0.4  # [s]
+PERIOD = 1.0  # [s], of the gait
+VIA = 9  # points of the body that each cable runs through
+
+
+def crawler(
+    *,
+    length: float = 0.12,
+    width: float = 0.03,
+    thickness: float = 0.012,
+    arc: float = 1.2,
+    along: int = 16,
+    across: int = 2,
+    layers: int = 2,
+    kind: str = "hex",
+    material: str = "dragon skin 20",
+    poisson: float = 0.45,
+    depth: float = 0.001,
+    tension: float = 4.0,
+    friction: float = 0.6,
+    alarm: float = 0.003,
+    gravity: tuple[float, float, float] = (0.0, 0.0, -GRAVITY),
+) -> Robot:
+    """A free silicone strip along x, bent to an arch of the angle `arc` [rad], that stands on the edges of its two ends.
+
+    In the manner of the tendon-driven crawlers of Umedachi, Vikas and Trimmer, 'Softworms: the design and control of
+    non-pneumatic, 3D-printed, deformable robots', Bioinspir. Biomim. 2016, but with plain feet, the same friction in every
+    direction. There are two tendons along the belly, one in each half. One that is tightened draws its foot in and shifts weight; the
+    foot that carries less slides. So the order of the two decides where it goes, see `crawler_gait`. `length` [m] is that of
+    the belly, `depth` [m] how far inside it the tendons lie, `friction` Coulomb's coefficient of the ground, the plane z = 0.
+    Nothing holds it: it moves by `Simulation` and `MovingInverse`, and has no statics. Rows: "rear" and "front", the tendons, up
+    to `tension` [N]; "ahead", the x of the centre of mass, the effector; "centre", all of the centre of mass.
+    """
+    radius, stuff = length / arc, library[material]
+    mesh = box(
+        (1.0, width, thickness), cells=(along, across, layers), kind=kind, origin=(-0.5, -0.5 * width, 0.0)
+    )
+    s, y, h = mesh.nodes.T
+    body = Solid(mesh.with_nodes(_arch(s, y, h, arc, radius)), stuff.hooke(poisson), density=stuff.density)
+    tendon = lambda a, b: Cable(
+        body.points(_arch(np.linspace(a, b, VIA), np.zeros(VIA), np.full(VIA, depth), arc, radius))
+    )
+    ends = 0.5 - 0.25 / along
+    mass = CentreOfMass.of(body)
+    rows = {
+        "rear": Row(tendon(-ends, 0.0), Bounded(effort=(0.0, tension))),
+        "front": Row(tendon(0.0, ends), Bounded(effort=(0.0, tension))),
+        "ahead": Row(Combined(mass, [[1.0], [0.0], [0.0]]), Target()),
+        "centre": Row(mass),
+    }
+    surroundings = Surroundings(
+        [Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), name="ground")],
+        samples=_feet(body),
+        friction=friction,
+        alarm=alarm,
+    )
+    return Robot(body, rows, gravity=gravity, name="crawler", surroundings=surroundings)
+
+
+def crawler_gait(
+    time: float, *, period: float = PERIOD, tension: float = 3.0, lead: float = 0.25
+) -> dict[str, Known]:
+    """Commands of the tendons at a time [s]: each is tightened up to `tension` [N] once a `period` [s], the front one `lead`
+    periods before the rear one. A lead of −0.25 goes backwards, 0 stays."""
+    pull = lambda phase: 0.5 * tension * (1.0 - np.cos(2.0 * np.pi * phase))
+    begins = min(1.0, time / period)
+    return {
+        "rear": Known(effort=begins * pull(time / period)),
+        "front": Known(effort=begins * pull(time / period + lead)),
+    }
+
+
+def crawl(
+    robot: Robot | None = None, *, cycles: int = 3, time_step: float = 0.01, damping: Any = None, **gait: Any
+) -> Iterator[Moment]:
+    """A crawler comes to rest on the ground, then walks: the moments of so many cycles, the one before them first.
+
+    `gait`: options of `crawler_gait`. damping: by default a viscosity of the silicone of 20 ms.
+    """
+    from pliant.dynamics import KelvinVoigt, Simulation  # comes with many kernels
+
+    robot, damping = robot or crawler(), KelvinVoigt(0.02) if damping is None else damping
+    sim = Simulation(robot, time_step=time_step, damping=damping)
+    for _ in range(round(SETTLING / time_step) - 1):
+        sim.step()
+    yield sim.step()
+    start, period = sim.t, gait.get("period", PERIOD)
+    for _ in range(round(cycles * period / time_step)):
+        yield sim.step(crawler_gait(sim.t + time_step - start, **gait))
+
+
+def _arch(s: np.ndarray, y: np.ndarray, h: np.ndarray, arc: float, radius: float) -> np.ndarray:
+    """Places (n, 3) [m] in the arch, from the share s of the length (0 in the middle) and the height h above the belly."""
+    r, angle = radius + h, arc * s
+    return np.column_stack([r * np.sin(angle), y, r * np.cos(angle) - radius * np.cos(0.5 * arc)])
+
+
+def _feet(body: Solid) -> Samples:
+    """Samples of the two end faces, of which the lower edges touch the ground."""
+    surface = body.mesh.surface
+    outward = np.abs(surface.facet_normals[:, 0]) > 0.7
+    far = np.abs(surface.centres[:, 0])
+    return Samples.on(body, outward & (far > 0.9 * far.max()), spacing=1.0, mid_nodes=False)
