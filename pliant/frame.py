@@ -51,7 +51,7 @@ class Frame:
     time [s] counts steps of the session's period; positions (k, 3) [m] are the nodes of all bodies. By row name: effort λ
     and displacement δ of every row, command of the actuators, target of the effectors and error = target − δ.
     `lines` (p, 3) [m]: the cables' polylines, one after another (see `Stage.cables`). `obstacles` are plain data by name.
-    `status` is one of "reached", "moving", "at its limits", "out of reach", "stuck", "holds"; `words` a sentence about it.
+    `status` is one of "reached", "moving", "at its limits", "out of reach", "about to buckle", "stuck", "holds"; `words` a sentence about it.
     """
 
     step: int

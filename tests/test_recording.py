@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from studio_robots import bar
 
 import pliant as pl
-from pliant.bench.tube import bent_tube
 from pliant.io.packet import packet, unpack
 from pliant.io.player import BITS, export, player, predicted, unpredicted
 from pliant.io.recording import Recorder, Recording
 from pliant.session import Session
+from pliant.studio.bench.tube import bent_tube
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_frames_come_back(run):
     recording = Recording.read(path)
     assert len(recording) == len(frames) == 12
     for read, written in zip(recording, frames, strict=True):
-        for name in ("step", "time", "mode", "status", "words", "limits", "slack", "lost"):
+        for name in ("step", "time", "mode", "status", "words", "limits", "slack", "lost", "speed"):
             assert getattr(read, name) == getattr(written, name)
         np.testing.assert_allclose(read.positions, written.positions, atol=1e-8)  # float32
         np.testing.assert_allclose(read.lines, written.lines, atol=1e-7)

@@ -57,7 +57,7 @@ def test_it_carries_the_licences_of_what_it_contains():
     assert (
         "three.js authors" in page()
         and "Leon Sorokin" in page()
-        and page().count("Permission is hereby granted") == 2
+        and page().count("Permission is hereby granted") == 3
     )
 
 

@@ -20,6 +20,7 @@ from pliant.session import Session
 from pliant.studio.desk import Desk
 from pliant.studio.server import LARGEST_MESSAGE, MOST_VIEWERS
 from pliant.studio.view import open_window
+from pliant.studio.viewer import UNSEEN
 
 PATIENCE = 60  # [s] until a test gives up; no result depends on it
 
@@ -181,14 +182,14 @@ def test_oversized_messages_end_the_connection_only(window):
         other.until(lambda h: h["type"] == "frame")
 
 
-def test_a_stalled_viewer_gets_two_frames_and_slows_nobody(window):
+def test_a_stalled_viewer_gets_six_frames_and_slows_nobody(window):
     with Page(window) as stalled, Page(window) as other:
-        while stalled.frames < 2:
+        while stalled.frames < UNSEEN:
             stalled.take(acknowledge=False)
         step = other.until(lambda h: h["type"] == "frame")["step"]
         other.until(lambda h: h["type"] == "frame" and h["step"] > step + 12)
-        viewer = max(window.studio.viewers.values(), key=lambda v: v.undrawn)
-        assert viewer.undrawn == 2 and viewer.serial == 2
+        viewer = max(window.studio.viewers.values(), key=lambda v: v.unseen)
+        assert viewer.unseen == viewer.serial == UNSEEN
 
 
 def test_a_hundred_viewers_come_and_go(window):
@@ -305,3 +306,41 @@ def test_closing_ends_both_threads_and_completes_the_recording(tmp_path):
 def test_a_robot_that_cannot_be_built_is_reported_to_the_caller():
     with pytest.raises(pl.InputError, match="nothing"):
         open_window(lambda: Desk({}, "nothing"), summaries={})
+
+
+def test_the_browser_starts_while_the_robot_is_built(tmp_path):
+    told, links = threading.Event(), []
+
+    def desk():
+        assert told.wait(60)  # as long as nobody was told the link there is no robot
+        return Desk({"bar": partial(Session, bar())}, "bar", folder=tmp_path)
+
+    listening = lambda url: (links.append(url), told.set())
+    with open_window(desk, summaries={"bar": ""}, listening=listening) as window:
+        assert links == [window.url] and window.session.frame.step >= 0
+
+
+def test_no_browser_opens_for_a_name_that_is_none(monkeypatch):
+    from pliant.studio import view
+
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    with pytest.raises(pl.InputError, match="nosuch"):
+        view("nosuch")
+    assert not opened
+
+
+def test_the_benchmark_measures(monkeypatch):
+    """That it runs and reports; how fast this machine is decides nothing here."""
+    from pliant.bench import Table
+    from pliant.studio.bench import measure
+
+    monkeypatch.setattr(measure, "SECONDS", 0.5)
+    table = Table("", ("what", "asked", "measured", "check"))
+    measure._sizes(table)
+    measure._server(table)
+    found = {row["what"]: row for row in table.rows}
+    assert found["page"]["check"] and found["player, 300 frames of 5000 vertices"]["check"]
+    assert found["server, 30 Hz and 5000 vertices"]["measured"].endswith("%")
+    kilobytes = float(found["a frame of it"]["measured"].split()[0])
+    assert 30.0 < kilobytes < 36.0  # six bytes a vertex, and what it says

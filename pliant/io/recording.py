@@ -140,6 +140,19 @@ class Recording:
             writer.writerows(zip(*(values.tolist() for values in self.signals.values()), strict=True))
         return path
 
+    def to_png(self, folder: str | Path, *, every: int = 1, **options: Any) -> list[Path]:
+        """Pictures of every n-th frame in a folder, numbered; what a film is made of. Options as of `pliant.io.stills.Stills`."""
+        from pliant.io.stills import Stills, box_of
+
+        shown = self.frames[::every]
+        if not shown:
+            raise InputError("recording", expected="at least one frame", got="none")
+        rest, skin = self.stage.rest, self.stage.vertices
+        moved = max(float(np.linalg.norm(f.positions[skin] - rest, axis=1).max()) for f in shown)
+        fitted = {"box": box_of(self.stage, shown), "top": max(moved, 0.02 * self.stage.length)}
+        stills = Stills(folder, self.stage, **{**fitted, **options})
+        return [stills.write(frame) for frame in shown]
+
 
 def _records(path: Path) -> Iterator[tuple[str, int, Any]]:
     """Kind, number and content of the records that a recording is made of, as far as the file is whole."""

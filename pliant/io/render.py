@@ -27,13 +27,31 @@ class Image:
     extent: tuple[float, float, float, float]
 
 
-class Renderer:
-    """Draws the surfaces of a robot's bodies with an orthographic camera, at `scale` pixels per metre."""
+@dataclass(frozen=True)
+class Skin:
+    """What is drawn of a robot: nodes at rest (k, 3) [m], triangles (t, 3) of them, and functions (t, 3, e) that vanish on the
+    edges of its elements, or None."""
 
-    def __init__(self, robot: Any, camera: Camera, scale: float) -> None:
-        self.camera, self.scale = camera, OVERSAMPLING * scale
-        self.rest = robot.positions(robot.rest.q)
-        self.triangles, self.edges = _surface(robot)
+    rest: np.ndarray
+    triangles: np.ndarray
+    edges: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, robot: Any) -> Skin:
+        """The surfaces of a robot's bodies."""
+        return cls(robot.positions(robot.rest.q), *_surface(robot))
+
+
+class Renderer:
+    """Draws a robot, or a skin, with an orthographic camera, at `scale` pixels per metre.
+
+    Images are just as large as what they show. With an `origin` (2,) [m] in the picture, whole pixels lie between it and them.
+    """
+
+    def __init__(self, robot: Any, camera: Camera, scale: float, *, origin: np.ndarray | None = None) -> None:
+        self.camera, self.scale, self.origin = camera, OVERSAMPLING * scale, origin
+        skin = robot if isinstance(robot, Skin) else Skin.of(robot)
+        self.rest, self.triangles, self.edges = skin.rest, skin.triangles, skin.edges
 
     def body(self, nodes: np.ndarray, colours: np.ndarray, *, mesh: bool = True) -> Image:
         """Nodes at (k, 3) [m] in colours (k, 3), with the edges of the elements if `mesh`."""
@@ -41,10 +59,9 @@ class Renderer:
         normals = self._normals(seen, nodes)
         shade = shading.occlusion(seen, radius=0.05 * max(seen.covered.shape))
         rgb = shading.lit(seen.interpolate(colours[self.triangles]), normals, shade)
-        if mesh:
-            rgb *= (
-                1.0 - 0.2 * shading.lines(seen, self.edges, xy, self.triangles, 0.7 * OVERSAMPLING)[:, None]
-            )
+        if mesh and self.edges is not None:
+            drawn = shading.lines(seen, self.edges, xy, self.triangles, 0.7 * OVERSAMPLING)
+            rgb *= 1.0 - 0.2 * drawn[:, None]
         image = np.zeros((*seen.covered.shape, 4))
         image[seen.covered, :3], image[seen.covered, 3] = rgb, 1.0
         outline = 0.5 * shading.contours(seen, normals)
@@ -67,7 +84,8 @@ class Renderer:
         seen, xy, extent = self._look(everything, triangles)
         depth = self.camera.project(everything)[:, 2] * self.scale
         body = rasterise(xy, depth, self.triangles + len(vertices), seen.covered.shape)
-        normals = seen.interpolate(shading.corner_normals(vertices, triangles, vertices)) @ self.camera.axes.T
+        around = shading.smoothing(triangles, vertices)
+        normals = seen.interpolate(shading.corner_normals(vertices, triangles, around)) @ self.camera.axes.T
         rgb = shading.lit(np.tile(THING, (len(normals), 1)), normals, np.ones(len(normals)))
         image = np.zeros((*seen.covered.shape, 4))
         image[seen.covered, :3] = rgb
@@ -83,10 +101,13 @@ class Renderer:
     def _look(
         self, nodes: np.ndarray, triangles: np.ndarray | None = None
     ) -> tuple[Fragments, np.ndarray, tuple[float, float, float, float]]:
-        """What an image just large enough sees of the nodes, where they are in it, and its extent."""
+        """What the image sees of the nodes, where they are in it, and its extent."""
         at = self.camera.project(nodes)
         pad = 4.0 * OVERSAMPLING / self.scale
         lo, hi = at[:, :2].min(axis=0) - pad, at[:, :2].max(axis=0) + pad
+        if self.origin is not None:
+            pixel = OVERSAMPLING / self.scale
+            lo = self.origin + np.floor((lo - self.origin) / pixel) * pixel
         columns, rows = (OVERSAMPLING * int(np.ceil(n * self.scale / OVERSAMPLING)) for n in hi - lo)
         hi = lo + np.array([columns, rows]) / self.scale
         xy = np.stack([(at[:, 0] - lo[0]) * self.scale, (hi[1] - at[:, 1]) * self.scale], axis=1)
@@ -95,7 +116,12 @@ class Renderer:
         return seen, xy, (lo[0], hi[0], lo[1], hi[1])
 
     def _normals(self, seen: Fragments, nodes: np.ndarray) -> np.ndarray:
-        return seen.interpolate(shading.corner_normals(nodes, self.triangles, self.rest)) @ self.camera.axes.T
+        normals = shading.corner_normals(nodes, self.triangles, self._around)
+        return seen.interpolate(normals) @ self.camera.axes.T
+
+    @cached_property
+    def _around(self) -> Any:
+        return shading.smoothing(self.triangles, self.rest)
 
 
 def _surface(robot: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -122,8 +148,8 @@ def _edge_functions(facet: Element) -> np.ndarray:
 
 def _shrink(image: np.ndarray) -> np.ndarray:
     """Average OVERSAMPLING² pixels into one, colours weighted by their opacity."""
-    rows, columns = (s // OVERSAMPLING for s in image.shape[:2])
-    tiles = image.reshape(rows, OVERSAMPLING, columns, OVERSAMPLING, 4)
-    alpha = tiles[..., 3:].mean(axis=(1, 3))
-    rgb = (tiles[..., :3] * tiles[..., 3:]).mean(axis=(1, 3)) / np.maximum(alpha, 1e-9)
-    return np.concatenate([rgb, alpha], axis=2)
+    steps = range(OVERSAMPLING)
+    tiles = [image[i::OVERSAMPLING, j::OVERSAMPLING] for i in steps for j in steps]
+    alpha = sum(tile[..., 3:] for tile in tiles)
+    rgb = sum(tile[..., :3] * tile[..., 3:] for tile in tiles) / np.maximum(alpha, 1e-9)
+    return np.concatenate([rgb, alpha / len(tiles)], axis=2)

@@ -20,20 +20,23 @@ def triangle_normals(nodes: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     return np.cross(b - a, c - a)
 
 
-def corner_normals(nodes: np.ndarray, triangles: np.ndarray, rest: np.ndarray) -> np.ndarray:
-    """Unit normals at the corners of the triangles, (t, 3, 3): means over the triangles around a node.
+def smoothing(triangles: np.ndarray, rest: np.ndarray) -> sp.csr_array:
+    """(3t, t): which triangles the normal at each corner is the mean of, those around its node.
 
-    Triangles across a crease are left out of the mean; creases are those of the rest shape `rest` (k, 3).
+    Triangles across a crease are left out; creases are those of the rest shape `rest` (k, 3).
     """
-    now, before = triangle_normals(nodes, triangles), _unit(triangle_normals(rest, triangles))
-    count = triangles.size
-    at_node = sp.csr_array((np.ones(count), (np.arange(count), triangles.ravel())), shape=(count, len(nodes)))
+    before, count = _unit(triangle_normals(rest, triangles)), triangles.size
+    at_node = sp.csr_array((np.ones(count), (np.arange(count), triangles.ravel())), shape=(count, len(rest)))
     pairs = (at_node @ at_node.T).tocoo()
     mine, other = pairs.row // 3, pairs.col // 3
     smooth = np.einsum("ni,ni->n", before[mine], before[other]) > CREASE
-    total = np.zeros((count, 3))
-    np.add.at(total, pairs.row[smooth], now[other[smooth]])
-    return _unit(total).reshape(-1, 3, 3)
+    ones = np.ones(int(smooth.sum()))
+    return sp.csr_array((ones, (pairs.row[smooth], other[smooth])), shape=(count, len(triangles)))
+
+
+def corner_normals(nodes: np.ndarray, triangles: np.ndarray, around: sp.csr_array) -> np.ndarray:
+    """Unit normals at the corners of the triangles, (t, 3, 3): means over the triangles `around` them, see `smoothing`."""
+    return _unit(around @ triangle_normals(nodes, triangles)).reshape(-1, 3, 3)
 
 
 def lit(colours: np.ndarray, normals: np.ndarray, occlusion: np.ndarray) -> np.ndarray:

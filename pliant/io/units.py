@@ -14,6 +14,7 @@ DISPLAY = {  # SI unit: (shown unit, how many of them)
     "N": ("N", 1.0),
     "N·m": ("mN·m", 1e3),
     "s": ("ms", 1e3),
+    "m/s": ("mm/s", 1e3),
 }
 
 

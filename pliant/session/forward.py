@@ -1,7 +1,7 @@
 """Forward mode: equilibria under commanded efforts or displacements, one short hop per step.
 
 A step has a budget of Newton iterations, so that it takes about as long as any other. A hop that needs more goes on in the next
-step; meanwhile the robot is shown where it rested last. Only equilibria are shown.
+step; meanwhile the robot is shown where it rested last. One that needs far more is not found that way: the robot creeps there.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import is_not
 
-from pliant.contact import Obstacle
+import numpy as np
+
+from pliant.contact import Detector, Obstacle
 from pliant.errors import ConvergenceError
 from pliant.laws import Law
 from pliant.newton import Tolerance
@@ -18,15 +20,16 @@ from pliant.result import Result
 from pliant.robot import Robot
 from pliant.session.around import arrange
 from pliant.session.commands import Command, Commands
+from pliant.session.creep import LONGEST, Creep
 from pliant.session.reading import Reading, touching
 from pliant.stage import RowFacts
 from pliant.state import State
-from pliant.static import relaxed, static
+from pliant.static import relaxed
 
-BUDGET = Tolerance(residual=1e-5, length=1e-7, iterations=3)  # of one step; finer than a screen
-EASY = 3  # iterations of a hop that may be longer next time
-PATIENCE = 12  # steps for one hop
-SHORTEST = 1.0 / 64.0  # of a whole hop
+BUDGET = Tolerance(residual=1e-5, length=1e-7, iterations=4)  # of one step; finer than a screen
+PATIENCE = 6  # steps for one hop
+SHORTER = 0.5  # of a whole hop: the next after one that took several steps
+LONGER = 1.25  # times the last: the next after one that did not
 
 
 @dataclass(frozen=True)
@@ -39,26 +42,22 @@ class Hop:
 
 
 class Forward:
-    """Drives a robot by commands. A hop that finds no equilibrium is not taken; it is tried again after another command."""
+    """Drives a robot by commands. Where it comes to no equilibrium it stays, until something changes."""
 
     def __init__(
-        self,
-        robot: Robot,
-        actuators: Sequence[RowFacts],
-        state: State,
-        laws: Mapping[str, Law],
-        obstacles: Iterable[Obstacle],
+        self, robot: Robot, actuators: Sequence[RowFacts], state: State, obstacles: Iterable[Obstacle]
     ) -> None:
         self.robot, self.state = robot, state
         self.commands = Commands(robot, actuators, state)
         self.obstacles = {o.name: o for o in obstacles}
         self.detector = robot.surroundings.detector(robot, self.obstacles.values())
-        self._known = _around(laws, self.obstacles)
+        self.reading = Reading.at(robot, state, self.commands.imposed)
+        self._known: tuple = ()
         self._hop: Hop | None = None
+        self._creep: Creep | None = None
         self._share, self._failed = 1.0, False
-        self.reading = self._settled(laws)
 
-    def drive(self, name: str, drive: str, value) -> None:
+    def drive(self, name: str, drive: str, value: np.ndarray) -> None:
         """Ask for an effort or a displacement (m,); it is clipped to its limits."""
         held = self.reading.effort if drive == "effort" else self.reading.displacement
         self.commands.ask(name, drive, value, held[name])
@@ -67,71 +66,70 @@ class Forward:
     def step(self, laws: Mapping[str, Law], obstacles: Iterable[Obstacle]) -> Reading:
         """One hop towards the commands, under more laws (of lost actuators, of a hand that pushes)."""
         self.obstacles = arrange(self.detector, self.obstacles, obstacles)
-        before, self._known = self._known, _around(laws, self.obstacles)
+        before, self._known = self._known, (*laws.values(), *self.obstacles.values())
         changed = len(before) != len(self._known) or any(map(is_not, before, self._known))
         self._failed = self._failed and not changed
-        if self._failed or not (changed or self._hop or not self.commands.arrived):
+        if self._creep is not None:
+            self.reading = self._creeping(self._creep, laws)
+        elif not self._failed and (changed or self._hop or not self.commands.arrived):
+            self.reading = self._hopping(laws)
+        else:
             self.reading = replace(self.reading, timings={})
-            return self.reading
-        hop = self._hop or Hop(self.commands.nearer(self._share), self.state)
-        result = relaxed(self.robot, self._laws(hop, laws), hop.state, self.detector, BUDGET)
-        self.reading = (
-            self._arrived(hop, result) if result.certificate.converged else self._later(hop, result)
-        )
         return self.reading
 
-    def _laws(self, hop: Hop, laws: Mapping[str, Law]) -> dict[str, Law]:
-        return {**{name: command.law for name, command in hop.commands.items()}, **laws}
-
-    def _settled(self, laws: Mapping[str, Law]) -> Reading:
-        """The beginning: at rest under what the actuators hold, however long that takes."""
-        hop = Hop(self.commands.now, self.state)
-        thorough = replace(BUDGET, iterations=30)
-        try:
-            result = static(
-                self.robot,
-                self._laws(hop, laws),
-                detector=self.detector,
-                state=self.state,
-                tolerance=thorough,
-            )
-        except ConvergenceError as error:
-            return self._read(error.result, "stuck", "no equilibrium here")
-        return self._arrived(hop, result)
-
-    def _arrived(self, hop: Hop, result: Result) -> Reading:
-        self._hop, self.state = None, result.state
-        self._share = min(1.0, 2.0 * self._share) if result.certificate.iterations <= EASY else self._share
-        self.commands.impose(hop.commands)
-        return self._read(result, "holds" if self.commands.arrived else "moving")
-
-    def _later(self, hop: Hop, result: Result) -> Reading:
-        """Not there yet: go on from where Newton stands, then try shorter hops, then give up until something changes."""
+    def _hopping(self, laws: Mapping[str, Law]) -> Reading:
+        """Newton's method, as far as the budget goes."""
+        hop = self._hop or Hop(self.commands.nearer(self._share), self.state)
+        result = relaxed(self.robot, _under(hop.commands, laws), hop.state, self.detector, BUDGET)
+        if result.certificate.converged:
+            self._hop = None
+            self._share = min(SHORTER, self._share) if hop.steps else min(1.0, LONGER * self._share)
+            self.commands.impose(hop.commands)
+            return self._settled(result, self.detector)
         self._hop = replace(hop, state=result.state, steps=hop.steps + 1)
         if self._hop.steps >= PATIENCE:
             self._hop = None
-            self._failed = self._share <= SHORTEST or self.commands.arrived
-            self._share = 1.0 if self._failed else self._share / 4.0
-        trouble = "no equilibrium for this command" if self._failed else ""
-        status = "stuck" if self._failed else "moving"
-        return replace(self.reading, status=status, trouble=trouble, timings=result.timings)
+            self._creep = Creep(self.robot, self.state, self.obstacles.values())
+        return replace(self.reading, status="moving", trouble="", timings=result.timings)
 
-    def _read(self, result: Result, status: str, trouble: str = "") -> Reading:
+    def _creeping(self, creep: Creep, laws: Mapping[str, Law]) -> Reading:
+        """As through honey, towards the commands; at rest it is back to Newton."""
+        commands = self.commands.nearer()
+        try:
+            moment = creep.step(_under(commands, laws), self.obstacles.values())
+        except ConvergenceError:
+            return self._stuck()
+        self.commands.impose(commands)
+        detector = creep.simulation.detector
+        if creep.rests and self.commands.arrived:
+            self._creep = None
+            return self._settled(moment, detector)
+        if creep.steps >= LONGEST:
+            return self._stuck()
+        return self._read(moment, detector, "moving")
+
+    def _stuck(self) -> Reading:
+        self._creep, self._failed = None, True
+        return replace(self.reading, status="stuck", trouble="no equilibrium", timings={})
+
+    def _settled(self, result: Result, detector: Detector) -> Reading:
+        state = result.state
+        self.state = State(state.q, np.zeros(len(state.v)), state.effort, state.internal, self.robot.gravity)
+        return self._read(result, detector, "holds" if self.commands.arrived else "moving")
+
+    def _read(self, result: Result, detector: Detector, status: str) -> Reading:
         return Reading(
             state=result.state,
             effort=result.effort,
             displacement=result.displacement,
             command=self.commands.imposed,
-            touch=touching(
-                result.contacts, result.contact_force, result.friction_force, self.detector.opponents
-            ),
+            touch=touching(result.contacts, result.contact_force, result.friction_force, detector),
             status=status,
             limits=self.commands.limits(),
-            trouble=trouble,
             timings=result.timings,
         )
 
 
-def _around(laws: Mapping[str, Law], obstacles: Mapping[str, Obstacle]) -> tuple:
-    """What a step depends on beside the commands."""
-    return *laws.values(), *obstacles.values()
+def _under(commands: Mapping[str, Command], laws: Mapping[str, Law]) -> dict[str, Law]:
+    """The laws of commands, and others that go before."""
+    return {**{name: command.law for name, command in commands.items()}, **laws}

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.errors import InputError
+from pliant.frame import Push
 from pliant.interactions import PointForce
 from pliant.laws import Known
 from pliant.robot import Robot, Row
@@ -72,6 +73,10 @@ class Hand:
     def pushing(self) -> bool:
         """Whether there is a force."""
         return bool(self.vertices.size and self.force.any())
+
+    def push(self, skin: np.ndarray) -> Push | None:
+        """Where it pushes now, on the skin's vertices (v, 3) [m], and how hard."""
+        return Push(self.weights @ skin[self.vertices], self.force) if self.pushing else None
 
     @property
     def law(self) -> Known:

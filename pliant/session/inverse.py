@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from pliant.contact import Obstacle
-from pliant.frame import Touch
 from pliant.inverse import Inverse, Outcome, Settings
 from pliant.laws import Law
 from pliant.robot import Robot
@@ -32,7 +31,8 @@ class Inverted:
         self.obstacles = {o.name: o for o in obstacles}
         self.controller = Inverse(robot, self.obstacles.values(), laws=laws, state=state, settings=settings)
         self._asked: dict[str, Any] = {}  # targets that the controller has not been told yet
-        self.reading = self._begun()
+        begin = self.controller.model.state(self.controller.pose)
+        self.reading = Reading.at(robot, begin, {})
 
     @property
     def targets(self) -> dict[str, np.ndarray]:
@@ -55,13 +55,6 @@ class Inverted:
         self.reading = self._read(outcome)
         return self.reading
 
-    def _begun(self) -> Reading:
-        """Where the controller begins."""
-        robot, state = self.robot, self.controller.model.state(self.controller.pose)
-        delta = robot.split(robot.bundle.delta(robot.bundle.positions(state.q)))
-        command = {name: delta[name] for name, row in robot.rows.items() if row.law.role == "actuator"}
-        return Reading(state, robot.split(state.effort), delta, command, Touch.none(), "moving")
-
     def _impose(self, laws: dict[str, Law]) -> None:
         """Laws of this step; rows that are no longer named have their own again."""
         changed = {name: law for name, law in laws.items() if law is not self.laws.get(name)}
@@ -73,13 +66,12 @@ class Inverted:
     def _read(self, outcome: Outcome) -> Reading:
         certificate = outcome.certificate
         friction = getattr(outcome, "friction_force", None)
-        opponents = self.controller.detector.opponents
         return Reading(
             state=outcome.state,
             effort=outcome.effort,
             displacement=outcome.displacement,
             command=outcome.command,
-            touch=touching(outcome.contacts, outcome.contact_force, friction, opponents),
+            touch=touching(outcome.contacts, outcome.contact_force, friction, self.controller.detector),
             status="moving" if certificate.status == "recovered" else certificate.status,
             limits=certificate.limits,
             trouble="no admissible step" if certificate.status == "stuck" else "",

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.contact import Contacts
+from pliant.contact import Contacts, Detector
 from pliant.frame import Touch
+from pliant.robot import Robot
 from pliant.state import State
 
 TRACE = 1e-6  # [N]: less is rounding, not a touch
@@ -30,8 +31,14 @@ class Reading:
     timings: Mapping[str, float] = field(default_factory=dict)
     speed: float = 0.0  # [m/s] of the fastest node
 
+    @classmethod
+    def at(cls, robot: Robot, state: State, command: Mapping[str, np.ndarray]) -> Reading:
+        """Before the first step: where the robot is."""
+        delta = robot.split(robot.bundle.delta(robot.bundle.positions(state.q)))
+        return cls(state, robot.split(state.effort), delta, command, Touch.none(), "moving")
 
-def touching(contacts: Contacts | None, normal: Any, friction: Any, opponents: tuple[str, ...]) -> Touch:
+
+def touching(contacts: Contacts | None, normal: Any, friction: Any, detector: Detector) -> Touch:
     """The contacts that carry a force; normal (n,) and friction (n, 2) [N] along the tangents."""
     force = np.asarray(normal, float)
     if contacts is None or not force.any():
@@ -42,5 +49,12 @@ def touching(contacts: Contacts | None, normal: Any, friction: Any, opponents: t
     on = np.flatnonzero(force > max(TRACE, 1e-6 * force.max()))
     if not len(on):
         return Touch.none()
+    opponents = opponents_of(detector)
     names = tuple(opponents[k] for k in contacts.opponent[on])
     return Touch(contacts.position[on], vector[on], names)
+
+
+def opponents_of(detector: Detector) -> tuple[str, ...]:
+    """Whom the robot may touch, as people call them, by number; parts of itself by what they are."""
+    own = {o.name: "its own body" if o.touches_itself else "its other body" for o in detector.soft}
+    return tuple(own.get(name, name) for name in detector.opponents)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from pliant.contact import Obstacle
-from pliant.errors import ConvergenceError, InputError, SingularError, unknown_name
-from pliant.frame import Frame, Push
+from pliant.errors import InputError, unknown_name
+from pliant.frame import Frame
 from pliant.inverse import Settings
 from pliant.laws import Known, Law, as_vector
 from pliant.robot import Robot
@@ -22,10 +22,10 @@ from pliant.session.forward import Forward
 from pliant.session.inverse import Inverted
 from pliant.session.progress import Progress
 from pliant.session.reading import Reading
+from pliant.session.rest import at_rest
 from pliant.session.words import sentence
 from pliant.stage import RowFacts, Stage, movable_target, polylines
 from pliant.state import State
-from pliant.static import static
 
 MODES = ("inverse", "forward", "dynamic")
 Driver = Inverted | Forward | Dynamic
@@ -59,7 +59,7 @@ class Session:
         self.actuators = {row.name: row for row in self.stage.by_role("actuator")}
         self.effectors = {row.name: row for row in self.stage.by_role("effector")}
         self.stiffness = self.hand.stiffness([n for n in self.effectors if movable_target(robot, n)])
-        self.listeners: list[Callable[[Frame], None]] = []
+        self.listeners: list[Callable[[Frame], object]] = []
         self._first = (*robot.surroundings.obstacles, *obstacles)
         able = "inverse" if self.actuators and self.effectors else "forward"
         self._start_mode = self._checked_mode(mode or able)
@@ -191,19 +191,10 @@ class Session:
                 delta = self.frame.displacement
                 driver.aim({name: delta[name] for name in self.effectors})
             return driver
-        start = state if state is not None else self._at_rest()
+        start = state if state is not None else at_rest(self.robot, self._laws, obstacles)
         if self.mode == "dynamic":
             return Dynamic(self.robot, actuators, start, obstacles, self.period)
-        return Forward(self.robot, actuators, start, self._laws, obstacles)
-
-    def _at_rest(self) -> State:
-        """Equilibrium with all actuators at zero effort; undeformed where actuators must hold the robot."""
-        try:
-            return static(self.robot, self._laws, obstacles=self.around.obstacles.values()).state
-        except ConvergenceError as error:
-            return error.result.state
-        except SingularError:
-            return self.robot.rest
+        return Forward(self.robot, actuators, start, obstacles)
 
     def _show(self, reading: Reading) -> Frame:
         """The frame of a reading."""
@@ -232,19 +223,13 @@ class Session:
             limits=reading.limits,
             slack=tuple(name for name in cables if name in pulling and effort[name][0] <= 0.0),
             lost=self.lost,
-            push=self._pushed(state),
+            push=self.hand.push(self.robot.positions(state.q)[self.stage.vertices]),
             obstacles=self.around.shapes,
             timings=reading.timings,
             speed=reading.speed,
         )
         rows = {row.name: row for row in self.stage.rows}
         return replace(frame, words=sentence(frame, rows, trouble=bool(reading.trouble)))
-
-    def _pushed(self, state: State) -> Push | None:
-        if not self.hand.pushing:
-            return None
-        skin = self.robot.positions(state.q)[self.stage.vertices[self.hand.vertices]]
-        return Push(self.hand.weights @ skin, self.hand.force)
 
     def _actuator(self, row: str) -> RowFacts:
         if row not in self.actuators:

@@ -7,27 +7,40 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pliant.frame import Frame
-from pliant.io.units import quantity
+from pliant.io.units import display, quantity
 from pliant.stage import RowFacts
 
-NOWHERE = "It stays where it was: no equilibrium was found for this command. Try a smaller one."
+NOWHERE = "it stays where it was: no equilibrium was found. Try another command, or let it swing."
+HELD = "it is held still: no step in time was found. Try a slower command, or reset."
+SMALLEST = 0.01  # of the unit shown
 
 
 def sentence(frame: Frame, rows: Mapping[str, RowFacts], *, trouble: bool = False) -> str:
-    """Such as: "Tip stops 8.2 mm short of its target: cable 1 is at its largest effort. Touches sphere with 1.3 N in all."
+    """Such as: "Tip stops 8.2 mm short of its target: cable 1 is at its largest effort. Touches sphere, which pushes back with 1.3 N."
 
     `rows` are the facts of the rows by name; `trouble`: no solution was found.
     """
     met = tuple(dict.fromkeys(frame.touch.opponent))
-    if frame.mode == "inverse":
-        parts = [_inverse(frame, rows, met)]
-    else:
-        parts = [NOWHERE if trouble else _forward(frame)]
+    match frame.mode:
+        case "inverse":
+            parts = [_inverse(frame, rows, met)]
+        case "dynamic":
+            parts = [HELD if trouble else _dynamic(frame)]
+        case _:
+            parts = [NOWHERE if trouble else _forward(frame)]
     if met:
-        parts.append(f"Touches {_listed(met)} with {quantity(frame.touch.total, 'N', digits=3)} in all.")
+        parts.append(_touching(frame, met))
     for how, names in _states(frame, rows).items():
         parts.append(f"{_listed(names)} {_are(names)} {how}.")
     return " ".join(part[0].upper() + part[1:] for part in parts)
+
+
+def _touching(frame: Frame, met: Sequence[str]) -> str:
+    """What a contact does: it pushes back."""
+    force = quantity(frame.touch.total, "N", digits=3)
+    if len(met) == 1:
+        return f"Touches {met[0]}, which pushes back with {force}."
+    return f"Touches {_listed(met)}, which push back with {force} in all."
 
 
 def _states(frame: Frame, rows: Mapping[str, RowFacts]) -> dict[str, list[str]]:
@@ -41,14 +54,16 @@ def _states(frame: Frame, rows: Mapping[str, RowFacts]) -> dict[str, list[str]]:
 def _inverse(frame: Frame, rows: Mapping[str, RowFacts], met: Sequence[str]) -> str:
     far = frame.distance
     worst = max(far, key=lambda name: far[name])
-    off = quantity(np.array(far[worst]), rows[worst].unit, digits=2)
+    off = _rounded(far[worst], rows[worst].unit)
     match frame.status:
         case "reached":
             return f"{worst} is at its target, to {off}."
         case "moving":
             return f"{worst} is on its way: {off} to go."
         case "stuck":
-            return f"{worst} is stuck {off} from its target: no step was found that keeps to all limits."
+            return f"{worst} is stuck {off} from its target: no step keeps to all limits (infeasible)."
+        case "about to buckle":
+            return f"{worst} stops {off} short of its target: any further and it would buckle."
     why = "no effort of the actuators brings it closer"
     if frame.limits:
         why = _listed([_at(limit) for limit in frame.limits])
@@ -59,7 +74,24 @@ def _inverse(frame: Frame, rows: Mapping[str, RowFacts], met: Sequence[str]) -> 
 
 def _forward(frame: Frame) -> str:
     head = "on its way to the commands" if frame.status == "moving" else "rests in equilibrium"
-    return f"{head}; {_listed([_at(limit) for limit in frame.limits])}." if frame.limits else f"{head}."
+    return f"{head}{_ends(frame)}."
+
+
+def _dynamic(frame: Frame) -> str:
+    """How fast it is; time runs, so it may move long after its commands have arrived."""
+    if frame.status != "moving":
+        return f"has come to rest{_ends(frame)}."
+    return f"moves at up to {quantity(np.array(frame.speed), 'm/s', digits=2)}{_ends(frame)}."
+
+
+def _ends(frame: Frame) -> str:
+    """Which commands are at the ends of their ranges."""
+    return f"; {_listed([_at(limit) for limit in frame.limits])}" if frame.limits else ""
+
+
+def _rounded(value: float, unit: str) -> str:
+    """A distance as people care for it: anything below a hundredth of the shown unit is that."""
+    return quantity(np.array(max(value, SMALLEST / display(unit)[1])), unit, digits=2)
 
 
 def _at(limit: str) -> str:

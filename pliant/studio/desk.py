@@ -56,6 +56,11 @@ class Desk:
         self.stop_recording()
         self.session, self.name = self.robots[name](), name
 
+    def reset(self) -> None:
+        """Back to the beginning; a recording ends here, since time begins anew."""
+        self.stop_recording()
+        self.session.reset()
+
     def add_obstacle(self, kind: str, at: list[float], size: float) -> None:
         """A sphere, box, cylinder or plane at a place (3,) [m]; the plane faces up, the cylinder stands."""
         if len(self.session.obstacles) >= MOST_OBSTACLES:

@@ -14,7 +14,8 @@ from typing import Any
 from pliant.studio.desk import Desk, View
 
 WAITING = 256  # commands at most
-SHOWN = 1.0 / 30.0  # [s] between two views, at least
+SHOWN = 1.0 / 30.0  # [s] between two views, on average and at least
+EARLY = 0.002  # [s] that a view may come too early: steps are never quite punctual
 
 
 class Inbox:
@@ -79,7 +80,8 @@ class Loop:
     ) -> None:
         self.inbox, self.fields = Inbox(), frozenset()
         self._open, self._show, self.pace = open_desk, show, Pace(clock)
-        self._shown, self._stop, self._call = -1e9, threading.Event(), threading.Event()
+        self._due, self._asked = -1e9, True  # when the next view is, and whether someone wants one at once
+        self._stop, self._call = threading.Event(), threading.Event()
         self.ready, self.failure = threading.Event(), None
         self.desk: Desk | None = None
         self._thread = threading.Thread(target=self._run, name="pliant-simulation", daemon=True)
@@ -102,7 +104,7 @@ class Loop:
 
     def refresh(self) -> None:
         """Show again, from any thread: someone came, or wants another field."""
-        self._shown = -1e9
+        self._asked = True
         self._call.set()
 
     def turn(self) -> None:
@@ -114,8 +116,9 @@ class Loop:
         self.pace.begin()
         moved = self.desk.tick()
         now = self.pace.clock()
-        if (moved and now - self._shown >= SHOWN) or commands or self._shown < 0:
-            self._shown = now
+        paused = bool(commands) and not moved  # what they changed is shown at once
+        if self._asked or paused or (moved and now >= self._due - EARLY):
+            self._asked, self._due = False, max(self._due + SHOWN, now)
             self._show(self.desk.view(self.fields))
 
     def _run(self) -> None:

@@ -35,7 +35,7 @@ class Message(BaseModel):
 
 
 class Ack(Message):
-    """A frame was drawn."""
+    """A frame has arrived at a page that shows it."""
 
     do: Literal["ack"]
     serial: Annotated[int, Field(ge=0, le=2**53)]
@@ -87,10 +87,10 @@ class Drive(Message):
 
 
 class Mode(Message):
-    """Inverse or forward."""
+    """Inverse, forward or dynamic."""
 
     do: Literal["mode"]
-    mode: Literal["inverse", "forward"]
+    mode: Literal["inverse", "forward", "dynamic"]
 
     def apply(self, desk: Desk) -> None:
         desk.session.switch(self.mode)
@@ -122,7 +122,7 @@ class Reset(Message):
     do: Literal["reset"]
 
     def apply(self, desk: Desk) -> None:
-        desk.session.reset()
+        desk.reset()
 
 
 class Speed(Message):

@@ -14,7 +14,7 @@ from typing import Any
 
 from pliant.algebra import blas
 from pliant.contact import Obstacle
-from pliant.errors import InputError, PliantError
+from pliant.errors import InputError, PliantError, unknown_name
 from pliant.io.recording import Recording
 from pliant.robot import Robot
 from pliant.robots import gallery
@@ -53,8 +53,8 @@ class Window:
         assert self.loop.desk is not None
         return self.loop.desk.session
 
-    def open(self) -> Window:
-        """Start both threads; returns when the page can be opened."""
+    def open(self, listening: Callable[[str], object] | None = None) -> Window:
+        """Start both threads; returns when the robot is there. `listening` is called with the link as soon as the page is."""
         blas.addresses()  # loads SciPy's BLAS and pins it to one thread, which works from the main thread only
         self.loop.start()
         self._thread.start()
@@ -64,6 +64,8 @@ class Window:
             raise PliantError(
                 f"The studio cannot listen on {self.studio.host}:{self.studio.port}: {self._failure}"
             )
+        if listening is not None:
+            listening(self.url)  # a browser starts while the robot is built
         self.loop.ready.wait()
         if self.loop.failure is not None:
             self.close()
@@ -134,19 +136,27 @@ def view(
         options: dict[str, Any] = {"mode": mode, "obstacles": tuple(obstacles), "period": period}
         robots = {chosen: partial(Session, robot, **options), **robots}
         summaries = {chosen: "the robot of your script", **summaries}
+    if chosen not in robots:
+        raise unknown_name("robot", chosen, robots)
     place = Path(folder) if folder is not None else Path("results") / "recordings"
-    window = open_window(
-        lambda: Desk(robots, chosen, folder=place), summaries=summaries, host=host, port=port
+    return open_window(
+        lambda: Desk(robots, chosen, folder=place),
+        summaries=summaries,
+        host=host,
+        port=port,
+        listening=webbrowser.open if browser else None,
     )
-    if browser:
-        webbrowser.open(window.url)
-    return window
 
 
 def open_window(
-    open_desk: Callable[[], Desk], *, summaries: dict[str, str], host: str = "127.0.0.1", port: int = 0
+    open_desk: Callable[[], Desk],
+    *,
+    summaries: dict[str, str],
+    host: str = "127.0.0.1",
+    port: int = 0,
+    listening: Callable[[str], object] | None = None,
 ) -> Window:
-    """A studio on a desk."""
+    """A studio on a desk; see `Window.open` for `listening`."""
     if not 0 <= port < 65536:
         raise InputError("port", expected="0 to 65535", got=port)
     token = "" if host in LOCAL else secrets.token_urlsafe(18)
@@ -154,7 +164,7 @@ def open_window(
     studio = Studio(
         loop, host=host, port=port, token=token, robots=summaries, download=partial(_download, loop)
     )
-    return Window(loop, studio).open()
+    return Window(loop, studio).open(listening)
 
 
 def gallery_sessions(period: float) -> tuple[dict[str, Callable[[], Session]], dict[str, str]]:

@@ -1,4 +1,4 @@
-"""A viewer: one connected page. The newest view wins, and at most two that it has not drawn are on their way."""
+"""A viewer: one connected page. The newest view wins, and at most six that it has not seen are on their way."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from pliant.stage import Stage
 from pliant.studio.desk import View
 
-UNDRAWN = 2  # frames on their way, at most
+UNSEEN = 6  # frames on their way, at most: a page that draws in software is busy for as long as they last
 
 
 class Viewer:
@@ -20,7 +20,7 @@ class Viewer:
         self._send, self._encode = send, encode
         self.field = ""
         self.serial = 0  # of the last frame sent
-        self.drawn = 0  # of the last one acknowledged
+        self.seen = 0  # of the last one acknowledged
         self._sent: View | None = None
         self._stage: Stage | None = None
         self._shapes: dict[str, Any] = {}
@@ -29,9 +29,9 @@ class Viewer:
         self._wake = asyncio.Event()
 
     @property
-    def undrawn(self) -> int:
+    def unseen(self) -> int:
         """Frames on their way."""
-        return self.serial - self.drawn
+        return self.serial - self.seen
 
     def show(self, view: View) -> None:
         """The newest view; an older one that waits is forgotten."""
@@ -44,9 +44,9 @@ class Viewer:
         self._wake.set()
 
     def acknowledge(self, serial: int) -> None:
-        """A frame was drawn."""
-        if self.drawn < serial <= self.serial:
-            self.drawn = serial
+        """A frame has arrived."""
+        if self.seen < serial <= self.serial:
+            self.seen = serial
             self._wake.set()
 
     async def run(self) -> None:
@@ -58,7 +58,7 @@ class Viewer:
             for note in notes:
                 await self._send(json.dumps(note))
             view = self._next
-            if view is not None and view is not self._sent and self.undrawn < UNDRAWN:
+            if view is not None and view is not self._sent and self.unseen < UNSEEN:
                 await self._deliver(view)
 
     async def _deliver(self, view: View) -> None:

@@ -24,7 +24,7 @@ async function bundle() {
   const js = script.outputFiles[0].text.replaceAll("</script", "<\\/script");
   const licence = (name) => `${name}\n${readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8").trim()}`;
   return readFileSync(join(here, "index.html"), "utf8")
-    .replace("{{licences}}", () => ["three", "uplot"].map(licence).join("\n\n"))
+    .replace("{{licences}}", () => ["three", "uplot", "fzstd"].map(licence).join("\n\n"))
     .replace("{{sources}}", sourceHash())
     .replace("{{style}}", () => style.outputFiles[0].text.trim())
     .replace("{{script}}", () => js.trim());

@@ -10,7 +10,8 @@ export class Bar {
     this.robots = h("select", { id: "robot", title: "Choose a robot", onchange: () => app.send({ do: "robot", name: this.robots.value }) });
     this.modes = h("div", { class: "segments", role: "radiogroup", "aria-label": "Mode" },
       h("button", { id: "inverse", role: "radio", title: "You move the target; the robot works out which actuators to pull", onclick: () => app.send({ do: "mode", mode: "inverse" }) }, h("span", { class: "more" }, "Move the "), "target"),
-      h("button", { id: "forward", role: "radio", title: "You set the actuators; the robot shows where it ends up", onclick: () => app.send({ do: "mode", mode: "forward" }) }, h("span", { class: "more" }, "Set the "), "actuators"));
+      h("button", { id: "forward", role: "radio", title: "You set the actuators; the robot shows where it comes to rest", onclick: () => app.send({ do: "mode", mode: "forward" }) }, h("span", { class: "more" }, "Set the "), "actuators"),
+      h("button", { id: "dynamic", role: "radio", title: "You set the actuators; the robot moves in time, with its inertia: it swings", onclick: () => app.send({ do: "mode", mode: "dynamic" }) }, h("span", { class: "more" }, "Let it "), "swing"));
     this.play = button("play", ICONS.pause, "Pause (space)", () => this.toggle());
     this.speed = h("select", { id: "speed", title: "Speed", onchange: () => app.send({ do: "speed", value: Number(this.speed.value) }) },
       ...SPEEDS.map((s) => h("option", { value: s, selected: s === 1 }, `${s}×`)));
@@ -18,13 +19,15 @@ export class Bar {
     this.chip = h("span", { class: "chip", hidden: true });
     this.control = h("button", { id: "control", class: "chip strong", hidden: true, onclick: () => app.link.send({ do: "control", take: true }) }, "Take control");
     this.watch = h("span", { class: "chip", hidden: true });
+    this.back = h("button", { id: "back", class: "chip strong", hidden: true, onclick: () => app.source(null) }, "Back to the live robot");
+    this.file = h("input", { id: "file", type: "file", accept: ".mcap,.html", hidden: true, onchange: () => this.chosen() });
     this.live = h("div", { class: "group live" }, this.robots, this.modes);
     this.element = h("header", {},
-      h("div", { class: "brand" }, h("b", {}, "pliant"), h("span", {}, "studio")), this.live,
-      h("div", { class: "group" }, this.play, button("step", ICONS.step, "One step", () => app.send({ do: "step" })), button("reset", ICONS.reset, "Back to the beginning", () => app.send({ do: "reset" })), this.speed),
-      this.record,
+      h("div", { class: "brand" }, h("b", {}, "pliant"), h("span", {}, "studio")), this.live, this.back,
+      h("div", { class: "group time" }, this.play, button("step", ICONS.step, "One step", () => app.send({ do: "step" })), button("reset", ICONS.reset, "Back to the beginning", () => app.send({ do: "reset" })), this.speed, this.record),
       h("div", { class: "space" }), this.watch, this.control, this.chip,
-      h("div", { class: "group" },
+      h("div", { class: "group tools" },
+        this.file, button("open", ICONS.open, "Open a recording (mcap or player); or drop it here", () => this.file.click()),
         button("picture", ICONS.camera, "Save a picture (PNG)", () => app.savePicture()),
         button("film", ICONS.film, "Film the view (WebM video)", () => app.film()),
         button("theme", ICONS.moon, "Light or dark", () => app.toggleTheme()),
@@ -36,7 +39,7 @@ export class Bar {
     this.timeline = h("input", { id: "timeline", type: "range", min: 0, max: 1, step: 0.001, value: 0, hidden: true, "aria-label": "Time", oninput: () => app.link.seek(Number(this.timeline.value)) });
     this.status = h("footer", { "aria-live": "polite" }, this.dot, this.words, this.timeline, this.clock);
     this.toasts = h("div", { class: "toasts" });
-    this.saved = 0;
+    this.saved = null; // recordings known so far
     this.playing = true;
   }
 
@@ -44,14 +47,22 @@ export class Bar {
     this.app.send({ do: "play", on: !this.playing });
   }
 
-  build(header, live) {
+  chosen() {
+    if (this.file.files[0]) this.app.openFile(this.file.files[0]);
+    this.file.value = ""; // the same file may be chosen again
+  }
+
+  build(header, live, served) {
     this.live.hidden = this.record.hidden = !live;
     this.timeline.hidden = live;
+    this.back.hidden = live || !served;
+    this.saved = null;
     if (!live) return;
     const names = Object.entries(header.robots ?? {});
     this.robots.replaceChildren(...names.map(([name, what]) => h("option", { value: name, title: what }, name)));
-    const both = header.rows.some((r) => r.role === "actuator") && header.rows.some((r) => r.role === "effector");
-    this.modes.hidden = !both;
+    const role = (name) => header.rows.some((r) => r.role === name);
+    this.modes.hidden = !role("actuator");
+    this.modes.firstChild.hidden = !role("effector");
   }
 
   frame(header, link) {
@@ -66,12 +77,21 @@ export class Bar {
     for (const b of this.modes.children) b.setAttribute("aria-checked", b.id === header.mode);
     this.words.textContent = this.words.title = desk.notice || header.words;
     this.status.dataset.status = desk.notice ? "stuck" : header.status;
-    this.clock.textContent = `${header.time.toFixed(2)} s`;
+    this.clock.textContent = `${header.time.toFixed(2)} s${this.slowness(header, link)}`;
     if (!link.live) {
       this.timeline.max = link.duration;
       if (document.activeElement !== this.timeline || link.playing) this.timeline.value = Math.min(link.at, link.duration);
     }
     this.recorded(desk);
+  }
+
+  // What share of real time a robot runs at that is too much for this machine.
+  slowness({ time, desk }, link) {
+    const now = performance.now() / 1000;
+    if (!link.live || !desk.playing || !this.paced || time < this.paced.time) this.paced = { now, time, rate: null };
+    if (now - this.paced.now > 2) this.paced = { now, time, rate: (time - this.paced.time) / (now - this.paced.now) };
+    const { rate } = this.paced;
+    return rate !== null && desk.playing && rate < 0.7 * desk.speed ? ` · ${rate.toFixed(rate < 0.1 ? 2 : 1)}× real time` : "";
   }
 
   recorded(desk) {
@@ -80,13 +100,14 @@ export class Bar {
     if (on !== this.recording) this.record.firstChild.replaceWith(icon(on ? ICONS.stop : ICONS.record));
     this.recording = on;
     this.record.classList.toggle("on", on);
-    if (desk.recordings > this.saved) this.offer(desk.recordings);
+    if (desk.recordings > (this.saved ?? desk.recordings)) this.offer(desk.recordings);
     this.saved = desk.recordings;
   }
 
   offer(number) {
     const to = (kind, label) => h("a", { href: `/recording/${number}.${kind}${location.search}`, download: `recording-${number}.${kind}` }, label);
-    this.toast(h("div", {}, h("b", {}, `Recording ${number} is saved. `), to("html", "Player (HTML)"), " · ", to("mcap", "Data (mcap)"), " · ", to("csv", "Table (CSV)")), 60000);
+    const watch = h("button", { class: "strong", onclick: () => this.app.watch(number) }, "Watch it");
+    this.toast(h("div", { class: "saved" }, h("b", {}, `Recording ${number} is saved. `), watch, " ", to("html", "Player (HTML)"), " · ", to("mcap", "Data (mcap)"), " · ", to("csv", "Table (CSV)")), 60000);
   }
 
   toast(content, time = 5000) {

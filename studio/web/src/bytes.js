@@ -21,15 +21,21 @@ export function expand(whole, box, out) {
   return out;
 }
 
-// The data of a player, in base64: deflated packet with all frames. See pliant/io/player.py.
-export async function inflate(text) {
+// The data of a player (pliant/io/player.py): a deflated packet with all frames, in base64. What a replay needs, see replay.js.
+export async function readPlayer(text) {
+  const { header, blocks } = unpack(await inflate(text));
+  const { frames, box, points, skin, shapes } = header;
+  return { header, blocks, frames, box, points, skin, shapes, whole: unpredict(blocks.low, blocks.high, frames.length) };
+}
+
+async function inflate(text) {
   const raw = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
   const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Response(stream).arrayBuffer();
 }
 
 // Undo the prediction in time: r[t] = x[t] − 2 x[t−1] + x[t−2], zigzag, low bytes then high bytes.
-export function unpredict(low, high, frames) {
+function unpredict(low, high, frames) {
   const n = low.length / frames;
   const out = new Uint16Array(low.length);
   for (let i = 0; i < low.length; i++) {

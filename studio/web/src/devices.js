@@ -33,6 +33,7 @@ export class Devices {
     if (!object || !able) return;
     const size = 0.5 * scene.length;
     const way = new Vector3(right * size, up * size, towards * size).applyQuaternion(stage.camera.quaternion);
+    grab.nudged = performance.now();
     grab.moveSelected(object.position.clone().add(way));
     grab.attach();
     this.app.touched();
@@ -55,8 +56,7 @@ export class Devices {
     } else if (event.key === " ") {
       event.preventDefault();
       this.app.bar.toggle();
-    } else if (event.key === "Tab" && this.app.grab.selected) {
-      event.preventDefault();
+    } else if (event.key === "n") {
       this.app.grab.select(this.app.next(this.app.grab.selected));
     } else if (event.key === "Delete" && this.app.grab.selected?.obstacle) {
       this.app.send({ do: "remove", name: this.app.grab.selected.obstacle });

@@ -37,11 +37,16 @@ export class Grab {
 
   // Which thing is held, so that frames that are a little old do not pull it back.
   get heldTarget() {
-    return this.drag?.target ?? (this.sliding ? this.selected?.target : null);
+    return this.drag?.target ?? (this.moving ? this.selected?.target : null);
   }
 
   get heldObstacle() {
-    return this.drag?.obstacle ?? (this.sliding ? this.selected?.obstacle : null);
+    return this.drag?.obstacle ?? (this.moving ? this.selected?.obstacle : null);
+  }
+
+  // By its arrows, or just now by a key or a stick.
+  get moving() {
+    return this.sliding || performance.now() - (this.nudged ?? -Infinity) < 300;
   }
 
   select(what) {
@@ -132,8 +137,10 @@ export class Grab {
 
   hover(event) {
     if (this.drag || event.buttons || !this.app.able) return;
-    const what = this.under(event);
-    this.canvas.style.cursor = what ? (what.skin ? "crosshair" : "grab") : "";
+    const under = this.under(event);
+    const cable = under?.target || under?.obstacle ? null : this.cableAt(event);
+    const what = cable ? { cable } : under;
+    this.canvas.style.cursor = what ? (cable ? "pointer" : what.skin ? "crosshair" : "grab") : "";
     this.app.hint(what);
   }
 

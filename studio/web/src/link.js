@@ -8,6 +8,7 @@ export class Link {
     this.received = 0;
     this.pending = null;
     this.wait = 500;
+    document.addEventListener("visibilitychange", () => this.acknowledge());
     this.connect();
   }
 
@@ -35,21 +36,31 @@ export class Link {
       return;
     }
     const packet = unpack(data);
-    if (packet.header.type === "scene") {
+    if (packet.header.type === "stage") {
       this.pending = null;
-      this.on.scene(packet);
+      this.on.stage(packet);
     } else {
       this.received++;
       this.pending = packet; // an older one that was not drawn is forgotten
+      this.acknowledge();
     }
   }
 
-  // Called once per picture: hands over the newest frame and says that it was drawn.
+  // For good: the page looks at something else.
+  close() {
+    this.socket.onclose = this.socket.onmessage = null;
+    this.socket.close();
+  }
+
+  // More may come; a tab in the background draws nothing and asks for nothing.
+  acknowledge() {
+    if (!document.hidden) this.send({ do: "ack", serial: this.received });
+  }
+
+  // Called once per picture: hands over the newest frame.
   take() {
     const packet = this.pending;
-    if (!packet) return null;
     this.pending = null;
-    this.send({ do: "ack", serial: this.received });
     return packet;
   }
 

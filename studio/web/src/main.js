@@ -1,13 +1,16 @@
 // The studio: a source of frames (live or recorded), a scene that draws them, a panel and a bar around it.
 import { Vector3 } from "three";
 import { Bar } from "./bar.js";
+import { readPlayer } from "./bytes.js";
 import { GRADIENT } from "./colours.js";
 import { Devices } from "./devices.js";
 import { h } from "./dom.js";
+import { dropped, readFile } from "./files.js";
 import { Grab } from "./grab.js";
 import { Lines } from "./lines.js";
 import { Link } from "./link.js";
 import { Marks } from "./marks.js";
+import { readRecording } from "./mcap.js";
 import { Panel } from "./panel.js";
 import { Plots } from "./plots.js";
 import { Replay } from "./replay.js";
@@ -39,22 +42,47 @@ class App {
     new ResizeObserver(() => this.lines.resize(this.host.clientWidth, this.host.clientHeight)).observe(this.host);
     const dark = matchMedia("(prefers-color-scheme: dark)");
     this.setTheme(remembered("theme") ?? (dark.matches ? "dark" : "light"));
+    dropped(document.body, (file) => this.openFile(file));
     this.open();
     this.picture();
   }
 
+  // The source of frames: the recording in this file, or the server it came from; or a recording that someone opens.
   open() {
+    const data = document.getElementById("recording");
+    this.served = !data;
+    this.source(data ? readPlayer(data.textContent.trim()) : null);
+  }
+
+  source(recording) {
+    this.link?.close();
     const handlers = {
-      scene: (packet) => this.build(packet),
+      stage: (packet) => this.build(packet),
       obstacles: (note) => this.obstacles(note),
       control: (note) => this.control(note),
       refused: (note) => this.bar.toast(`Not done: ${note.why}.`),
       link: (state) => this.bar.lost(state),
+      failed: (error) => this.failed(error),
     };
-    const data = document.getElementById("recording");
-    this.link = data ? new Replay(data.textContent.trim(), handlers) : new Link(handlers);
+    this.able = false;
+    this.link = recording ? new Replay(recording, handlers) : new Link(handlers);
     document.body.classList.toggle("player", !this.link.live);
     this.marks.hinted = !this.link.live;
+  }
+
+  openFile(file) {
+    this.source(readFile(file));
+  }
+
+  // A recording that this server has finished.
+  watch(number) {
+    const data = async () => readRecording(await (await fetch(`/recording/${number}.mcap${location.search}`)).arrayBuffer());
+    this.source(data());
+  }
+
+  failed(error) {
+    this.bar.toast(`It cannot be opened: ${error.message}.`, 12000);
+    if (this.served) this.source(null);
   }
 
   send(message) {
@@ -72,14 +100,16 @@ class App {
     }
     this.stage.fit(low, high, header.up);
     this.skin.build(packet);
+    this.packet = null;
     for (const part of [this.lines, this.things, this.marks, this.plots]) part.build(header);
-    this.bar.build(header, this.link.live);
+    this.bar.build(header, this.link.live, this.served);
     this.panel.build(header, this.link.live);
     this.panel.obstacles({});
     this.setTheme(this.theme);
     const first = Object.keys(this.marks.targets)[0];
     this.grab.select(first ? { target: first } : null);
     document.title = `${header.robot} · pliant studio`;
+    this.panel.setColour(this.skin.look.colour); // a new connection does not know it
     this.newScene = true;
     this.welcome(false);
   }
@@ -115,7 +145,7 @@ class App {
     if (performance.now() < this.stage.rested) return;
     const packet = this.link.take();
     if (packet) this.frame(packet);
-    if (!this.stage.due) return;
+    if (!this.stage.due && !this.filming) return;
     this.marks.face();
     this.stage.draw();
   }
@@ -123,12 +153,11 @@ class App {
   frame(packet) {
     const { header } = packet;
     this.header = header;
+    this.packet = packet;
     this.skin.show(packet, this.rows);
     if (this.link.live) this.stage.sink(header.box);
-    this.lines.frame(packet, this.rows);
     this.marks.frame(packet, this.grab.heldTarget);
-    const balls = Object.entries(this.marks.targets);
-    this.lines.follow(Object.values(this.marks.tips).map((t) => t.position), balls.map(([, b]) => (b.visible ? b.position : null)));
+    this.drawLines();
     this.grab.attach();
     this.grab.pull();
     this.bar.frame(header, this.link);
@@ -138,6 +167,12 @@ class App {
     this.newScene = false;
     this.stage.stale = true;
     this.drawn++;
+  }
+
+  drawLines() {
+    this.lines.frame(this.packet, this.rows);
+    const balls = Object.values(this.marks.targets);
+    this.lines.follow(Object.values(this.marks.tips).map((t) => t.position), balls.map((b) => (b.visible ? b.position : null)));
   }
 
   repaint() {
@@ -175,6 +210,7 @@ class App {
     document.documentElement.dataset.theme = name;
     for (const part of [this.skin, this.lines, this.marks, this.things]) part.theme?.(name);
     this.stage.paint(name);
+    if (this.packet) this.drawLines(); // their colours are in the points
     if (this.scene) this.plots.choose(this.plots.kind);
   }
 
@@ -200,7 +236,7 @@ class App {
   }
 
   hint(what) {
-    const text = what?.skin ? "Drag to pull on the body" : what?.target ? `Target of ${what.target}: drag it` : what?.obstacle ? `${what.obstacle}: drag it` : "";
+    const text = what?.skin ? "Drag to pull on the body" : what?.target ? `Where ${what.target} should go: drag it` : what?.obstacle ? `${what.obstacle}: drag it against the body` : what?.cable ? `${what.cable}: click to cut it` : "";
     this.tip.hidden = !text;
     this.tip.textContent = text;
   }
@@ -209,7 +245,9 @@ class App {
     document.querySelector(".welcome")?.remove();
     if (!asked && (remembered("welcomed") || !this.link.live)) return;
     const keys = "Drag the background to turn the view, two fingers or the right button to shift it, wheel to zoom. Arrow keys and gamepads move what is selected.";
-    const live = [["Drag the pink ball", "the tip follows it: the actuators are worked out for you."], ["Pull on the body", "drag anywhere on it, and let go."], ["Put something in the way", "add a ball, steer into it: arrows show the contact forces."], ["Cut a cable", "with the scissors beside it, and see how the robot makes do."]];
+    const aims = Object.keys(this.marks.targets ?? {}).length > 0;
+    const move = aims ? [["Drag the pink ball", "the robot follows, and works out how to pull its actuators."], ["Read the line at the bottom", "has it arrived, and if it stops short, why."]] : this.scene?.rows.some((r) => r.role === "effector") ? [["Set its target", "with the numbers at the side: the robot works out how to pull its actuators."], ["Read the line at the bottom", "has it arrived, and if it stops short, why."]] : [["Set the actuators", "with the sliders at the side."]];
+    const live = [...move, ["Put a ball in its way", "under Obstacles. Arrows show how hard it pushes back."], ["Pull on the body", "drag anywhere on it. Click a cable to cut it."]];
     const items = this.link.live ? live : [["This is a recording", "drag the time line, turn the view, change the colours."]];
     const card = h("div", { class: "welcome" }, h("h1", {}, this.scene?.robot ?? "pliant"), h("p", {}, this.scene?.summary ? `${this.scene.summary[0].toUpperCase()}${this.scene.summary.slice(1)}.` : ""), h("ul", {}, ...items.map(([a, b]) => h("li", {}, h("b", {}, a), `: ${b}`))), h("p", { class: "soft" }, keys), h("button", { class: "strong", onclick: () => (card.remove(), remember("welcomed", "yes")) }, "Got it"));
     this.host.append(card);
@@ -223,11 +261,13 @@ class App {
   film() {
     const button = document.getElementById("film");
     if (this.filming) return this.filming.stop();
+    const type = ["video/webm", "video/mp4"].find((t) => window.MediaRecorder?.isTypeSupported(t));
+    if (!type) return this.bar.toast("This browser cannot film.");
     const parts = [];
-    this.filming = new MediaRecorder(this.stage.renderer.domElement.captureStream(30), { mimeType: "video/webm" });
+    this.filming = new MediaRecorder(this.stage.renderer.domElement.captureStream(30), { mimeType: type, videoBitsPerSecond: 8e6 });
     this.filming.ondataavailable = (e) => parts.push(e.data);
     this.filming.onstop = () => {
-      save(new Blob(parts, { type: "video/webm" }), `${this.scene?.robot ?? "pliant"}.webm`);
+      save(new Blob(parts, { type }), `${this.scene?.robot ?? "pliant"}.${type.slice(6)}`);
       this.filming = null;
       button.classList.remove("on");
     };

@@ -47,7 +47,8 @@ export class Marks {
     this.forceLabel = h("div", { class: "tag contact", hidden: true });
     this.handLabel = h("div", { class: "tag hand", hidden: true });
     this.hint = h("div", { class: "tag hint", hidden: true }, "Drag me");
-    labels.append(this.forceLabel, this.handLabel, this.hint);
+    this.shortLabel = h("div", { class: "tag short", hidden: true });
+    labels.append(this.forceLabel, this.handLabel, this.hint, this.shortLabel);
     this.hinted = false;
   }
 
@@ -95,8 +96,18 @@ export class Marks {
       if (target && held !== name) ball.position.fromArray(target);
       this.tips[name].position.fromArray(header.displacement[name]);
     }
+    this.stopped(header);
     this.force(blocks.touch ?? new Float32Array(0));
     this.pushed(header.push);
+  }
+
+  // How far the worst effector stays from its target, if it comes no nearer.
+  stopped({ status, error }) {
+    const far = (name) => Math.hypot(...(error[name] ?? [0]));
+    const [worst] = Object.keys(this.targets).sort((a, b) => far(b) - far(a));
+    const short = worst && ["at its limits", "out of reach", "about to buckle", "stuck"].includes(status);
+    this.shortAt = short ? this.targets[worst].position : null;
+    if (short) this.shortLabel.textContent = `${quantity(far(worst), "m", 2)} short`;
   }
 
   force(touch) {
@@ -114,7 +125,7 @@ export class Marks {
     for (const arrow of list) arrow.length = this.length * (0.05 + 0.16 * Math.sqrt(arrow.size / this.reference));
     this.contacts.set(this.show.forces ? list : [], 0.0055 * this.length);
     this.forceAt = where;
-    this.forceLabel.textContent = `contact ${quantity(total, "N")}`;
+    this.forceLabel.textContent = `pushes back with ${quantity(total, "N")}`;
   }
 
   pushed(push) {
@@ -137,6 +148,7 @@ export class Marks {
     this.place(this.forceLabel, this.show.forces ? this.forceAt : null, 10, -40);
     this.place(this.handLabel, this.handAt, 14);
     const ball = Object.values(this.targets ?? {})[0];
+    this.place(this.shortLabel, this.shortAt, 26, 10);
     this.place(this.hint, !this.hinted && ball?.visible ? ball.position : null, 30);
   }
 

@@ -41,9 +41,10 @@ export class Panel {
       const slider = h("input", { type: "range", "aria-label": `${row.name} command`, min: 0, max: 1000, step: 1 });
       const kind = h("button", { class: "plain kind", title: "Command effort or displacement" });
       const cut = h("button", { class: "plain cut", title: breaking(row) }, icon(ICONS.cut));
-      const command = h("div", { class: "command" }, slider, kind);
+      const ends = [h("small"), h("small")];
+      const command = h("div", { class: "command" }, h("div", { class: "range" }, slider, h("div", { class: "ends" }, ...ends)), kind);
       const box = h("div", { class: "actuator", "data-row": row.name }, h("div", { class: "line" }, h("b", {}, row.name), value, other, cut), h("div", { class: "gauge", title: "Effort, between its limits" }, fill), command);
-      const gauge = { row, fill, value, other, slider, kind, cut, box, command, drive: row.drive };
+      const gauge = { row, fill, value, other, slider, kind, cut, box, ends, drive: row.drive };
       slider.addEventListener("input", () => this.drive(gauge));
       kind.addEventListener("click", () => this.swap(gauge));
       cut.addEventListener("click", () => this.app.send({ do: "cut", row: row.name, on: !box.classList.contains("lost") }));
@@ -78,7 +79,8 @@ export class Panel {
   caption(gauge, value) {
     const unit = gauge.drive === "effort" ? gauge.row.effort_unit : gauge.row.unit;
     const [low, high] = this.limits(gauge);
-    gauge.kind.textContent = `${quantity(value, unit)}`;
+    gauge.kind.textContent = `${quantity(value, unit)} ⇄`;
+    [low, high].forEach((x, k) => (gauge.ends[k].textContent = quantity(x, unit)));
     gauge.kind.title = `${gauge.drive}, from ${quantity(low, unit)} to ${quantity(high, unit)}. Click to command ${gauge.drive === "effort" ? "displacement" : "effort"} instead.`;
   }
 
@@ -142,9 +144,9 @@ export class Panel {
   }
 
   frame(header) {
-    const forward = header.mode === "forward" && this.live;
+    const forward = header.mode !== "inverse" && this.live;
     this.actuators.classList.toggle("driving", forward);
-    this.targets.hidden = header.mode === "forward" || !Object.keys(this.fields).length;
+    this.targets.hidden = header.mode !== "inverse" || !Object.keys(this.fields).length;
     for (const gauge of Object.values(this.gauges)) this.gauge(gauge, header, forward);
     for (const [name, f] of Object.entries(this.fields)) {
       const target = header.target[name];

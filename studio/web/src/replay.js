@@ -1,31 +1,30 @@
-// The recorded source: all frames are in the page itself. Speaks like a link, and keeps its own time.
-import { inflate, unpack, unpredict } from "./bytes.js";
-
+// The recorded source: all frames are here already. Speaks like a link, and keeps its own time.
+//
+// What it plays: { header, blocks } as of a stage's packet; frames, what a frame says each; shapes, the sets of obstacles; whole,
+// the positions of all frames as whole numbers in a box; points and skin, how many there are in a frame, and how many of these are skin.
 export class Replay {
-  constructor(text, handlers) {
+  constructor(data, handlers) {
     this.on = handlers;
     this.live = false;
     this.playing = true;
     this.speed = 1;
     this.at = 0;
     this.shown = -1;
-    this.open(text);
+    data.then((found) => this.open(found), (error) => this.on.failed(error));
   }
 
-  async open(text) {
-    const packet = unpack(await inflate(text));
-    const { header, blocks } = packet;
-    this.frames = header.frames;
-    this.box = header.box;
-    this.points = header.points;
-    this.whole = unpredict(blocks.low, blocks.high, this.frames.length);
-    this.skin = header.skin;
-    this.shapes = header.shapes;
+  open(data) {
+    if (this.closed) return;
+    Object.assign(this, data);
     this.duration = this.frames.at(-1).time - this.frames[0].time;
-    this.on.scene(packet);
+    this.on.stage(data);
     this.on.control({ held: "nobody", viewers: 1 });
     this.on.link("open");
     this.last = performance.now();
+  }
+
+  close() {
+    this.closed = true;
   }
 
   // The frame that is due, or null when it is drawn already.

@@ -34,7 +34,7 @@ export class Skin {
     this.group.add(this.mesh, this.wire);
     this.buildGhost();
     this.buildCavities(header, blocks);
-    this.top = 0.05 * this.length;
+    this.top = roundUp(0.05 * this.length, 0);
     this.apply();
     this.update(this.positions);
   }
@@ -208,5 +208,5 @@ function normals(p, index, out) {
 function roundUp(value, old) {
   if (value <= old && value > 0.35 * old) return old;
   const power = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 5, 10].find((n) => n * power >= value * 0.999) * power;
+  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((n) => n * power >= value * 0.999) * power;
 }

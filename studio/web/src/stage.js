@@ -45,7 +45,7 @@ export class Stage {
     this.sky = new HemisphereLight(0xffffff, 0x8a8f99, 1.55);
     this.fill = new AmbientLight(0xffffff, 0.25);
     this.sun = new DirectionalLight(0xffffff, 1.75);
-    this.sun.castShadow = true;
+    this.sun.castShadow = !this.software; // half of the work
     this.sun.shadow.mapSize.set(1024, 1024);
     this.sun.shadow.bias = -0.0005;
     this.sun.shadow.normalBias = 0.002;
@@ -177,7 +177,8 @@ export class Stage {
     this.stale = false;
     this.renderer.render(this.scene, this.camera);
     if (!this.software) return;
-    this.renderer.getContext().finish();
+    const gl = this.renderer.getContext();
+    gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); // waits until it is drawn, which finish() does not
     const end = performance.now();
     this.rested = end + Math.min(400, end - begin);
   }

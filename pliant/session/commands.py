@@ -1,0 +1,94 @@
+"""Commands to actuators: what each is asked for, and what is imposed on the way there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pliant.laws import Known
+from pliant.robot import Robot
+from pliant.stage import RowFacts
+from pliant.state import State
+
+HOPS = 25  # steps from one end of an actuator's range to the other
+
+
+@dataclass(frozen=True)
+class Command:
+    """What an actuator is told: "effort" or "displacement", the value asked for, and the one imposed now (m,)."""
+
+    drive: str
+    asked: np.ndarray
+    imposed: np.ndarray
+
+    @property
+    def law(self) -> Known:
+        """The law that imposes it."""
+        effort = self.drive == "effort"
+        return Known(effort=self.imposed) if effort else Known(displacement=self.imposed)
+
+    def nearer(self, hop: float) -> Command:
+        """Imposed value moved towards the one asked for, by at most `hop`."""
+        way = self.asked - self.imposed
+        return replace(self, imposed=np.where(abs(way) <= hop, self.asked, self.imposed + np.sign(way) * hop))
+
+
+class Commands:
+    """Commands of all actuators by name. They begin with what the robot holds in a state."""
+
+    def __init__(self, robot: Robot, actuators: Sequence[RowFacts], state: State) -> None:
+        self.rows = {row.name: row for row in actuators}
+        delta = robot.split(robot.bundle.delta(robot.bundle.positions(state.q)))
+        held = {"displacement": delta, "effort": robot.split(state.effort)}
+        self.now = {name: _held(row.drive, held[row.drive][name]) for name, row in self.rows.items()}
+
+    def ask(self, name: str, drive: str, value: np.ndarray, held: np.ndarray) -> None:
+        """Ask for an effort or a displacement (m,), clipped to its limits; `held` is what it is now."""
+        now = self.now[name] if drive == self.now[name].drive else _held(drive, held)
+        self.now[name] = replace(now, asked=np.clip(value, *self.rows[name].limits(drive)))
+
+    def nearer(self, share: float = 1.0) -> dict[str, Command]:
+        """All commands one hop, or a share of it, closer to what is asked for."""
+        return {n: c.nearer(share * _hop(self.rows[n], c)) for n, c in self.now.items()}
+
+    def impose(self, commands: Mapping[str, Command]) -> None:
+        """These are imposed now; what is asked for may have changed meanwhile."""
+        for name, command in commands.items():
+            if command.drive == self.now[name].drive:
+                self.now[name] = replace(self.now[name], imposed=command.imposed)
+
+    @property
+    def imposed(self) -> dict[str, np.ndarray]:
+        """What is imposed, by name."""
+        return {name: command.imposed for name, command in self.now.items()}
+
+    @property
+    def arrived(self) -> bool:
+        """Whether all that is asked for is imposed."""
+        return all(np.array_equal(c.asked, c.imposed) for c in self.now.values())
+
+    def limits(self) -> tuple[str, ...]:
+        """Which command stands at the end of its range, in words."""
+        out = []
+        for name, command in self.now.items():
+            low, high = self.rows[name].limits(command.drive)
+            if np.isfinite(high) and (command.imposed >= high).any() and high != 0:
+                out.append(f"{name}: largest {command.drive}")
+            if np.isfinite(low) and (command.imposed <= low).any() and low != 0:
+                out.append(f"{name}: smallest {command.drive}")
+        return tuple(out)
+
+
+def _held(drive: str, value: np.ndarray) -> Command:
+    return Command(drive, np.array(value), np.array(value))
+
+
+def _hop(row: RowFacts, command: Command) -> float:
+    """How far one step may go: a share of the range, or of the way where there is no range."""
+    low, high = row.limits(command.drive)
+    width = high - low
+    if not np.isfinite(width):
+        width = 4.0 * float(np.abs(np.concatenate([command.asked, command.imposed])).max(initial=0.0))
+    return max(width / HOPS, 1e-12)
