@@ -162,6 +162,7 @@ def bench(
             "qpcc",
             "rates",
             "speed",
+            "studio",
             "validation",
         ]
     ] = "all",
@@ -173,7 +174,9 @@ def bench(
 
     Args:
         what: cantilever (error against cost), dynamics (time of a step in motion), golden (reference equilibria in a
-            folder), lcp and qpcc (solvers), manipulator (a tree of rods that touches itself), rates (steps of the inverse model per second), speed (one step), validation (closed forms and orders of convergence), or all.
+            folder), lcp and qpcc (solvers), manipulator (a tree of rods that touches itself), rates (steps of the inverse
+            model per second), speed (one step), studio (how fast the page is served), validation (closed forms and orders of
+            convergence), or all but golden and studio.
         path: the folder with cases.json, for golden.
         json: also write the tables to this file.
     """
@@ -193,6 +196,10 @@ def bench(
         "rates": benches.rates,
         "validation": benches.validation,
     }
+    if what == "studio":
+        from pliant.studio.bench import studio_bench
+
+        measures["studio"] = studio_bench
     if path is not None:
         measures["golden"] = lambda: benches.golden(path)
     elif what == "all":

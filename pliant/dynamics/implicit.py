@@ -137,7 +137,7 @@ def stiffness(model: Model, q: np.ndarray, z: np.ndarray) -> np.ndarray | None:
     if at is None or at.K is None:
         return None
     for n, body in enumerate(robot.bodies):
-        if robot.foretells[n]:  # clamped, a rod has the geometric stiffness of forces to come
+        if hasattr(body, "elastic_stiffness"):  # clamped, a rod has the geometric stiffness of forces to come
             at.K[robot.body_placement[robot.block_spans[n]]] = body.elastic_stiffness(q[robot.q_spans[n]])
     return at.K
 

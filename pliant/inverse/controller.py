@@ -29,6 +29,7 @@ from pliant.inverse.outcome import InverseCertificate, Outcome, outcome
 from pliant.inverse.settings import Settings
 from pliant.laws import Known, Law, as_vector
 from pliant.newton import Tolerance
+from pliant.result import Result
 from pliant.robot import Robot
 from pliant.state import State
 
@@ -41,8 +42,10 @@ CALMEST = 100.0
 BACK = 4  # steps that a robot goes back when it would buckle
 AFTERWARDS = 0.25  # pace after a recovery
 REACHED = 1e-3  # of the length; a target that moved by more is another one
+HOPELESS = 0.9  # of the decrement before: a linearisation that brought no more
 LEAP = 5e-2  # of the length: how far the target goes before another minimum is tried again
-RECOVERY = Tolerance(residual=1e-5, length=1e-6, iterations=60)
+RECOVERY = Tolerance(residual=1e-5, length=1e-6, iterations=10)
+RECOVERIES = 6  # steps that a recovery may take
 ONCE = Tolerance(residual=1e-5, length=1e-6, iterations=1)
 
 
@@ -92,12 +95,26 @@ class Inverse:
         self.decrement = np.inf  # of the last step that was taken
         self.goal = self.model.aims(self.pose)  # of the last step
         self.backed = self.recovered = False  # went back, or had to recover, for this target: once is enough
+        self.underway: State | None = None  # a recovery that is not finished …
+        self.waited = 0  # … after so many steps
         self.wary: np.ndarray | None = None  # the target for which another minimum was too far
         self.safe: list[Pose] = []  # poses before the last steps, all of them stable
         self.target = self.asked = self._first_target()
         self.bias = 0.0 * self.target
         self.resting = True  # whether the target stays …
         self.calm = 1.0  # … and how much more inertia that has brought
+
+    @property
+    def state(self) -> State:
+        """Where the robot is."""
+        return self.model.state(self.pose)
+
+    @property
+    def targets(self) -> dict[str, np.ndarray]:
+        """The target of each effector."""
+        rows = self.model.roles.effectors
+        mine = {name: (rows >= span.start) & (rows < span.stop) for name, span in self.robot.spans.items()}
+        return {name: self.target[chosen] for name, chosen in mine.items() if chosen.any()}
 
     @property
     def detector(self) -> Detector:
@@ -112,8 +129,11 @@ class Inverse:
         before = self.model.again(self.pose)
         if before is not self.pose:  # obstacles have moved: perhaps there is a way now
             self.pace, self.stuck, self.idle = max(self.pace, AFTERWARDS), False, None
+            self.underway, self.waited = None, 0
         if self.idle is not None:
             return self._outcome(self.idle, begin)
+        if self.underway is not None:
+            return self._outcome(self._recovered(before), begin)
         found = None
         for halvings in range(1 if self.stuck else self.settings.halvings + 1):
             found = self._attempt(before, halvings)
@@ -163,7 +183,9 @@ class Inverse:
             move = model.move(pose, before, aim)
             if move is None:
                 return None
-            pose, count, decrement = move.pose, count + 1, model.decrement(move)
+            last, pose, count, decrement = decrement, move.pose, count + 1, model.decrement(move)
+            if decrement > max(settings.worst_decrement * length, HOPELESS * last):
+                return None
             if count == 1:
                 predicted, stable = move.predicted, move.shift == 0.0
         if move is None or decrement > settings.worst_decrement * length:
@@ -224,11 +246,22 @@ class Inverse:
     def _recovered(self, before: Pose) -> InverseCertificate:
         """Where no step will do: the equilibrium with all drives locked, or if that is not found either, a step to it.
 
-        A robot that is stuck gets no such effort again before its target or an obstacle moves; one that cannot even be brought
-        nearer to equilibrium stays where it is.
+        The search goes on over some steps, so that none takes long; the robot waits. One that is stuck gets no such effort again
+        before its target or an obstacle moves; one that cannot even be brought nearer to equilibrium stays where it is.
         """
-        found = self.model.locked(before, ONCE if self.stuck else RECOVERY)
-        self.stuck, decrement = not found.certificate.converged, found.certificate.decrement
+        found = self.model.locked(before, ONCE if self.stuck else RECOVERY, self.underway)
+        self.waited = 0 if self.stuck or found.certificate.converged else self.waited + 1
+        self.underway = found.state if 0 < self.waited < RECOVERIES else None
+        if self.underway is not None:
+            self.pose = before
+            limits = active_limits(self.model, before)
+            return InverseCertificate("recovering", self.decrement, before.depth, 0, 0, 0.0, limits, False)
+        self.stuck, self.waited = not found.certificate.converged, 0
+        return self._rested(before, found)
+
+    def _rested(self, before: Pose, found: Result) -> InverseCertificate:
+        """Take the equilibrium that was found, or a state that is near one, or stay."""
+        decrement = found.certificate.decrement
         force = np.concatenate([found.contact_force, found.friction_force.ravel()])
         known = None if found.contacts is None else (found.contacts, force)
         there = self.model.pose(found.q, np.array(found.state.effort), known)
@@ -296,6 +329,7 @@ class Inverse:
         """For another target, or with other laws: whatever did not work may work now."""
         self.asked, self.pace = self.target, pace
         self.stuck, self.backed, self.recovered, self.idle = False, False, False, None
+        self.underway, self.waited = None, 0
 
     def _certify(self, found: Attempt) -> InverseCertificate:
         length, here = self.robot.length, self.model.aims(found.move.pose)

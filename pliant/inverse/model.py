@@ -250,12 +250,13 @@ class Model:
 
     # Equilibria.
 
-    def locked(self, pose: Pose, tolerance: Tolerance) -> Result:
-        """The equilibrium near a pose with all drives where they are."""
+    def locked(self, pose: Pose, tolerance: Tolerance, start: State | None = None) -> Result:
+        """The equilibrium near a pose with all drives where they are, from the pose or a state on the way there."""
         still = {
             n: Known(displacement=pose.delta[self.robot.named(n)]) for n in dict.fromkeys(self.roles.names)
         }
-        return relaxed(self.robot, {**self.laws, **still}, self.state(pose), self.detector, tolerance)
+        begin = self.state(pose) if start is None else start
+        return relaxed(self.robot, {**self.laws, **still}, begin, self.detector, tolerance)
 
     def _resting(self) -> State:
         """Equilibrium with all actuators at zero effort, but where they hold the robot: those stay, within their limits."""

@@ -21,9 +21,11 @@ class InverseCertificate:
     """How a step went.
 
     status: "reached" (within 0.1 % of the length), "moving" (on the way, the task step is limited), "at its limits" (see
-    `limits`), "out of reach", "about to buckle" (it went back to the last stable pose), "recovered" (no step would do, the
-    equilibrium with locked drives was found) or "stuck" (nor that). `decrement` [m]: how far the state is from equilibrium; `penetration` [m]: the deepest sample. `linearisations` and `halvings` (of the task step) that it took.
-    `shift`: how much K was regularised; `solver`: the certificate of the quadratic program.
+    `limits`), "out of reach", "about to buckle" (it went back to the last stable pose), "recovering" (no step would do: the
+    equilibrium with locked drives is sought, the robot waits), "recovered" (it was found) or "stuck" (it was not).
+    `decrement` [m]: how far the state is from equilibrium; `penetration` [m]: the deepest sample. `linearisations` and
+    `halvings` (of the task step) that it took. `shift`: how much K was regularised; `solver`: the certificate of the quadratic
+    program.
     """
 
     status: str

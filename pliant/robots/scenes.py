@@ -14,7 +14,6 @@ from pliant.errors import unknown_name
 from pliant.inverse import Inverse
 from pliant.laws import Known
 from pliant.robots.beam import FIGURE_2, FIGURE_3, beam
-from pliant.robots.rod import rod
 from pliant.robots.scene import Event, Paper, Scene, through
 from pliant.robots.tower import tower
 from pliant.robots.trunk import trunk
@@ -56,6 +55,8 @@ def beam_other_scene() -> Scene:
 
 def rod_scene() -> Scene:
     """The rod is pushed into one branch of the pipe, drawn back, and pushed into the other (Fig. 6)."""
+    from pliant.robots.rod import rod  # comes with the beams
+
     branch = np.array(
         [[0.0, 0.0, 0.0], [0.025, 0.0, 0.0], [0.05, 0.0055, 0.0], [0.068, 0.018, 0.0], [0.085, 0.03, 0.0]]
     )

@@ -31,16 +31,12 @@ class Inverted:
         self.obstacles = {o.name: o for o in obstacles}
         self.controller = Inverse(robot, self.obstacles.values(), laws=laws, state=state, settings=settings)
         self._asked: dict[str, Any] = {}  # targets that the controller has not been told yet
-        begin = self.controller.model.state(self.controller.pose)
-        self.reading = Reading.at(robot, begin, {})
+        self.reading = Reading.at(robot, self.controller.state, {})
 
     @property
     def targets(self) -> dict[str, np.ndarray]:
         """The target of each effector."""
-        names = [name for name, row in self.robot.rows.items() if row.law.role == "effector"]
-        ends = np.cumsum([self.robot.rows[name].interaction.size for name in names])
-        parts = np.split(self.controller.target, ends[:-1])  # effectors stand in the order of the rows
-        return dict(zip(names, parts, strict=True)) | self._asked
+        return self.controller.targets | self._asked
 
     def aim(self, targets: Mapping[str, np.ndarray]) -> None:
         """New targets, from the next step on."""
@@ -72,7 +68,7 @@ class Inverted:
             displacement=outcome.displacement,
             command=outcome.command,
             touch=touching(outcome.contacts, outcome.contact_force, friction, self.controller.detector),
-            status="moving" if certificate.status == "recovered" else certificate.status,
+            status="moving" if certificate.status in ("recovered", "recovering") else certificate.status,
             limits=certificate.limits,
             trouble="no admissible step" if certificate.status == "stuck" else "",
             timings=outcome.timings,
