@@ -42,10 +42,9 @@ CALMEST = 100.0
 BACK = 4  # steps that a robot goes back when it would buckle
 AFTERWARDS = 0.25  # pace after a recovery
 REACHED = 1e-3  # of the length; a target that moved by more is another one
-HOPELESS = 0.9  # of the decrement before: a linearisation that brought no more
 LEAP = 5e-2  # of the length: how far the target goes before another minimum is tried again
-RECOVERY = Tolerance(residual=1e-5, length=1e-6, iterations=10)
-RECOVERIES = 6  # steps that a recovery may take
+RECOVERY = Tolerance(residual=1e-5, length=1e-6, iterations=20)
+RECOVERIES = 3  # steps that a recovery may take
 ONCE = Tolerance(residual=1e-5, length=1e-6, iterations=1)
 
 
@@ -183,9 +182,7 @@ class Inverse:
             move = model.move(pose, before, aim)
             if move is None:
                 return None
-            last, pose, count, decrement = decrement, move.pose, count + 1, model.decrement(move)
-            if decrement > max(settings.worst_decrement * length, HOPELESS * last):
-                return None
+            pose, count, decrement = move.pose, count + 1, model.decrement(move)
             if count == 1:
                 predicted, stable = move.predicted, move.shift == 0.0
         if move is None or decrement > settings.worst_decrement * length:
