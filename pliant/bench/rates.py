@@ -10,10 +10,11 @@ from pliant.bench.inverse import task
 from pliant.bench.table import Table
 from pliant.bench.timing import Yardstick
 from pliant.inverse import Outcome
-from pliant.robots import follow, scenes, trunk
+from pliant.robots import Scene, follow, scenes, trunk
 
 PRODUCT = 0.125  # [s], a 1500 × 1500 product on the machine that rates are stated for
-STEPS = 300
+PACE = 5e-4  # [m] of the effector per step
+STEPS = 300, 1000  # at least, at most
 COLUMNS = (
     "case",
     "coordinates",
@@ -28,17 +29,23 @@ COLUMNS = (
 
 
 def rates() -> list[Table]:
-    """Medians over a run; `asked` is 100 steps/s for scenes and 60 for 6000 coordinates, as ratios."""
+    """Medians over a run at half a millimetre a step; `asked` is 100 steps/s for scenes and 60 for 6000 coordinates, as ratios."""
     table = Table("Rate of the inverse model", COLUMNS)
     for name, make in scenes.items():
         scene = make()
-        _add(table, name, scene.robot.ndof, follow(scene, steps=STEPS), 100.0)
+        _add(table, name, scene.robot.ndof, follow(scene, steps=_steps(scene)), 100.0)
     for case in ("free", "against a sphere"):
         robot = trunk(kind="tet", size=0.0035, around=12)
         controller, path = task(robot, contact=case != "free")
-        run = (controller.step({"tip": next(path)}) for _ in range(STEPS))
+        run = (controller.step({"tip": next(path)}) for _ in range(STEPS[0]))
         _add(table, f"trunk, linear tetrahedra, {case}", robot.ndof, run, 60.0)
     return [table]
+
+
+def _steps(scene: Scene) -> int:
+    """So many that the effector goes half a millimetre in each."""
+    length = np.linalg.norm(np.diff(scene.path(1000), axis=0), axis=1).sum()
+    return int(np.clip(length / PACE, *STEPS))
 
 
 def _add(table: Table, case: str, ndof: int, run: Iterable[Outcome], rate: float) -> None:

@@ -25,6 +25,8 @@ class Stack:
         self.plain = np.concatenate([part.plain for part in parts])
         self.turns = any(part.rotates for part in parts)
         self._still = None if self.turns else self._stacked(robot.rest.q)
+        self._last = np.zeros(0), np.zeros((0, 3, 3))  # coordinates, and the Jacobian there
+        self.hinged = np.concatenate([_hinged(part) for part in parts])  # (P,) points that hang on a rotation
         free = np.concatenate([body.free.reshape(-1, 3).any(axis=1) for body in robot.bodies])
         moved = np.repeat(np.arange(self.size), np.diff(self.ptr))[free[self.block]]
         self.mobile = np.bincount(moved, minlength=self.size) > 0  # some coordinate moves the point
@@ -38,7 +40,11 @@ class Stack:
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
         """∂p/∂dq on the support, (entries, 3, 3); constant unless points hang on rigid regions."""
-        return self._stacked(q) if self._still is None else self._still
+        if self._still is not None:
+            return self._still
+        if not np.array_equal(self._last[0], q):  # asked for several times in a step
+            self._last = q.copy(), self._stacked(q)
+        return self._last[1]
 
     def second(self, q: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Σ fᵢ·∂²pᵢ/∂dq² under forces f (P, 3) [N]: blocks of dq (k,), rotations all, and (k, 3, 3) on each of them."""
@@ -53,3 +59,9 @@ class Stack:
 
     def _stacked(self, q: np.ndarray) -> np.ndarray:
         return np.concatenate([part.jacobian(q[span]) for part, span in self._parts])
+
+
+def _hinged(part: Points) -> np.ndarray:
+    mask = np.zeros(len(part), bool)
+    mask[part.entry_point[part.turning]] = part.rotates
+    return mask
