@@ -41,7 +41,7 @@ from pliant.static import Tolerance, static
 from pliant.threads import pin_blas
 
 if TYPE_CHECKING:
-    from pliant import inverse, robots
+    from pliant import inverse, robots, sensing
     from pliant.bodies import Beam, Shell
     from pliant.dynamics import Simulation
     from pliant.inverse import Inverse
@@ -55,6 +55,7 @@ else:
             "Inverse": "pliant.inverse",
             "inverse": "pliant.inverse",
             "robots": "pliant.robots",
+            "sensing": "pliant.sensing",
         },
     )
 

@@ -76,12 +76,24 @@ def static(
 
 
 def relaxed(
-    robot: Robot, laws: Mapping[str, Law], state: State, detector: Detector, tolerance: Tolerance
+    robot: Robot,
+    laws: Mapping[str, Law],
+    state: State,
+    detector: Detector,
+    tolerance: Tolerance,
+    *,
+    curved: bool | None = None,
 ) -> Result:
-    """As `static` in one go from a state nearby, and never an error: the certificate says whether it came to rest."""
+    """As `static` in one go from a state nearby, and never an error: the certificate says whether it came to rest.
+
+    curved: whether K knows that pushes turn with what they act on; by default it does, and if that fails it does not.
+    """
     ramp, work, begin = _Ramp(robot, laws, state, detector), Workspace(), perf_counter()
     here = Iterate(state.q, state.effort)
-    found, z = _balance(ramp.at(1.0, here, state.internal), here, tolerance, work)
+    problem = ramp.at(1.0, here, state.internal)
+    if curved is not None:
+        problem = replace(problem, curved=curved)
+    found, z = _balance(problem, here, tolerance, work, retry=curved is None)
     return _result(ramp, float(found.converged), found, z, Count(1, found.iterations), work, begin)
 
 
@@ -145,10 +157,10 @@ class _Ramp:
         )
 
 
-def _balance(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Workspace):
+def _balance(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Workspace, *, retry: bool = True):
     """Newton, and for incompressible materials the updates of the element pressures around it."""
     found, z = newton(problem, guess, tolerance, work), problem.z
-    if not found.converged and problem.detector is not None:
+    if retry and not found.converged and problem.detector is not None:
         # Where it would slip off an obstacle, K with the turning of the pushes leads away from the equilibrium.
         problem = replace(problem, curved=False)
         again = newton(problem, guess, tolerance, work)

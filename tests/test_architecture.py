@@ -39,6 +39,20 @@ LAYERS = {
     "static": FOUNDATIONS | {"contact", "laws", "robot", "state", "result", "hold", "step", "newton"},
     "dynamics": FOUNDATIONS
     | {"algebra", "solvers", "interactions", "bodies", "contact", "laws", "robot", "state", "result", "step"},
+    "sensing": FOUNDATIONS
+    | {
+        "algebra",
+        "solvers",
+        "points",
+        "interactions",
+        "contact",
+        "laws",
+        "robot",
+        "state",
+        "hold",
+        "step",
+        "static",
+    },
     "compliance": FOUNDATIONS | {"algebra", "robot", "state", "step"},
 }
 TOPS = {"cli", "studio"}  # nothing imports them

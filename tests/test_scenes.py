@@ -155,7 +155,7 @@ def test_the_tip_comes_back_after_a_cable_is_lost():
     tension = np.array([o.effort["cable 1"][0] for o in outcomes])
     lost = int(np.argmax((tension[1:] == 0.0) & (tension[:-1] > 0.0))) + 1
     assert lost == 60 and (tension[lost:] == 0.0).all() and tension[lost - 1] > 0.3
-    assert errors[lost] > 0.1 * here.length  # it mattered
+    assert errors[lost : lost + 10].max() > 0.1 * here.length  # it mattered
     assert errors[lost + 20 :].max() < 1e-3 * here.length
 
 

@@ -42,9 +42,10 @@ CALMEST = 100.0
 BACK = 4  # steps that a robot goes back when it would buckle
 AFTERWARDS = 0.25  # pace after a recovery
 REACHED = 1e-3  # of the length; a target that moved by more is another one
+ASTRAY = 5e-2  # of the length: decrement after which another linearisation will not help
 LEAP = 5e-2  # of the length: how far the target goes before another minimum is tried again
-RECOVERY = Tolerance(residual=1e-5, length=1e-6, iterations=20)
-RECOVERIES = 3  # steps that a recovery may take
+RECOVERY = Tolerance(residual=1e-5, length=1e-6, iterations=10)
+RECOVERIES = 8  # steps that a recovery may take; the later half as if all that is touched were flat
 ONCE = Tolerance(residual=1e-5, length=1e-6, iterations=1)
 
 
@@ -158,10 +159,13 @@ class Inverse:
         """Other laws for some rows from now on: bounds, an imposed value. Effectors that stay ones keep their targets."""
         kept = dict(zip(self.model.roles.effectors.tolist(), self.target, strict=True))
         self.model = self.model.with_laws(laws, self.pose)
+        c = self.model.roles.conditions
+        self.pose = replace(self.pose, lam=np.where(c.given, c.effort, self.pose.lam))
         fresh = self._first_target()
         rows = self.model.roles.effectors.tolist()
         self.target = np.array([kept.get(row, value) for row, value in zip(rows, fresh, strict=True)])
         self.bias = 0.0 * self.target
+        self.underway, self.waited = None, 0
         self._begin_anew()
 
     def lose(self, name: str) -> None:
@@ -183,6 +187,8 @@ class Inverse:
             if move is None:
                 return None
             pose, count, decrement = move.pose, count + 1, model.decrement(move)
+            if decrement > ASTRAY * length:
+                return None
             if count == 1:
                 predicted, stable = move.predicted, move.shift == 0.0
         if move is None or decrement > settings.worst_decrement * length:
@@ -246,7 +252,9 @@ class Inverse:
         The search goes on over some steps, so that none takes long; the robot waits. One that is stuck gets no such effort again
         before its target or an obstacle moves; one that cannot even be brought nearer to equilibrium stays where it is.
         """
-        found = self.model.locked(before, ONCE if self.stuck else RECOVERY, self.underway)
+        curved = self.waited < RECOVERIES // 2
+        start = None if self.waited == RECOVERIES // 2 else self.underway
+        found = self.model.locked(before, ONCE if self.stuck else RECOVERY, start, curved=curved)
         self.waited = 0 if self.stuck or found.certificate.converged else self.waited + 1
         self.underway = found.state if 0 < self.waited < RECOVERIES else None
         if self.underway is not None:
@@ -326,7 +334,6 @@ class Inverse:
         """For another target, or with other laws: whatever did not work may work now."""
         self.asked, self.pace = self.target, pace
         self.stuck, self.backed, self.recovered, self.idle = False, False, False, None
-        self.underway, self.waited = None, 0
 
     def _certify(self, found: Attempt) -> InverseCertificate:
         length, here = self.robot.length, self.model.aims(found.move.pose)

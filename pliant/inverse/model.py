@@ -17,7 +17,7 @@ from pliant.inverse.condensed import Aim, Condensed, Efforts, condense, held, re
 from pliant.inverse.roles import Roles, compile_roles
 from pliant.inverse.settings import Settings
 from pliant.laws import Known, Law
-from pliant.newton import Tolerance
+from pliant.newton import FARTHEST, Tolerance
 from pliant.result import Result
 from pliant.robot import Robot
 from pliant.state import State
@@ -106,7 +106,8 @@ class Model:
     ) -> Pose:
         """The pose at q with efforts λ and the forces of contacts known before; `moved` [m] widens the search for new ones."""
         linear = self.work.timed("linearise", self._linearise, q, lam)
-        contacts = self.work.timed("detect", self._touching, q, before, self.detector.reach(moved))
+        reach = min(self.detector.reach(moved), FARTHEST * self.detector.alarm)  # a bad step may go anywhere
+        contacts = self.work.timed("detect", self._touching, q, before, reach)
         force = _carried(contacts, before)
         if linear is not None and linear.K is not None:
             K, turning = self.work.timed(
@@ -250,13 +251,16 @@ class Model:
 
     # Equilibria.
 
-    def locked(self, pose: Pose, tolerance: Tolerance, start: State | None = None) -> Result:
-        """The equilibrium near a pose with all drives where they are, from the pose or a state on the way there."""
+    def locked(
+        self, pose: Pose, tolerance: Tolerance, start: State | None = None, *, curved: bool = True
+    ) -> Result:
+        """The equilibrium near a pose with all drives where they are, from the pose or a state on the way there; see `relaxed`."""
         still = {
             n: Known(displacement=pose.delta[self.robot.named(n)]) for n in dict.fromkeys(self.roles.names)
         }
         begin = self.state(pose) if start is None else start
-        return relaxed(self.robot, {**self.laws, **still}, begin, self.detector, tolerance)
+        laws = {**self.laws, **still}
+        return relaxed(self.robot, laws, begin, self.detector, tolerance, curved=curved)
 
     def _resting(self) -> State:
         """Equilibrium with all actuators at zero effort, but where they hold the robot: those stay, within their limits."""

@@ -18,11 +18,16 @@ from pliant.robot import Robot
 from pliant.robots.beam import FIGURE_2, FIGURE_3, beam
 from pliant.robots.bellows import bellows
 from pliant.robots.cantilever import cantilever
+from pliant.robots.crawler import crawl, crawler, crawler_gait
 from pliant.robots.drive import drive
 from pliant.robots.finger import finger
+from pliant.robots.manipulator import manipulator
+from pliant.robots.parallel import parallel, parallel_layouts
 from pliant.robots.pneunet import pneunet
+from pliant.robots.rod import rod
 from pliant.robots.scene import Event, Scene, follow
 from pliant.robots.scenes import scene, scenes
+from pliant.robots.sheet import sheet, sheet_layouts
 from pliant.robots.tower import tower
 from pliant.robots.tripod import tripod
 from pliant.robots.trunk import trunk
@@ -97,6 +102,30 @@ gallery: dict[str, Entry] = {
         "three legs on servo motors that move and tilt a hub",
         view=(-50.0, 28.0),
     ),
+    "rod": Entry(
+        rod,
+        {"insertion": Known(displacement=0.1), "cable 1": Known(effort=0.45)},
+        "a rod pushed into a forked pipe and steered by cables",
+        view=(-60.0, 30.0),
+    ),
+    "manipulator": Entry(
+        manipulator,
+        {f"tendon {n}": Known(effort=32.0) for n in (1, 4, 7)},
+        "a spine with ribs that touch when its tendons bend it",
+        view=(-75.0, 10.0),
+    ),
+    "sheet": Entry(
+        sheet,
+        {"load": Known(effort=-3.0)},
+        "a sheet held by its corners, to feel forces on",
+        view=(-60.0, 22.0),
+    ),
+    "parallel": Entry(
+        parallel,
+        {"cable 1": Known(displacement=0.022)},
+        "four legs that meet in a hub, drawn by cables",
+        view=(-50.0, 24.0),
+    ),
     "bellows": Entry(
         bellows,
         {"chamber": Known(displacement=25e-6)},
@@ -123,14 +152,23 @@ __all__ = [
     "bellows",
     "cable_finger",
     "cantilever",
+    "crawl",
+    "crawler",
+    "crawler_gait",
     "drive",
     "entry",
     "finger",
     "follow",
     "gallery",
+    "manipulator",
+    "parallel",
+    "parallel_layouts",
     "pneunet",
+    "rod",
     "scene",
     "scenes",
+    "sheet",
+    "sheet_layouts",
     "tower",
     "tripod",
     "trunk",

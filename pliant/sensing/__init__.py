@@ -1,0 +1,33 @@
+"""External forces from what markers and other sensors say: how strong, where, and how sure."""
+
+from pliant.sensing.allocation import Allocation, MarkerTracker, allocate
+from pliant.sensing.estimate import Estimate, SensingCertificate
+from pliant.sensing.estimator import ForceEstimator
+from pliant.sensing.identifiability import Identifiability
+from pliant.sensing.instruments import Pushes, instrumented
+from pliant.sensing.layout import Layout
+from pliant.sensing.location import ForceLocator, Location
+from pliant.sensing.placement import Placement, place_markers
+from pliant.sensing.places import Places, places
+from pliant.sensing.registration import Rigid, register
+
+__all__ = [
+    "Allocation",
+    "Estimate",
+    "ForceEstimator",
+    "ForceLocator",
+    "Identifiability",
+    "Layout",
+    "Location",
+    "MarkerTracker",
+    "Placement",
+    "Places",
+    "Pushes",
+    "Rigid",
+    "SensingCertificate",
+    "allocate",
+    "instrumented",
+    "place_markers",
+    "places",
+    "register",
+]

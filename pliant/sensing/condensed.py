@@ -1,0 +1,248 @@
+"""From a linearisation to estimated efforts: condense, eliminate what the model holds, solve.
+
+Condensed rows are sensors s, unknown forces f, doubtful commands a, and what the model solves for itself, u: imposed displacements,
+cables that cannot push, contacts. With x = (λ_f, errors of commands, and the scale of all known loads less 1 if Young's modulus is
+estimated),
+
+    δ_s = d_s + B_s x + W_su λ_u          0 = d_u + B_u x + W_uu λ_u    for rows of u that hold
+
+so that the readings are  b = A x + noise,   A = B_s − W_su W_uu⁻¹ B_u.  Which one-sided rows hold is kept from the last step, and
+where that contradicts itself, found by the quadratic program with complementarity (`solvers.qpcc`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.algebra import Factor, SparseRows
+from pliant.contact import Contacts
+from pliant.sensing.least_squares import Fit, bounded_least_squares
+from pliant.sensing.roles import Roles
+from pliant.sensing.weights import Weights
+from pliant.solvers import qpcc
+from pliant.step import Linear
+
+INF = float("inf")
+
+
+@dataclass(frozen=True)
+class Commands:
+    """Rows (na,) whose commands are doubtful, the standard deviation (na,) of each, and whether the errors are estimated."""
+
+    rows: np.ndarray
+    sigma: np.ndarray
+    estimated: bool
+    names: tuple[str, ...] = ()
+    scale: float = 0.0  # deviation of the scale of all known loads about 1, if that is estimated; 0 if not
+
+
+@dataclass(frozen=True)
+class Condensed:
+    """Blocks of the condensed problem, all for total efforts; `d` are δ without unknown forces, less what is imposed."""
+
+    H: SparseRows  # of all condensed rows
+    free: np.ndarray  # (ndof,) free motion
+    d_s: np.ndarray
+    d_u: np.ndarray
+    B_s: np.ndarray  # (ns, nf + na)
+    B_u: np.ndarray
+    W_su: np.ndarray
+    W_uu: np.ndarray
+    young_s: np.ndarray  # (ns,) ∂δ_s/∂ln E with nothing held
+    young_u: np.ndarray
+    one_sided: np.ndarray  # (nu,) bool
+    given: np.ndarray  # (na,) whether a doubtful command is an effort
+    load: np.ndarray | None  # (ndof,) all known loads, if their scale is estimated
+
+
+@dataclass(frozen=True)
+class System:
+    """Readings b = A x + noise in one mode of the one-sided rows, not yet whitened."""
+
+    A: np.ndarray  # (ns, nf + na)
+    b: np.ndarray
+    young: np.ndarray  # (ns,) ∂δ_s/∂ln E
+    back: np.ndarray  # λ_u of the holding rows = −back·(x, 1)
+
+
+def condense(
+    factor: Factor,
+    linear: Linear,
+    roles: Roles,
+    commands: Commands,
+    contacts: Contacts | None,
+    internal: np.ndarray | None,
+    scale: float = 1.0,
+) -> Condensed:
+    """Blocks of W = H K⁻¹ Hᵀ, and the free motion under the given efforts.
+
+    `internal` (ndof,) [N]: forces that scale with E; `scale`: what gravity was scaled by in this linearisation.
+    """
+    c, held = roles.conditions, roles.held
+    rows = np.concatenate([roles.sensors, roles.unknown, commands.rows, held])
+    H, delta = linear.H.take(rows), linear.delta[rows]
+    if contacts is not None and len(contacts):
+        H, delta = H.above(contacts.rows(linear.q)), np.concatenate([delta, contacts.gap])
+    W = factor.compliance(H)
+    given, load = linear.H.transpose_dot(np.where(c.given, c.effort, 0.0)), None
+    right = linear.r + given
+    if commands.scale and internal is not None:
+        weight = (linear.r + internal) / scale
+        right, load = right + (1.0 - scale) * weight, weight + given
+    free = factor.solve(right)
+    d = delta + H.dot(free)
+    young = np.zeros(len(d)) if internal is None or load is not None else -H.dot(factor.solve(internal))
+    ns, nf, na, nh = len(roles.sensors), len(roles.unknown), len(commands.rows), len(held)
+    s, x, u = slice(0, ns), slice(ns, ns + nf + na), slice(ns + nf + na, len(d))
+    d_u, W_uu, B_s, B_u = d[u].copy(), W[u, u].copy(), W[s, x].copy(), W[u, x].copy()
+    d_u[:nh] -= c.imposed[held]
+    W_uu[np.arange(nh), np.arange(nh)] += c.compliance[held]
+    for k in np.flatnonzero(~c.given[commands.rows]):  # an imposed displacement that is off by e
+        B_s[:, nf + k], B_u[:, nf + k] = 0.0, 0.0
+        B_u[:nh, nf + k] = -1.0 * (held == commands.rows[k])
+    if load is not None:
+        moved = H.dot(factor.solve(load))
+        B_s, B_u = np.column_stack([B_s, moved[s]]), np.column_stack([B_u, moved[u]])
+    one_sided = np.ones(len(d_u), bool)
+    one_sided[: len(roles.equal)] = False
+    effort = c.given[commands.rows]
+    return Condensed(H, free, d[s], d_u, B_s, B_u, W[s, u], W_uu, young[s], young[u], one_sided, effort, load)
+
+
+def system(condensed: Condensed, readings: np.ndarray, holds: np.ndarray) -> System:
+    """Readings (ns,) as a linear function of x where the rows `holds` (nu,) of u keep their δ."""
+    c, h = condensed, np.flatnonzero(holds)
+    if not len(h):
+        back = np.zeros((0, c.B_s.shape[1] + 1))
+        return System(c.B_s, readings - c.d_s, c.young_s, back)
+    W = c.W_uu[np.ix_(h, h)]
+    W = W + 1e-13 * np.diag(np.abs(np.diagonal(W)))  # redundant rows
+    right = np.column_stack([c.B_u[h], c.d_u[h], c.young_u[h]])
+    back, across = np.linalg.solve(W, right), c.W_su[:, h]
+    A = c.B_s - across @ back[:, :-2]
+    young = c.young_s - across @ back[:, -1]
+    return System(A, readings - c.d_s + across @ back[:, -2], young, back[:, :-1])
+
+
+@dataclass(frozen=True)
+class Whitened:
+    """What the fit is made of: rows that are seen, whitened, and priors of errors and forces below."""
+
+    A: np.ndarray
+    b: np.ndarray
+    seen: np.ndarray  # (ns,) bool
+
+
+def whiten(
+    linear: System, weights: Weights, seen: np.ndarray, prior: np.ndarray, columns: np.ndarray
+) -> Whitened:
+    """Rows that are seen, whitened; below, x / prior (nx,) = 0 where a prior is finite. `columns`: which x are estimated."""
+    both = weights.whitened(np.column_stack([linear.A, linear.b]), seen)
+    priors = np.flatnonzero(np.isfinite(prior) & columns)
+    below = np.zeros((len(priors), len(prior)))
+    below[np.arange(len(priors)), priors] = 1.0 / prior[priors]
+    A = np.concatenate([both[:, :-1], below])[:, columns]
+    return Whitened(A, np.concatenate([both[:, -1], np.zeros(len(priors))]), seen)
+
+
+def solve(
+    condensed: Condensed,
+    readings: np.ndarray,
+    weights: Weights,
+    seen: np.ndarray,
+    prior: np.ndarray,
+    columns: np.ndarray,
+    bounds: tuple[np.ndarray, np.ndarray, np.ndarray],
+    holds: np.ndarray,
+) -> tuple[Fit, System, Whitened, np.ndarray, np.ndarray]:
+    """(fit, system, whitened rows, λ_u (nu,), which rows of u hold), from a guess of the last.
+
+    `bounds`: least and most of each estimated x, and the x to stay near where readings do not determine all of them.
+    Which one-sided rows hold makes several minima: the guess is kept where it holds true and no better one is found.
+    """
+    args = (readings, weights, seen, prior, columns)
+    here = _in_mode(condensed, *args, bounds, holds)
+    if not condensed.one_sided.any():
+        return here[:5]
+    other = _mode(condensed, *args, bounds, here[0].x)
+    if (other == holds).all():
+        return here[:5]
+    there = _in_mode(condensed, *args, bounds, other)
+    stay = here[5] and (here[6] <= there[6] * (1.0 + 1e-6) or not there[5])
+    return here[:5] if stay else there[:5]
+
+
+def _in_mode(condensed, readings, weights, seen, prior, columns, bounds, holds):
+    """What `solve` returns for one mode, whether that is consistent, and the sum of squares left."""
+    linear = system(condensed, readings, holds)
+    white = whiten(linear, weights, seen, prior, columns)
+    fit = bounded_least_squares(white.A, white.b, *bounds)
+    x, lam = np.zeros(len(columns)), np.zeros(len(holds))
+    x[columns] = fit.x
+    lam[holds] = -(linear.back[:, :-1] @ x + linear.back[:, -1])
+    left = white.b - white.A @ fit.x
+    return fit, linear, white, lam, holds, _consistent(condensed, x, lam, holds), float(left @ left)
+
+
+def _consistent(c: Condensed, x: np.ndarray, lam: np.ndarray, holds: np.ndarray) -> bool:
+    """Whether one-sided rows that hold do push, and those that do not are clear."""
+    if not c.one_sided.any():
+        return True
+    gap = c.d_u + c.B_u @ x + c.W_uu @ lam
+    scale = np.abs(c.d_u).max(initial=0.0) + 1e-300
+    push = c.one_sided & holds
+    return bool((lam[push] >= 0.0).all() and (gap[c.one_sided & ~holds] >= -1e-9 * scale).all())
+
+
+def _mode(c, readings, weights, seen, prior, columns, bounds, start) -> np.ndarray:
+    """Which rows of u hold where forces fit best: all two-sided ones, and one-sided ones that push in the best solution found."""
+    o = np.flatnonzero(c.one_sided)
+    white = whiten(system(c, readings, ~c.one_sided), weights, seen, prior, columns)
+    h, B_o, W_oo, d_o, W_so = (
+        np.flatnonzero(~c.one_sided),
+        c.B_u[o],
+        c.W_uu[np.ix_(o, o)],
+        c.d_u[o],
+        c.W_su[:, o],
+    )
+    if len(h):
+        W_oh = c.W_uu[np.ix_(o, h)]
+        back = np.linalg.solve(c.W_uu[np.ix_(h, h)], np.column_stack([c.B_u[h], W_oh.T, c.d_u[h]]))
+        at = c.B_u.shape[1]
+        B_o, W_oo, d_o = B_o - W_oh @ back[:, :at], W_oo - W_oh @ back[:, at:-1], d_o - W_oh @ back[:, -1]
+        W_so = W_so - c.W_su[:, h] @ back[:, at:-1]
+    nx = int(columns.sum())
+    Wec = np.zeros((len(white.b), len(o)))
+    Wec[: int(seen.sum())] = weights.whitened(W_so, seen)
+    Waa = np.diag(1e-12 * np.einsum("ij,ij->j", white.A, white.A))  # only keeps the program strictly convex
+    found = qpcc(
+        white.A,
+        Wec,
+        Waa,
+        B_o[:, columns].T,
+        W_oo,
+        -white.b,
+        np.zeros(nx),
+        d_o,
+        effort=bounds[:2],
+        eps=1.0,
+        warm=start,
+    )
+    holds = ~c.one_sided
+    holds[o] = found.contact > 0.0
+    return holds
+
+
+def recovered(
+    factor: Factor, condensed: Condensed, roles: Roles, x: np.ndarray, lam_u: np.ndarray
+) -> np.ndarray:
+    """dq = free + K⁻¹ Hᵀ(0, λ_f, errors of given efforts, λ_u), (ndof,), and what the scale of known loads adds."""
+    nf, na = len(roles.unknown), len(condensed.given)
+    errors = np.where(condensed.given, x[nf : nf + na], 0.0)
+    chosen = np.concatenate([np.zeros(len(roles.sensors)), x[:nf], errors, lam_u])
+    right = condensed.H.transpose_dot(chosen)
+    if condensed.load is not None:
+        right = right + x[-1] * condensed.load
+    return condensed.free + factor.solve(right)

@@ -1,0 +1,268 @@
+"""The mechanics behind sensing: from a pose and readings to a move, and how good the pose reached is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from pliant.algebra import Factor, NotPositiveDefinite
+from pliant.contact import Contacts, Obstacle
+from pliant.errors import InputError
+from pliant.interactions import Interaction, Position
+from pliant.laws import Law
+from pliant.robot import Robot
+from pliant.sensing.condensed import Commands, Condensed, condense, recovered, solve, system
+from pliant.sensing.places import Skin
+from pliant.sensing.pose import Move, Pose
+from pliant.sensing.roles import Noise, Roles, compile_roles
+from pliant.sensing.start import held_by, resting
+from pliant.sensing.weights import Weights
+from pliant.state import State
+from pliant.step import Linear, Workspace, factorise, factorise_shifted, linearise
+
+LONGEST = 0.1  # of the robot's length: no step goes farther
+HALVINGS = 8
+NO_COMMANDS = Commands(np.zeros(0, int), np.zeros(0), False)
+Choose = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+class Model:
+    """A robot, possibly among obstacles, with the sensing roles of its rows."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        laws: Mapping[str, Law] | None,
+        noise: Noise,
+        obstacles: Obstacle | Iterable[Obstacle] = (),
+        state: State | None = None,
+        *,
+        doubt_young: bool = False,
+        offset: float = 0.0,
+    ) -> None:
+        self.robot, self.laws, self.noise = robot, dict(laws or {}), noise
+        self.doubt_young = doubt_young  # whether ∂δ/∂ln E is wanted
+        self.roles: Roles = compile_roles(robot, self.laws, noise)
+        self.weights = Weights(self.roles.noise, self._offsets(offset))
+        self.work = Workspace()
+        self.detector = None
+        if obstacles or not robot.surroundings.empty(robot):
+            self.detector = robot.surroundings.detector(robot, obstacles)
+        self.hold = held_by(robot, self.roles.conditions)
+        begin = resting(robot, self.laws, self.detector) if state is None else robot.checked(state)
+        self.internal = begin.internal
+        self.start = self.pose(begin.q, np.array(begin.effort))
+
+    def with_laws(self, laws: Mapping[str, Law]) -> Model:
+        """The same model with other commands: laws of actuators."""
+        other = object.__new__(Model)
+        other.__dict__.update(self.__dict__)
+        other.laws = {**self.laws, **laws}
+        other.roles = compile_roles(self.robot, other.laws, self.noise)
+        return other
+
+    def state(self, pose: Pose) -> State:
+        """A pose as a state of the robot."""
+        return State(
+            pose.q, np.zeros(self.robot.ndof), pose.lam, self.internal, pose.scale * self.robot.gravity
+        )
+
+    def sensed(self, pose: Pose) -> np.ndarray:
+        """δ of the sensors (ns,)."""
+        return pose.delta[self.roles.sensors]
+
+    def _offsets(self, offset: float) -> np.ndarray:
+        """What one standard deviation [m] of an offset along x, y, z that all markers share adds to the readings, (ns, 3)."""
+        rows = self.robot.rows
+        parts = [_along(rows[name].interaction) for name in self.roles.sensor_spans]
+        return offset * np.concatenate(parts) if offset else np.zeros((len(self.roles.sensors), 0))
+
+    @cached_property
+    def units(self) -> np.ndarray:
+        """δ of each sensor row per metre of motion: 1 for positions, an area for volumes, 1/lever for angles."""
+        robot, rest = self.robot, self.robot.rest
+        linear = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity, tangent=False)
+        assert linear is not None
+        return np.where(self.roles.metres, 1.0, np.maximum(linear.H.norms()[self.roles.sensors], 1e-300))
+
+    def pose(self, q: np.ndarray, lam: np.ndarray, before: tuple[Contacts, np.ndarray] | None = None) -> Pose:
+        """The pose at q with efforts λ, and forces of contacts known before; an InputError if cells are inside out there."""
+        found = self._look(q, lam, before)
+        if found is None:
+            raise InputError("state", expected="cells that are not inside out", got="inverted cells")
+        return found
+
+    def _look(
+        self,
+        q: np.ndarray,
+        lam: np.ndarray,
+        before: tuple[Contacts, np.ndarray] | None,
+        scale: float = 1.0,
+    ) -> Pose | None:
+        robot = self.robot
+        linear = self.work.timed(
+            "linearise", linearise, robot, q, lam, self.internal, scale * robot.gravity, foretold=True
+        )
+        if linear is None:
+            return None
+        self.hold.stiffen(linear.K, linear.H)
+        if self.detector is None:
+            return Pose(q, lam, linear, None, np.zeros(0), scale)
+        contacts = self.work.timed("detect", self.detector.detect, q)
+        if contacts.friction.any():
+            raise InputError("friction", expected="contacts without friction", got="rough ones")
+        force = np.zeros(len(contacts))
+        if before is not None:
+            force = contacts.carried_forces(*before, len(contacts))
+        K, turning = self.detector.bent(linear.K, contacts, force, q)
+        return Pose(q, lam, replace(linear, K=K, turning=turning, flat=linear.K), contacts, force, scale)
+
+    # From a pose to a move
+
+    def move(
+        self,
+        pose: Pose,
+        goal: np.ndarray,
+        seen: np.ndarray,
+        prior: np.ndarray,
+        commands: Commands,
+        choose: Choose | None = None,
+    ) -> Move:
+        """One linearisation: efforts that bring the sensors nearest to their goal (ns,), and the pose they lead to.
+
+        What readings do not determine stays what it is. `choose` says which of the unknown rows may act, from A and b whitened.
+        """
+        work, roles = self.work, self.roles
+        factor, linear, shift = work.timed("factorise", self._factor, pose)
+        condensed = work.timed("condense", self._condense, factor, linear, pose, commands)
+        columns = self._columns(commands)
+        if choose is not None and seen.any():
+            mask = work.timed("choose", self._chosen, condensed, pose, goal, seen, choose)
+            columns[: len(roles.unknown)] = mask
+        x, fit, made, white, lam_u, holds = work.timed(
+            "solve", self._solve, condensed, pose, goal, seen, prior, columns, commands
+        )
+        dq = work.timed("recover", recovered, factor, condensed, roles, x, lam_u)
+        lam = self._efforts(x, lam_u, commands, linear, dq)
+        nh = len(roles.held)
+        scale = 1.0 + (float(x[-1]) if condensed.load is not None else 0.0)
+        moved, longest = self._advance(pose, dq, lam, lam_u[nh:], scale)
+        return Move(moved, x, fit, made, white, columns, factor, condensed, holds, shift, longest)
+
+    def _solve(self, condensed, pose, goal, seen, prior, columns, commands):
+        roles, free = self.roles, np.full(len(columns) - len(self.roles.unknown), np.inf)
+        low, high = (np.append(side, sign * free)[columns] for side, sign in zip(roles.effort, (-1, 1)))
+        here = np.append(pose.lam[roles.unknown], np.zeros(len(free)))[columns]
+        holds = self._holding(condensed, pose)
+        fit, made, white, lam_u, holds = solve(
+            condensed, goal, self.weights, seen, prior, columns, (low, high, here), holds
+        )
+        x = np.zeros(len(columns))
+        x[columns] = fit.x
+        return x, fit, made, white, lam_u, holds
+
+    def _columns(self, commands: Commands) -> np.ndarray:
+        """Which x are estimated: unknown efforts, errors of commands if asked for, the scale of loads if there is one."""
+        parts = [np.ones(len(self.roles.unknown), bool), np.full(len(commands.rows), commands.estimated)]
+        return np.concatenate([*parts, np.ones(int(commands.scale > 0), bool)])
+
+    def influence(self, pose: Pose, commands: Commands) -> np.ndarray:
+        """W_sf (ns, nf) with what holds at a pose held: how readings move with the unknown efforts."""
+        factor, linear, _ = self._factor(pose)
+        condensed = self._condense(factor, linear, pose, commands)
+        made = system(condensed, np.zeros(len(self.roles.sensors)), self._holding(condensed, pose))
+        return made.A[:, : len(self.roles.unknown)]
+
+    def field(self, pose: Pose, values: np.ndarray, skin: Skin) -> tuple[np.ndarray, np.ndarray]:
+        """Readings (ns, n, 3) per force along x, y, z on each of the skin's n nodes, and readings (ns,) less what they would be without
+        any unknown force; at an equilibrium, with what holds there held."""
+        factor, linear, _ = self._factor(pose)
+        condensed = self._condense(factor, linear, pose, NO_COMMANDS)
+        holds, ns = self._holding(condensed, pose), len(self.roles.sensors)
+        h, first = np.flatnonzero(holds), ns + len(self.roles.unknown)
+        rows = np.concatenate([np.arange(ns), first + h])
+        X = factor.solve(condensed.H.take(rows).to_csr().toarray().T)
+        moved = np.asarray(skin.rows(pose.q).to_csr() @ X).T  # (ns + held, 3n)
+        out = moved[:ns]
+        if len(h):
+            out = out - condensed.W_su[:, h] @ np.linalg.solve(condensed.W_uu[np.ix_(h, h)], moved[ns:])
+        A = system(condensed, values, holds).A
+        return out.reshape(ns, -1, 3), values - self.sensed(pose) + A @ pose.lam[self.roles.unknown]
+
+    def _chosen(self, condensed, pose, goal, seen, choose: Choose) -> np.ndarray:
+        made, nf = system(condensed, goal, self._holding(condensed, pose)), len(self.roles.unknown)
+        both = self.weights.whitened(np.column_stack([made.A[:, :nf], made.b]), seen)
+        return choose(both[:, :-1], both[:, -1])
+
+    def _holding(self, condensed: Condensed, pose: Pose) -> np.ndarray:
+        """Which of the rows that the model solves for hold at a pose: all two-sided ones, and those that push."""
+        holds = ~condensed.one_sided
+        efforts = np.concatenate([pose.lam[self.roles.held], pose.force])
+        holds[condensed.one_sided] = efforts[condensed.one_sided] > 0.0
+        return holds
+
+    def decrement(self, move: Move) -> float:
+        """How far the pose reached is from equilibrium with the same efforts [m], by the factor at hand."""
+        dq = self.work.timed("recover", move.factor.solve, move.pose.residual())
+        return self._longest(dq)
+
+    def _condense(self, factor: Factor, linear: Linear, pose: Pose, commands: Commands) -> Condensed:
+        internal = self._elastic_forces(pose) if self.doubt_young else None
+        return condense(factor, linear, self.roles, commands, pose.contacts, internal, pose.scale)
+
+    def _elastic_forces(self, pose: Pose) -> np.ndarray:
+        """f(q) (ndof,) [N]: near equilibrium, what all loads and efforts balance."""
+        linear = linearise(
+            self.robot, pose.q, pose.lam, self.internal, 0.0 * self.robot.gravity, tangent=False
+        )
+        assert linear is not None
+        return -linear.r
+
+    def _efforts(self, x, lam_u, commands: Commands, linear: Linear, dq: np.ndarray) -> np.ndarray:
+        roles, nf = self.roles, len(self.roles.unknown)
+        scale = 1.0 + (x[-1] if commands.scale else 0.0)
+        lam = np.where(roles.conditions.given, scale * roles.conditions.effort, 0.0)
+        lam[roles.unknown] = x[:nf]
+        given = roles.conditions.given[commands.rows]
+        lam[commands.rows[given]] += x[nf : nf + len(given)][given]
+        lam[roles.held] = lam_u[: len(roles.held)]
+        return self.hold.efforts(lam, linear.H, dq)
+
+    def _advance(
+        self, pose: Pose, dq: np.ndarray, lam: np.ndarray, force: np.ndarray, scale: float
+    ) -> tuple[Pose, float]:
+        """The step, shortened while it inverts cells; the last resort is not to move."""
+        far = self._longest(dq)
+        fraction = min(1.0, LONGEST * self.robot.length / far) if far > 0 else 1.0
+        for _ in range(HALVINGS):
+            mixed = pose.lam + fraction * (lam - pose.lam)
+            pushed = pose.force + fraction * (force - pose.force)
+            before = None if pose.contacts is None else (pose.contacts, pushed)
+            part = pose.scale + fraction * (scale - pose.scale)
+            found = self._look(self.robot.retract(pose.q, fraction * dq), mixed, before, part)
+            if found is not None:
+                return found, fraction * far
+            fraction *= 0.5
+        return pose, far
+
+    def _factor(self, pose: Pose) -> tuple[Factor, Linear, float]:
+        linear = pose.linear
+        assert linear.K is not None
+        try:
+            return factorise(self.robot, linear.K, self.work, turning=linear.turning), linear, 0.0
+        except NotPositiveDefinite:
+            factor, shift = factorise_shifted(self.robot, linear.K, self.work)
+            return factor, linear, shift
+
+    def _longest(self, dq: np.ndarray) -> float:
+        return float(np.abs(self.robot.reach * dq).max(initial=0.0))
+
+
+def _along(interaction: Interaction) -> np.ndarray:
+    """Directions (m, 3) along which positions are read; zeros for other sensors."""
+    if isinstance(interaction, Position):
+        return interaction.gradient(interaction.rest)
+    return np.zeros((interaction.size, 3))

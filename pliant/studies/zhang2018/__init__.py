@@ -1,0 +1,25 @@
+"""Zhang 2018: external forces from markers, on a soft sheet and a parallel soft robot."""
+
+from __future__ import annotations
+
+from pliant.studies.study import Study
+from pliant.studies.zhang2018 import accurate, places, speed, weights, wrong
+from pliant.studies.zhang2018.lab import FULL, QUICK, Lab
+from pliant.studies.zhang2018.paper import SOURCE
+
+study = Study(
+    "zhang2018",
+    "External forces from markers",
+    SOURCE,
+    {
+        "accurate": accurate.accurate,
+        "sheet": wrong.on_sheet,
+        "robot": wrong.on_robot,
+        "weights": weights.weights,
+        "places": places.places,
+        "speed": speed.speed,
+    },
+    prepare=lambda quick: Lab(QUICK if quick else FULL),
+)
+
+__all__ = ["study"]

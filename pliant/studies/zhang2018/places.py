@@ -1,0 +1,90 @@
+"""Part 5: where forces act, and how often the stated intervals contain the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.laws import Known
+from pliant.robots.sheet import THICKNESS
+from pliant.sensing import ForceLocator, instrumented
+from pliant.sensing import places as spread
+from pliant.static import static
+from pliant.studies.check import Check
+from pliant.studies.study import Findings
+from pliant.studies.zhang2018.lab import Lab
+
+NOISE = 1e-4  # [m]
+TOP = THICKNESS / 2
+GRID = (-0.042, -0.014, 0.014, 0.042)
+MARKERS = [(x, y, TOP) for x in GRID for y in GRID][1:-1]
+CANDIDATES = [(x, y, TOP) for x in (-0.036, -0.012, 0.012, 0.036) for y in (-0.03, 0.0, 0.03)]
+SPACING = 0.022
+TEXT = (
+    "The sheet with 14 markers and 0.1 mm of noise. One or two forces, in turn, on 12 candidates, each five to eight times as large as the standard "
+    "deviation that the covariance of all candidates predicts for it. Then single forces of 0.5 N anywhere between candidates 22 mm apart. "
+    "Coverage: 95 % intervals of the six components of layout s1, one linearisation per frame."
+)
+
+
+def places(lab: Lab) -> Findings:
+    """Rates."""
+    rng, checks = np.random.default_rng(1), []
+    for method in ("greedy", "l1"):
+        for words, direction in (("across", (0, 0, -1)), ("of three components", None)):
+            rate = _rate(lab, method, direction, rng)
+            checks.append(Check.at_least(f"{method}, forces {words}: right candidates", rate, 0.95))
+    rough, fine = _between(lab, rng)
+    checks += [
+        Check.at_most("between candidates: worst distance", fine.max() / SPACING, 1.5, unit="spacings"),
+        Check.at_most("mean distance over that without refinement", float(fine.mean() / rough.mean()), 1.0),
+        Check.within("coverage of 95 % intervals", _coverage(lab, rng), 0.93, 0.97),
+    ]
+    return Findings("Places, and how sure", TEXT, checks=checks)
+
+
+def _rate(lab: Lab, method: str, direction, rng: np.random.Generator) -> float:
+    locator = ForceLocator(lab.build("s"), MARKERS, CANDIDATES, direction=direction, method=method, most=3)
+    A, w = locator.model.influence(locator.pose, locator.commands) / NOISE, locator.width
+    covariance, right = np.linalg.inv(A.T @ A), 0
+    for trial in range(lab.setting.trials):
+        which = np.sort(rng.choice(len(CANDIDATES), 1 + trial % 2, replace=False))
+        effort = np.zeros((len(CANDIDATES), w))
+        for g in which:
+            way = rng.normal(size=w)
+            way /= np.linalg.norm(way)
+            own = slice(g * w, g * w + w)
+            effort[g] = way * rng.uniform(5.0, 8.0) * np.sqrt(way @ covariance[own, own] @ way)
+        real = static(locator.robot, {"forces": Known(effort=effort.ravel())}).displacement["markers"]
+        locator.reset()
+        found = locator.found(locator.converge(real + NOISE * rng.normal(size=len(real))))
+        right += list(found.candidates) == list(which)
+    return right / lab.setting.trials
+
+
+def _between(lab: Lab, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Distances [m] of the farthest force found, on candidates and after refinement."""
+    robot = lab.build("s")
+    locator = ForceLocator(robot, MARKERS, spread(robot, SPACING, lambda x: x[:, 2] > 0), direction="normal")
+    rough, fine = [], []
+    for _ in range(lab.setting.trials // 3):
+        place = np.array([*rng.uniform(-0.04, 0.04, 2), TOP])
+        pushed = instrumented(robot, MARKERS, place[None], direction=(0, 0, -1))
+        real = static(pushed, {"forces": Known(effort=0.5)}).displacement["markers"]
+        frame = real + NOISE * rng.normal(size=len(real))
+        for refine, out in ((False, rough), (True, fine)):
+            locator.reset()
+            found = locator.locate(frame, refine=refine)
+            away = np.linalg.norm(found.places - place, axis=1)
+            out.append(float(away.max(initial=0.0)) if len(found) else np.inf)
+    return np.array(rough), np.array(fine)
+
+
+def _coverage(lab: Lab, rng: np.random.Generator) -> float:
+    estimator, truth = lab.estimator("s1", noise=NOISE), lab.layout("s1").applied.ravel()
+    result = static(estimator.robot, {"forces": Known(effort=truth)})
+    frame, inside = result.displacement["markers"], []
+    for _ in range(15 * lab.setting.trials):
+        estimator.reset(result.state)
+        low, high = estimator.step(frame + NOISE * rng.normal(size=len(frame))).interval("forces")
+        inside.append((low <= truth) & (truth <= high))
+    return float(np.mean(inside))
