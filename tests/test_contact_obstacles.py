@@ -160,3 +160,11 @@ def test_the_gap_is_continuous_through_a_mouth():
         gap, _ = pipe.distance(np.column_stack([np.full(len(z), x), 0 * z, z]))
         assert np.abs(np.diff(gap)).max() < 1.01e-4
         assert (gap[z >= 0] >= 0.1 - x - 1e-12).all()
+
+
+def test_a_sphere_bends_its_normals_as_differences_say():
+    ball = contact.Sphere((0.1, -0.2, 0.3), 0.05)
+    p = np.asarray(ball.centre) + 0.06 * np.random.default_rng(0).normal(size=(20, 3))
+    far = np.linalg.norm(p - ball.centre, axis=1) > 0.02
+    by_differences = contact.obstacles.Obstacle.curvature(ball, p[far], 1e-3)
+    assert np.allclose(ball.curvature(p[far], 1e-3), by_differences, atol=1e-4 * np.abs(by_differences).max())

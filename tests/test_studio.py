@@ -283,17 +283,28 @@ class Clock:
         return self.now
 
 
-def test_the_pace_is_fixed_and_late_steps_are_not_caught_up_with():
+def started(*works):
+    """When steps that take so long begin [s], and the pace."""
     clock = Clock()
-    pace = Pace(clock)
-    starts = []
-    for work in (0.005, 0.005, 0.050, 0.005, 0.005):
+    pace, starts = Pace(clock), []
+    for work in works:
         clock.now += pace.wait(0.02)
         pace.begin()
         starts.append(round(clock.now, 3))
         clock.now += work
-    assert starts == [0.02, 0.04, 0.06, 0.11, 0.13]
-    assert pace.punctual(0.02) == pytest.approx(4 / 5)
+    return starts, pace
+
+
+def test_the_pace_is_fixed_and_a_late_step_is_made_good():
+    starts, pace = started(0.005, 0.005, 0.050, 0.005, 0.005, 0.005, 0.005)
+    assert starts == [0.02, 0.04, 0.06, 0.11, 0.115, 0.12, 0.14]
+    assert pace.punctual(0.02) == pytest.approx(6 / 7)
+
+
+def test_what_is_very_late_is_let_go():
+    starts, _ = started(0.005, 0.400, *[0.005] * 8)
+    assert starts[1:4] == [0.04, 0.44, 0.445]  # at once, until four periods are made good
+    assert starts[-1] - starts[-2] == pytest.approx(0.02) and len([t for t in starts if t > 0.4]) == 8
 
 
 def looped(desk):

@@ -41,8 +41,11 @@ class Inbox:
         return commands
 
 
+CAUGHT_UP = 4  # periods
+
+
 class Pace:
-    """When the next step is due. Late steps move the schedule instead of being caught up with."""
+    """When the next step is due. Steps that come after a long one make up for it; more than a few periods are let go."""
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
         self.clock, self.due = clock, clock()
@@ -52,8 +55,8 @@ class Pace:
     def wait(self, period: float) -> float:
         """Seconds until the next step may begin, 0 if it is late."""
         now = self.clock()
-        self.due = max(self.due + period, now)
-        return self.due - now
+        self.due = max(self.due + period, now - CAUGHT_UP * period)
+        return max(self.due - now, 0.0)
 
     def begin(self) -> None:
         """A step begins."""

@@ -34,6 +34,12 @@ class Sphere(Obstacle):
     def _distance(self, p: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
         return capsule_distance(p, self.centre, self.centre, self.radius)
 
+    def curvature(self, p: np.ndarray, sharpest: float) -> np.ndarray:
+        """(I − nnᵀ)/|p − centre|."""
+        gap, n = self.distance(p)
+        far = np.maximum(gap + self.radius, sharpest)
+        return (np.eye(3) - n[:, :, None] * n[:, None]) / far[:, None, None]
+
     def _moved(self, R: np.ndarray, t: np.ndarray) -> dict[str, Any]:
         return {"centre": R @ self.centre + t}
 
