@@ -152,7 +152,16 @@ def test_bench_fails_when_a_check_does(monkeypatch, tmp_path, passed, code):
 
 def test_bench_all_runs_everything_it_can(monkeypatch, capsys):
     ran = []
-    names = ["cantilever", "speed", "dynamics", "lcp_bench", "manipulator", "qpcc_bench", "rates", "validation"]
+    names = [
+        "cantilever",
+        "speed",
+        "dynamics",
+        "lcp_bench",
+        "manipulator",
+        "qpcc_bench",
+        "rates",
+        "validation",
+    ]
     for name in names:
         monkeypatch.setattr(bench, name, lambda name=name: ran.append(name) or _table(True))
     monkeypatch.setattr(bench, "golden", lambda path: ran.append(str(path)) or _table(True))

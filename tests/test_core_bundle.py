@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from test_core_models import trial  # noqa: F401  (a fixture)
 
 import pliant as pl
-from pliant.interactions import registry
 from pliant.algebra import SparseRows
+from pliant.interactions import registry
 from pliant.step import Linear, linearise
 
 NAMES = [name for name, _ in registry]

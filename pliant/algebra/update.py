@@ -58,7 +58,7 @@ class Updated(Factor):
         if self._inner is None:
             self._close(self.factor.compliance(self.U))
         assert self._inner is not None
-        return np.linalg.solve(self._inner, b)
+        return np.asarray(np.linalg.solve(self._inner, b), np.float64)
 
     def _close(self, W: Reals) -> None:
         """Take note of UA⁻¹Uᵀ."""
