@@ -53,11 +53,9 @@ class Contacts:
     names: tuple[str, ...] = ()  # of the opponents, by slot
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            for array in value if isinstance(value, Stencil) else (value,):
-                if isinstance(array, np.ndarray):
-                    array.flags.writeable = False
+        of_each = self.index, self.sample, self.opponent, self.gap, self.normal, self.position, self.tangents
+        for array in (*of_each, self.friction, self.margin, *self.stencil):
+            array.flags.writeable = False
 
     def __len__(self) -> int:
         return len(self.index)

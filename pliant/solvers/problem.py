@@ -172,8 +172,9 @@ def work_scale(Wea: ArrayLike, Wec: ArrayLike, Waa: ArrayLike, Wac: ArrayLike, W
     Wea, Wec, Waa, Wac, Wcc = (np.asarray(a, np.float64) for a in (Wea, Wec, Waa, Wac, Wcc))
     effect = np.abs(Wea.T @ Wea).sum(axis=1).max(initial=0.0)
     compliance = np.abs(Waa).sum(axis=1).max(initial=0.0)
-    own = np.diag(Wcc)
+    own = Wcc.diagonal()
     if own.size and own.max() > 0.0:
-        reach = (Wec**2).sum(axis=0) * np.abs(Wac).sum(axis=0) * np.abs(Wac).max(axis=0)
-        effect = max(effect, THROUGH_CONTACT * (reach[own > 0.0] / own[own > 0.0] ** 2).max())
+        sent, moves = np.abs(Wac), own > 0.0
+        reach = np.einsum("ec,ec->c", Wec, Wec) * sent.sum(axis=0) * sent.max(axis=0)
+        effect = max(effect, THROUGH_CONTACT * (reach[moves] / own[moves] ** 2).max())
     return float(effect / compliance) if compliance > 0.0 else 0.0
