@@ -28,7 +28,7 @@ def drag(control: Inverse, steps: int = 30) -> list:
 
 @pytest.mark.parametrize("mu", [0.3, 0.8])
 def test_coulombs_law_holds_and_the_tip_gets_there(mu):
-    log = drag(controller(mu))
+    log = drag(controller(mu), steps=45)
     out = log[-1]
     normal, size = out.contact_force, np.linalg.norm(out.friction_force, axis=1)
     assert normal.sum() > 0.05 and size.sum() > 0.2 * mu * normal.sum()

@@ -246,7 +246,7 @@ def test_it_leans_on_what_is_in_its_way():
 def test_friction_on_the_way():
     """Pressed on the floor and dragged: Coulomb's law holds in every step, and the tip gets there."""
     around = Surroundings([Plane((0, 0, -0.0005), (0, 0, 1), name="floor")], friction=0.4)
-    log = run(MovingInverse(arm(around=around), time_step=0.02), 0.6, np.array([0.015, 0.0085]))
+    log = run(MovingInverse(arm(around=around), time_step=0.02), 1.0, np.array([0.015, 0.0085]))
     for out in log:
         assert (np.linalg.norm(out.friction_force, axis=1) <= 0.4 * out.contact_force + 1e-9).all()
     assert log[-1].contact_force.sum() > 0.02 and np.abs(log[-1].friction_force).sum() > 1e-3
