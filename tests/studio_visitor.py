@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import shutil
 from contextlib import contextmanager
@@ -19,7 +20,6 @@ from pliant.studio.view import open_window
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = [
     "--no-sandbox",
-    "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
     "--disable-quic",
     "--no-first-run",
@@ -90,6 +90,10 @@ class Visitor:
                 return value
             self.page.wait_for_timeout(50)
         raise AssertionError(f"never came true: {script}; {self.complaints}")
+
+    def told(self, words):
+        """Until the sentence at the bottom is this one."""
+        self.until(f"studio.bar.words.textContent === {json.dumps(words)}")
 
     def where(self, script):
         """A point of the scene in pixels of the page."""

@@ -126,7 +126,7 @@ def test_a_contact_shows_its_force(visitor):
     visitor.until("studio.marks.contacts.shaft.count > 0 && studio.header.contact[1] > 0.001")
     visitor.until("!studio.marks.forceLabel.hidden && studio.marks.forceLabel.textContent.includes('N')")
     assert "pushes back" in visitor.until(
-        "studio.header.words.includes('Touches sphere') && studio.bar.words.textContent"
+        "studio.bar.words.textContent.includes('Touches sphere') && studio.bar.words.textContent"
     )
     visitor.page.click("[data-name=sphere] .remove")
     visitor.until("!studio.things.known.sphere && studio.marks.contacts.shaft.count === 0")
@@ -190,7 +190,7 @@ def test_colours_and_view_can_be_chosen(visitor):
     assert visitor.until("document.querySelector('.legend b').textContent") == "Displacement"
     visitor.page.select_option("#colour", "stress")
     visitor.until("studio.skin.legend?.name === 'stress'")
-    assert "Pa" in visitor.until("document.querySelector('.legend span').textContent")
+    visitor.until("document.querySelector('.legend span').textContent.includes('Pa')")
     visitor.page.select_option("#colour", "material")
     visitor.until("studio.skin.legend === null && document.querySelector('.legend').hidden")
     plain = visitor.canvas()

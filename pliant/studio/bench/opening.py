@@ -13,7 +13,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run")
+# What Chromium does by itself where there is no graphics card: WebGL in software, the page composed without it.
+FLAGS = ("--no-sandbox", "--enable-unsafe-swiftshader", "--no-first-run")
 
 
 @contextmanager

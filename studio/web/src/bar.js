@@ -15,7 +15,7 @@ export class Bar {
     this.play = button("play", ICONS.pause, "Pause (space)", () => this.toggle());
     this.speed = h("select", { id: "speed", title: "Speed", onchange: () => app.send({ do: "speed", value: Number(this.speed.value) }) },
       ...SPEEDS.map((s) => h("option", { value: s, selected: s === 1 }, `${s}×`)));
-    this.record = h("button", { id: "record", class: "record", title: "Record every step to a file", onclick: () => app.send({ do: "record", on: !this.recording }) }, icon(ICONS.record), h("span", {}, "Record"));
+    this.record = h("button", { id: "record", class: "record", title: "Record every step to a file", onclick: () => app.send({ do: "record", on: app.header.desk.recording === null }) }, icon(ICONS.record), h("span", {}, "Record"));
     this.chip = h("span", { class: "chip", hidden: true });
     this.control = h("button", { id: "control", class: "chip strong", hidden: true, onclick: () => app.link.send({ do: "control", take: true }) }, "Take control");
     this.watch = h("span", { class: "chip", hidden: true });
@@ -44,7 +44,7 @@ export class Bar {
   }
 
   toggle() {
-    this.app.send({ do: "play", on: !this.playing });
+    this.app.send({ do: "play", on: !this.app.header.desk.playing });
   }
 
   chosen() {

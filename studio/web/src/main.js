@@ -22,6 +22,8 @@ import { number, quantity } from "./units.js";
 class App {
   constructor() {
     this.drawn = 0; // frames
+    this.written = 0; // when the texts were
+    this.unwritten = false; // whether they are behind
     this.able = false; // may command
     this.host = h("main", {});
     this.labels = h("div", { class: "labels" });
@@ -142,9 +144,10 @@ class App {
   picture() {
     requestAnimationFrame(() => this.picture());
     this.devices.poll();
-    if (performance.now() < this.stage.rested) return;
+    if (!this.stage.ready()) return;
     const packet = this.link.take();
     if (packet) this.frame(packet);
+    this.write(performance.now());
     if (!this.stage.due && !this.filming) return;
     this.marks.face();
     this.stage.draw();
@@ -160,13 +163,23 @@ class App {
     this.drawLines();
     this.grab.attach();
     this.grab.pull();
-    this.bar.frame(header, this.link);
-    this.panel.frame(header);
     this.plots.frame(header);
-    this.drawLegend();
+    this.unwritten = true;
     this.newScene = false;
     this.stage.stale = true;
     this.drawn++;
+  }
+
+  // The texts around the picture. Where all is drawn in software they cost as much as the picture: a few times per second will do.
+  write(now) {
+    if (!this.unwritten || now < this.written + (this.stage.software ? 250 : 66)) return;
+    this.unwritten = false;
+    this.written = now;
+    this.bar.frame(this.header, this.link);
+    this.panel.frame(this.header);
+    this.marks.write();
+    this.plots.draw();
+    this.drawLegend();
   }
 
   drawLines() {

@@ -107,7 +107,7 @@ export class Marks {
     const [worst] = Object.keys(this.targets).sort((a, b) => far(b) - far(a));
     const short = worst && ["at its limits", "out of reach", "about to buckle", "stuck"].includes(status);
     this.shortAt = short ? this.targets[worst].position : null;
-    if (short) this.shortLabel.textContent = `${quantity(far(worst), "m", 2)} short`;
+    if (short) this.shortLabel.words = `${quantity(far(worst), "m", 2)} short`;
   }
 
   force(touch) {
@@ -125,7 +125,7 @@ export class Marks {
     for (const arrow of list) arrow.length = this.length * (0.05 + 0.16 * Math.sqrt(arrow.size / this.reference));
     this.contacts.set(this.show.forces ? list : [], 0.0055 * this.length);
     this.forceAt = where;
-    this.forceLabel.textContent = `pushes back with ${quantity(total, "N")}`;
+    this.forceLabel.words = `pushes back with ${quantity(total, "N")}`;
   }
 
   pushed(push) {
@@ -137,7 +137,12 @@ export class Marks {
     const length = this.length * 0.22;
     this.hand.set([{ point, vector, length, towards: false }], 0.008 * this.length);
     this.handAt = point.clone().addScaledVector(vector.clone().normalize(), length);
-    this.handLabel.textContent = `push ${quantity(vector.length(), "N")}`;
+    this.handLabel.words = `push ${quantity(vector.length(), "N")}`;
+  }
+
+  // The labels' texts, with those around the picture.
+  write() {
+    for (const label of [this.forceLabel, this.handLabel, this.shortLabel]) label.textContent = label.words ?? "";
   }
 
   // Per picture: rings face the camera, labels stand beside their points.

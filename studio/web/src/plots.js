@@ -17,7 +17,6 @@ export class Plots {
     this.legend = h("div", { class: "plot-legend" });
     this.canvas = h("div", { class: "plot" });
     this.element = h("section", { class: "plots" }, this.tabs, this.canvas, this.legend);
-    this.count = 0;
     new ResizeObserver(() => this.plot?.setSize({ width: this.canvas.clientWidth, height: 150 })).observe(this.canvas);
   }
 
@@ -71,7 +70,6 @@ export class Plots {
     const { step, time, effort, displacement, error, contact, timings } = header;
     this.kept.push({ step, time, effort, displacement, error, contact, timings });
     if (this.kept.length > KEPT) this.kept.shift();
-    if (this.count++ % 3 === 0) this.draw();
   }
 
   draw() {

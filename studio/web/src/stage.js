@@ -21,7 +21,7 @@ export class Stage {
     this.camera = new PerspectiveCamera(35, 1, 0.001, 50);
     this.turn();
     this.stale = true;
-    this.rested = 0;
+    this.rested = this.drawing = 0;
     this.up = new Vector3(0, 0, 1);
     this.centre = new Vector3();
     this.size = 0.2;
@@ -97,6 +97,7 @@ export class Stage {
     this.grid = new LineSegments(geometry, new LineBasicMaterial({ transparent: true, opacity: 0.9 }));
     this.catcher = new Mesh(new PlaneGeometry(40 * step, 40 * step), new ShadowMaterial({ opacity: 0.2, depthWrite: false }));
     this.catcher.receiveShadow = true;
+    this.catcher.visible = this.sun.castShadow;
     this.floor.add(this.grid, this.catcher);
     this.floor.quaternion.copy(new Quaternion().setFromUnitVectors(new Vector3(0, 0, 1), this.up));
     this.level = bottom;
@@ -166,21 +167,30 @@ export class Stage {
     return [box.left + ((p.x + 1) / 2) * box.width, box.top + ((1 - p.y) / 2) * box.height, p.z < 1];
   }
 
-  // Whether a picture is due: something changed, and software drawing has rested as long as it worked.
+  // Once per turn of the page. Whether it may work: software drawing, up to where the browser has put the picture on the
+  // screen and asks for the next, rests as long as it took.
+  ready() {
+    const now = performance.now();
+    if (this.drawing) {
+      this.rested = now + Math.min(400, now - this.drawing);
+      this.drawing = 0;
+    }
+    return now >= this.rested;
+  }
+
+  // Whether something changed.
   get due() {
     this.orbit.update();
-    return this.stale && performance.now() >= this.rested;
+    return this.stale;
   }
 
   draw() {
-    const begin = performance.now();
     this.stale = false;
+    if (this.software) this.drawing = performance.now();
     this.renderer.render(this.scene, this.camera);
     if (!this.software) return;
     const gl = this.renderer.getContext();
     gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); // waits until it is drawn, which finish() does not
-    const end = performance.now();
-    this.rested = end + Math.min(400, end - begin);
   }
 }
 
