@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import tyro
 
@@ -149,23 +150,26 @@ def reproduce(
     return 0 if passed else FAILED
 
 
+# What can be measured, and where; those apart are not part of "all": they need a folder, an extra, or minutes.
+BENCHES = {
+    "cantilever": "pliant.bench:cantilever",
+    "speed": "pliant.bench:speed",
+    "dynamics": "pliant.bench:dynamics",
+    "golden": "pliant.bench:golden",
+    "lcp": "pliant.bench:lcp_bench",
+    "learning": "pliant.bench:learning",
+    "manipulator": "pliant.bench:manipulator",
+    "qpcc": "pliant.bench:qpcc_bench",
+    "rates": "pliant.bench:rates",
+    "studio": "pliant.studio.bench:studio_bench",
+    "validation": "pliant.bench:validation",
+}
+APART = {"golden", "learning", "studio"}
+
+
 @app.command
 def bench(
-    what: tyro.conf.Positional[
-        Literal[
-            "all",
-            "cantilever",
-            "dynamics",
-            "golden",
-            "lcp",
-            "manipulator",
-            "qpcc",
-            "rates",
-            "speed",
-            "studio",
-            "validation",
-        ]
-    ] = "all",
+    what: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="|".join(["all", *BENCHES]))] = "all",
     path: tyro.conf.Positional[Folder] = None,
     /,
     json: File = None,
@@ -174,40 +178,27 @@ def bench(
 
     Args:
         what: cantilever (error against cost), dynamics (time of a step in motion), golden (reference equilibria in a
-            folder), lcp and qpcc (solvers), manipulator (a tree of rods that touches itself), rates (steps of the inverse
-            model per second), speed (one step), studio (how fast the page is served), validation (closed forms and orders of
-            convergence), or all but golden and studio.
+            folder), lcp and qpcc (solvers), learning (steps of the environments per second), manipulator (a tree of rods that
+            touches itself), rates (steps of the inverse model per second), speed (one step), studio (how fast the page is served),
+            validation (closed forms and orders of convergence), or all but golden, learning and studio.
         path: the folder with cases.json, for golden.
         json: also write the tables to this file.
     """
-    from pliant import bench as benches
-
+    if what not in ("all", *BENCHES):
+        raise unknown_name("benchmark", what, ("all", *BENCHES))
     if what == "golden" and path is None:
         raise InputError(
             "path", expected="a folder with cases.json", got="none", hint="pliant bench golden PATH"
         )
-    measures: dict[str, Any] = {
-        "cantilever": benches.cantilever,
-        "speed": benches.speed,
-        "dynamics": benches.dynamics,
-        "lcp": benches.lcp_bench,
-        "manipulator": benches.manipulator,
-        "qpcc": benches.qpcc_bench,
-        "rates": benches.rates,
-        "validation": benches.validation,
-    }
-    if what == "studio":
-        from pliant.studio.bench import studio_bench
-
-        measures["studio"] = studio_bench
-    if path is not None:
-        measures["golden"] = lambda: benches.golden(path)
-    elif what == "all":
-        console().print("golden needs a folder of reference equilibria: skipped.", style="dim")
     tables: list[Any] = []
-    for name in measures if what == "all" else (what,):
+    chosen = [name for name in BENCHES if name not in APART] if what == "all" else [what]
+    if what == "all":
+        console().print(f"{', '.join(sorted(APART))}: skipped, ask for them by name.", style="dim")
+    for name in chosen:
+        module, _, function = BENCHES[name].partition(":")
+        measure = getattr(import_module(module), function)
         with console().status(f"Measuring: {name}"):
-            tables += measures[name]()
+            tables += measure(path) if name == "golden" else measure()
     for table in tables:
         table.show()
     _save(tables, json)

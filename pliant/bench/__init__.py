@@ -4,6 +4,7 @@ from pliant.bench.cantilever import cantilever
 from pliant.bench.dynamics import dynamics
 from pliant.bench.golden import golden
 from pliant.bench.lcp import lcp_bench
+from pliant.bench.learning import learning
 from pliant.bench.manipulator import manipulator
 from pliant.bench.qpcc import qpcc_bench
 from pliant.bench.rates import rates
@@ -17,6 +18,7 @@ __all__ = [
     "dynamics",
     "golden",
     "lcp_bench",
+    "learning",
     "manipulator",
     "qpcc_bench",
     "rates",

@@ -1,0 +1,47 @@
+"""Learning: the gallery's robots as Gymnasium environments, and a search for policies that is small enough to read.
+
+    import gymnasium
+    env = gymnasium.make("Pliant/TrunkReach-v0")        # they are registered as soon as pliant is installed
+
+Needs the extra: pip install "pliant[learning]".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pliant.lazy import lazy
+
+ENVIRONMENTS = {  # name: class, steps of an episode
+    "Pliant/TrunkReach-v0": ("pliant.learning.reach:TrunkReach", 60),
+    "Pliant/TrunkReachAround-v0": ("pliant.learning.reach:TrunkReachAround", 100),
+    "Pliant/TrunkPush-v0": ("pliant.learning.push:TrunkPush", 100),
+    "Pliant/CrawlerCrawl-v0": ("pliant.learning.crawl:CrawlerCrawl", 200),
+}
+
+
+def register() -> None:
+    """Make the environments known to Gymnasium; its entry point calls this, more than once does no harm."""
+    import gymnasium
+
+    for name, (where, steps) in ENVIRONMENTS.items():
+        if name not in gymnasium.registry:
+            gymnasium.register(id=name, entry_point=where, max_episode_steps=steps)
+
+
+if TYPE_CHECKING:
+    from pliant.learning.environment import Environment, Saved
+    from pliant.learning.searching import Curve, Policy, search
+else:
+    __getattr__ = lazy(
+        __name__,
+        {
+            "Environment": "pliant.learning.environment",
+            "Saved": "pliant.learning.environment",
+            "Curve": "pliant.learning.searching",
+            "Policy": "pliant.learning.searching",
+            "search": "pliant.learning.searching",
+        },
+    )
+
+__all__ = ["ENVIRONMENTS", "Curve", "Environment", "Policy", "Saved", "register", "search"]

@@ -1,0 +1,51 @@
+"""What an action commands: an actuator, or two that pull against each other; each number is a share in [−1, 1]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from pliant.laws import Known
+
+SLEW = 0.08  # of a drive's whole range, at most, in one step
+
+
+class Drive(Protocol):
+    """One number of an action."""
+
+    @property
+    def idle(self) -> float:
+        """The share that commands nothing."""
+        ...
+
+    def laws(self, share: float) -> dict[str, Known]:
+        """The commands for a share."""
+        ...
+
+
+@dataclass(frozen=True)
+class Puller:
+    """A cable pulled with 0 … `most` [N]."""
+
+    row: str
+    most: float
+    idle: float = -1.0
+
+    def laws(self, share: float) -> dict[str, Known]:
+        """−1 is slack, 1 is `most`."""
+        return {self.row: Known(effort=0.5 * (share + 1.0) * self.most)}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two cables on opposite sides: a positive share pulls the first with up to `most` [N], a negative one the second."""
+
+    first: str
+    second: str
+    most: float
+    idle: float = 0.0
+
+    def laws(self, share: float) -> dict[str, Known]:
+        """Never both at once."""
+        pull = share * self.most
+        return {self.first: Known(effort=max(pull, 0.0)), self.second: Known(effort=max(-pull, 0.0))}

@@ -1,0 +1,97 @@
+"""Environments of finite-element robots: what they see of a row, and their picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pliant.dynamics import KelvinVoigt, Motion, Simulation
+from pliant.frame import Frame, Touch
+from pliant.learning.drives import Drive
+from pliant.learning.environment import Environment
+from pliant.robot import Robot
+from pliant.stage import Stage, polylines, shape_data
+from pliant.state import State
+from pliant.static import static
+
+TIME_STEP = 0.02  # [s] of one action
+VISCOSITY = 0.02  # [s]: what silicone takes out of its vibrations
+PICTURE = (480, 360)
+ROOM = 0.15  # of the robot's length, around it in the picture
+
+
+class Robotic(Environment):
+    """A robot of which some rows are seen: their δ about those at rest, in units of its length, and their speed."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        drives: Sequence[Drive],
+        observations: int,
+        render_mode: str | None,
+        *,
+        time_step: float = TIME_STEP,
+        settling: float = 0.0,
+    ) -> None:
+        """`settling` [s]: how long it comes to rest in time, for robots that nothing holds; others rest in equilibrium."""
+        self.robot, self._painter = robot, None
+        simulation = Simulation(robot, time_step=time_step, damping=KelvinVoigt(VISCOSITY))
+        if settling:
+            for _ in range(round(settling / time_step)):
+                simulation.step()
+            simulation.state = simulation.state.with_(v=np.zeros(robot.ndof))
+        else:
+            simulation.state = static(robot).state
+        super().__init__(simulation, drives, observations, render_mode)
+        self.metadata = {**self.metadata, "render_fps": round(1 / time_step)}
+        self.rest = self.deltas()
+
+    def deltas(self, state: State | None = None) -> dict[str, np.ndarray]:
+        """δ of every row by name, now or in a state."""
+        bundle, at = self.robot.bundle, self.simulation.state if state is None else state
+        return self.robot.split(bundle.delta(bundle.positions(at.q)))
+
+    def rates(self) -> dict[str, np.ndarray]:
+        """δ̇ of every row by name, now."""
+        bundle, motion = self.robot.bundle, self.simulation.state
+        p = bundle.positions(motion.q)
+        return self.robot.split(bundle.jacobian(motion.q, bundle.gradient(p)).dot(motion.v))
+
+    def picture(self) -> np.ndarray:
+        """(rows, columns, 3) of now, with the targets of the task."""
+        if self._painter is None:
+            from pliant.io.stills import Stills
+
+            stage = Stage.of(self.robot)
+            room = ROOM * stage.length
+            box = stage.rest.min(axis=0) - room, stage.rest.max(axis=0) + room
+            self._painter = Stills("", stage, size=PICTURE, box=box)
+        self._painter.trail = []
+        return np.asarray(self._painter.image(self._frame(self._painter.stage)))
+
+    def goals(self) -> Mapping[str, np.ndarray]:
+        """Where rows should go, for the picture."""
+        return {}
+
+    def _frame(self, stage: Stage) -> Frame:
+        motion: Motion = self.simulation.state
+        cables = [name for name, _ in stage.cables]
+        obstacles: dict[str, Any] = self.simulation.detector.obstacles
+        return Frame(
+            step=0,
+            time=motion.t,
+            mode="dynamic",
+            positions=self.robot.positions(motion.q),
+            lines=polylines(self.robot, motion.q, cables),
+            effort=self.robot.split(motion.effort),
+            displacement=self.deltas(),
+            command={},
+            target=self.goals(),
+            error={},
+            touch=Touch.none(),
+            status="moving",
+            words="",
+            obstacles={name: shape_data(o) for name, o in obstacles.items()},
+        )
