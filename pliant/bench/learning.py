@@ -27,9 +27,8 @@ def learning() -> list[Table]:
     """Random actions, held for five steps; `times one process` compares with a plain loop over one environment."""
     import gymnasium
 
-    from pliant.learning import ENVIRONMENTS, register
+    from pliant.learning import ENVIRONMENTS
 
-    register()
     table = Table("Learning environments", COLUMNS)
     for name in ENVIRONMENTS:
         alone = _alone(gymnasium.make(name))

@@ -1,7 +1,8 @@
 """Learning: the gallery's robots as Gymnasium environments, and a search for policies that is small enough to read.
 
     import gymnasium
-    env = gymnasium.make("Pliant/TrunkReach-v0")        # they are registered as soon as pliant is installed
+    import pliant.learning                              # registers them
+    env = gymnasium.make("Pliant/TrunkReach-v0")
 
 Needs the extra: pip install "pliant[learning]".
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pliant.errors import MissingExtraError
 from pliant.lazy import lazy
 
 ENVIRONMENTS = {  # name: class, steps of an episode
@@ -21,9 +23,11 @@ ENVIRONMENTS = {  # name: class, steps of an episode
 
 
 def register() -> None:
-    """Make the environments known to Gymnasium; its entry point calls this, more than once does no harm."""
-    import gymnasium
-
+    """Make the environments known to Gymnasium; importing this module does."""
+    try:
+        import gymnasium
+    except ImportError as error:
+        raise MissingExtraError("Learning", "learning") from error
     for name, (where, steps) in ENVIRONMENTS.items():
         if name not in gymnasium.registry:
             gymnasium.register(id=name, entry_point=where, max_episode_steps=steps)
@@ -43,5 +47,6 @@ else:
             "search": "pliant.learning.searching",
         },
     )
+register()
 
 __all__ = ["ENVIRONMENTS", "Curve", "Environment", "Policy", "Saved", "register", "search"]

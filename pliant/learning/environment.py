@@ -10,16 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import gymnasium
 import numpy as np
+from gymnasium.spaces import Box
 
-from pliant.errors import ConvergenceError, InputError, MissingExtraError, unknown_name
+from pliant.errors import ConvergenceError, InputError, unknown_name
 from pliant.learning.drives import SLEW, Drive
-
-try:
-    import gymnasium
-    from gymnasium.spaces import Box
-except ImportError as error:
-    raise MissingExtraError("Learning", "learning") from error
 
 FAILED = -1.0  # the reward of a step that the model cannot follow
 

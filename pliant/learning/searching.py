@@ -138,9 +138,6 @@ def _environment(name: str) -> Any:
     if name not in _made:
         import gymnasium
 
-        from pliant.learning import register
-
-        register()
         _made[name] = gymnasium.make(name)
     return _made[name]
 
