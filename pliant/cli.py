@@ -1,4 +1,4 @@
-"""The command line: list, run, view, reproduce, bench, doctor. Heavy imports stand inside the functions, so that --help is quick."""
+"""The command line. Heavy imports stand inside the functions, so that --help is quick."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pliant.io.terminal import complain, console, drive_with_progress, summarise
 FAILED, ERROR, INTERRUPTED = 1, 2, 130
 
 DESCRIPTION = "Model, simulate and control soft robots. Begin with: pliant run trunk"
-COMMANDS = ("list", "run", "view", "reproduce", "bench", "doctor")
+COMMANDS = ("list", "run", "view", "new", "reproduce", "bench", "doctor")
 
 app = tyro.extras.SubcommandApp()
 Name = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
@@ -56,25 +56,23 @@ def run(
     json: File = None,
     settings: Settings = (),
 ) -> int:
-    """Drive a robot of the gallery and write a folder with a page, a picture, curves and numbers.
+    """Drive a robot and write a folder with a page, a picture, curves and numbers.
 
     Args:
-        name: a robot of `pliant list`.
+        name: a robot of `pliant list`, or a project file (robot.toml).
         out: the folder to write, results/NAME by default.
         steps: load steps to the final command.
         json: also write the numbers to this file (as result.json in the folder).
         settings: commands instead of the demonstration's, in SI units: "cable 1=displacement:0.02" pulls a cable in by
             20 mm, "chamber=effort:3e4" is a pressure of 30 kPa. Rows that are not named get no effort.
     """
-    from pliant.robots import entry
-
-    chosen = entry(name)
+    chosen = _entry(name)
     laws = dict(parse_setting(text) for group in settings for text in group) or dict(chosen.laws)
     robot = chosen.build()
     for row in laws:
         robot.named(row)
     results, first = drive_with_progress(robot, laws, steps)
-    folder = out or Path("results") / name
+    folder = out or Path("results") / Path(name).stem
     with console().status("Drawing the picture and writing the report"):
         page = _report(results, folder, chosen, laws)
     summarise(results, laws, first)
@@ -93,10 +91,10 @@ def view(
     browser: bool = True,
     folder: Folder = None,
 ) -> int:
-    """Open a robot of the gallery in the browser, live; or a recording (a .mcap file), as a player beside it.
+    """Open a robot in the browser, live; or a recording (a .mcap file), as a player beside it.
 
     Args:
-        name: a robot of `pliant list`, or a recording.
+        name: a robot of `pliant list`, a project file (robot.toml), or a recording.
         host: the address to listen on. Other than this machine's own, the page opens only with the token in its link.
         port: the port to listen on, 0 for any that is free.
         browser: open the page; otherwise only print its link.
@@ -114,11 +112,43 @@ def view(
         return 0
     from pliant.studio import view as open_studio
 
-    with open_studio(name, host=host, port=port, browser=browser, folder=folder) as window:
+    shown = _entry(name).build() if name.endswith(".toml") else name
+    with open_studio(shown, host=host, port=port, browser=browser, folder=folder) as window:
         console().print(
             f"The studio is at [bold]{window.url}[/bold]. Ctrl+C ends it.", highlight=False, soft_wrap=True
         )
         window.wait()
+    return 0
+
+
+@app.command
+def new(
+    path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")],
+    /,
+    part: File = None,
+    robot: str = "",
+    unit: str | None = None,
+    size: float | None = None,
+) -> int:
+    """Begin a project file (robot.toml): from a part, with guesses to go on from, or as a copy of a robot of the gallery.
+
+    Args:
+        path: the file to write.
+        part: a mesh (VTK, VTU, MSH, INP), or an STL or STEP part.
+        robot: a robot of `pliant list`, instead of a part.
+        unit: of the part, m or mm or another; guessed from its size if not given.
+        size: edges of the mesh made of an STL or STEP part [m].
+    """
+    from pliant.project import save, start
+
+    if (part is None) == (not robot):
+        raise InputError("pliant new", expected="--part FILE or --robot NAME", got="both or none")
+    if part is not None:
+        start(part, path, unit=unit, size=size)
+    else:
+        chosen = _entry(robot)
+        save(chosen.build(), path, summary=chosen.summary, laws=chosen.laws, view=chosen.view)
+    console().print(f"Look at [bold]{path}[/bold], then: pliant run {path}", highlight=False, soft_wrap=True)
     return 0
 
 
@@ -271,6 +301,17 @@ def parse_setting(text: str) -> tuple[str, Any]:
         raise InputError(f"--set {row.strip()}", expected="a number in SI units", got=repr(value)) from None
     number = numbers[0] if len(numbers) == 1 else numbers
     return row.strip(), Known(effort=number) if kind.strip() == "effort" else Known(displacement=number)
+
+
+def _entry(name: str) -> Any:
+    """A robot of the gallery, or of a project file."""
+    if name.endswith(".toml"):
+        from pliant.project import load
+
+        return load(name).entry()
+    from pliant.robots import entry
+
+    return entry(name)
 
 
 def _report(results: list[Any], folder: Path, chosen: Any, laws: Any) -> Path:

@@ -206,3 +206,25 @@ def test_warnings_are_one_yellow_line(monkeypatch, capsys):
     monkeypatch.setitem(robots.gallery, "cantilever", robots.Entry(build, {}, "a bar"))
     assert cli.main(["run", "cantilever"]) == cli.INTERRUPTED
     assert capsys.readouterr().err.splitlines() == ["the mesh is 100 m across", "Interrupted."]
+
+
+# Project files
+
+
+def test_a_robot_of_the_gallery_becomes_a_project_file_that_runs(tmp_path, capsys):
+    assert cli.main(["new", "mine.toml", "--robot", "finger"]) == 0
+    assert cli.main(["run", "mine.toml", "--steps", "2", "--json", "mine.json"]) == 0
+    assert (tmp_path / "results" / "mine" / "index.html").is_file()
+    assert cli.main(["run", "finger", "--steps", "2", "--json", "theirs.json"]) == 0
+    mine, theirs = (json.loads((tmp_path / f"{who}.json").read_text()) for who in ("mine", "theirs"))
+    assert mine["rows"] == theirs["rows"] and mine["certificate"] == theirs["certificate"]
+
+
+@pytest.mark.parametrize("arguments", [[], ["--robot", "finger", "--part", "part.vtu"]])
+def test_a_new_file_needs_one_beginning(error, arguments):
+    assert "--part" in error("new", "mine.toml", *arguments)
+
+
+def test_a_broken_project_file_is_named(error, tmp_path):
+    (tmp_path / "bad.toml").write_text("format = 1\nname = 3\n")
+    assert "line 2, name: expected string" in error("run", "bad.toml")

@@ -1,0 +1,13 @@
+"""Project files: a robot in TOML, with its meshes next to it.
+
+project = pliant.project.load("robot.toml")
+pl.static(project.robot, project.laws)
+pliant.project.save(pl.robots.trunk(), "trunk.toml")
+pliant.project.start("part.stl", "robot.toml", unit="mm")
+"""
+
+from pliant.project.export import save
+from pliant.project.guess import start
+from pliant.project.project import Project, load
+
+__all__ = ["Project", "load", "save", "start"]

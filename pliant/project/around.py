@@ -1,0 +1,76 @@
+"""What is around a robot, from what a project file says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant.contact import Samples, Surroundings, obstacles
+from pliant.mesh import Surface
+from pliant.project.fault import Source
+from pliant.project.rows import Bodies, patch
+from pliant.project.schema import ProjectSpec
+from pliant.project.schema_contact import FacetsSpec, SamplesSpec
+
+CLASSES: dict[str, type[obstacles.Obstacle]] = {
+    "sphere": obstacles.Sphere,
+    "capsule": obstacles.Capsule,
+    "cylinder": obstacles.Cylinder,
+    "box": obstacles.Box,
+    "plane": obstacles.Plane,
+    "pipe": obstacles.Pipe,
+    "forked pipe": obstacles.ForkedPipe,
+    "mesh": obstacles.TriangleMesh,
+}
+
+
+def surroundings_of(source: Source, spec: ProjectSpec, bodies: Bodies) -> Surroundings:
+    """Obstacles, samples and what may touch what."""
+    met = []
+    for name, said in spec.obstacles.items():
+        numbers = said.model_dump(exclude={"kind"}, exclude_unset=True)
+        with source.at("obstacles", name):
+            met.append(CLASSES[said.kind](name=name, **numbers))
+    contact = spec.contact
+    samples = [
+        _samples(source, said, bodies, ("contact", "samples", k)) for k, said in enumerate(contact.samples)
+    ]
+    return Surroundings(
+        met,
+        samples=samples or None,
+        self_contact=_itself(source, spec, bodies),
+        between_bodies=contact.between_bodies,
+        alarm=contact.alarm,
+        margin=contact.margin,
+        friction=dict(contact.friction) if isinstance(contact.friction, dict) else contact.friction,
+    )
+
+
+def _samples(source: Source, said: SamplesSpec, bodies: Bodies, here: tuple) -> Samples:
+    body = bodies.get(said.body, here)
+    with source.at(*here):
+        if said.points is not None:
+            return Samples.around(body.points(said.points), np.array(said.radius, float))
+        where = None if said.facets is None else patch(source, body, said.facets, (*here, "facets"))
+        return Samples.on(body, where, spacing=said.spacing, mid_nodes=said.mid_nodes)
+
+
+def _itself(source: Source, spec: ProjectSpec, bodies: Bodies) -> Any:
+    said = spec.contact.itself
+    if isinstance(said, bool):
+        return said
+    return [
+        tuple(
+            _patch(source, getattr(pair, side), bodies, ("contact", "itself", k, side))
+            for side in ("one", "other")
+        )
+        for k, pair in enumerate(said)
+    ]
+
+
+def _patch(source: Source, said: FacetsSpec, bodies: Bodies, here: tuple) -> Surface:
+    body = bodies.get(said.body, here)
+    if said.facets is None:
+        return body.mesh.surface
+    return patch(source, body, said.facets, (*here, "facets"))

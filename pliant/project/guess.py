@@ -1,0 +1,160 @@
+"""Start a project file from a mesh, an STL or a STEP part, with guesses to go on from."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.bodies import Solid
+from pliant.errors import InputError
+from pliant.materials import library
+from pliant.mesh import Mesh, cavity_surfaces, inside_box, read, write
+from pliant.mesh.files import FORMATS, UNITS, parse
+from pliant.project.project import Project, load
+from pliant.project.schema import FORMAT
+from pliant.project.toml import dumps
+
+MATERIAL, POISSON = "dragon skin 30", 0.48
+LARGE = 5.0  # [m]: longer than this in metres, a part was drawn in millimetres
+ENDS = (0.02, 0.05, 0.1, 0.2)  # of the length: how much of an end is held
+OFFSETS = (0.6, 0.75, 0.85, 0.4)  # of the way from the axis to the skin, where a cable may run
+VIA = 9  # points of a cable
+CHECKED = 6  # times as many must lie inside the body: a cable does not run through air
+STRAIN = 0.2  # that a cable at its largest tension gives the body
+
+
+def start(
+    part: str | Path, path: str | Path, *, unit: str | None = None, size: float | None = None
+) -> Project:
+    """Write a project file for a part and read it back.
+
+    Guessed, and said so at the top of the file: its unit (millimetres if it would be longer than 5 m), the end that is held (the
+    lower one along its longest extent), the tip (the middle of the other end), cables along it where they fit inside, its
+    inner surfaces as pressure chambers, and a silicone. `size` [m]: edges of the mesh of an STL or STEP part, which is written as
+    tetrahedra next to the file.
+    """
+    part, path = Path(part), Path(path)
+    if path.suffix != ".toml":
+        raise InputError("project file", expected="a name that ends in .toml", got=path.name)
+    if path.exists():
+        raise InputError("project file", expected="one that does not exist yet", got=str(path))
+    chosen = unit or _unit(part)
+    mesh = read(part, unit=None if part.suffix.lower() in (".step", ".stp") else chosen, size=size)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if part.suffix.lower() in FORMATS:
+        name = Path(os.path.relpath(part, path.parent)).as_posix()
+    else:
+        name, chosen = write(mesh, path.with_suffix(".vtu")).name, "m"
+    data, notes = _guesses(mesh, path.stem, name, chosen)
+    head = "".join(f"# {line}\n" for line in ("Guesses to begin with; SI units.", *notes))
+    path.write_text(f"{head}\n{dumps(data)}", encoding="utf-8")
+    return load(path)
+
+
+def _unit(part: Path) -> str:
+    """Millimetres for what would be a very long robot in metres."""
+    suffix = part.suffix.lower()
+    if suffix not in (*FORMATS, ".stl") or not part.is_file():
+        return "m"  # `read` says what is wrong
+    extent = np.ptp(np.asarray(parse(part, FORMATS.get(suffix, "stl")).points, float), axis=0).max(
+        initial=0.0
+    )
+    return "mm" if extent * UNITS["m"] > LARGE else "m"
+
+
+def _guesses(mesh: Mesh, stem: str, name: str, unit: str) -> tuple[dict[str, Any], list[str]]:
+    low, high = mesh.bounds
+    axis = int(np.argmax(high - low))
+    share, box = _held(mesh, axis)
+    stuff = library[MATERIAL]
+    body = Solid(mesh, stuff.hooke(POISSON), density=stuff.density, fixed=inside_box(mesh, *box))
+    tip = _tip(body, axis)
+    along = "xyz"[axis]
+    notes = [f"Held: its lowest {100 * share:g} % along {along}. Tip: the middle of the other end."]
+    one = {"mesh": name, "unit": unit, "fixed": [{"box": {"low": box[0], "high": box[1]}}]}
+    one["materials"] = [{"library": MATERIAL, "poisson": POISSON}]
+    data: dict[str, Any] = {"format": FORMAT, "name": stem, "gravity": [0.0, 0.0, -9.81], "bodies": [one]}
+    limit = _rounded(STRAIN * stuff.young * mesh.volume / (high - low)[axis])
+    chambers = {
+        f"chamber {n + 1}": {"inner": n + 1, "effort": [0.0, _rounded(0.1 * stuff.young)]}
+        for n in range(len(cavity_surfaces(body.mesh)))
+    }
+    cables = {} if chambers else _cables(body, axis, limit)
+    if cables:
+        data["cables"] = cables
+        notes.append(f"Cables: along {along}, up to the tension that strains it by {100 * STRAIN:g} %.")
+    if chambers:
+        data["cavities"] = chambers
+        notes.append("Chambers: its inner surfaces, up to a tenth of Young's modulus.")
+    if not (cables or chambers):
+        notes.append("No cable fits inside along a straight line, and it is not hollow: add an actuator.")
+    data["effectors"] = {"tip": {"points": [tip], "target": tip}}
+    first = [{n: {"displacement": c["displacement"][1] / 4}} for n, c in cables.items()]
+    first += [{n: {"effort": c["effort"][1] / 4}} for n, c in chambers.items()]
+    if first:
+        data["demonstration"] = {"commands": first[0]}
+    return data, notes
+
+
+def _held(mesh: Mesh, axis: int) -> tuple[float, tuple[list[float], list[float]]]:
+    """The least share of the lower end that holds a face of nodes, and its box."""
+    low, high = mesh.bounds
+    for share in ENDS:
+        bottom, top = [-float("inf")] * 3, [float("inf")] * 3
+        top[axis] = float(low[axis] + share * (high - low)[axis])
+        inside = inside_box(mesh, bottom, top)
+        if inside.sum() >= 3 and np.linalg.matrix_rank(mesh.nodes[inside] - mesh.nodes[inside][0], 1e-9) >= 2:
+            return share, (bottom, top)
+    return 1.0, (bottom, top)
+
+
+def _tip(body: Solid, axis: int) -> list[float]:
+    """The middle of the far end, or the node nearest to it."""
+    nodes = body.mesh.nodes
+    reach = nodes[:, axis]
+    far = nodes[reach > reach.max() - 0.02 * np.ptp(reach)].mean(axis=0)
+    far[axis] = reach.max()
+    if not _inside(body, far[None]):
+        far = nodes[np.argmin(np.linalg.norm(nodes - far, axis=1))]
+    return _neat(far, body)
+
+
+def _inside(body: Solid, places: np.ndarray) -> bool:
+    try:
+        body.points(places)
+    except InputError:
+        return False
+    return True
+
+
+def _cables(body: Solid, axis: int, limit: float) -> dict[str, Any]:
+    """Straight cables inside the body along an axis, on up to four sides."""
+    (low, high), out = body.mesh.bounds, {}
+    middle, half = (low + high) / 2, (high - low) / 2
+    for side in [s * np.eye(3)[k] for s in (1.0, -1.0) for k in range(3) if k != axis]:
+        for offset in OFFSETS:
+            path = np.tile(middle + offset * side * half, (CHECKED * (VIA - 1) + 1, 1))
+            path[:, axis] = np.linspace(low[axis], high[axis] - 0.02 * (high - low)[axis], len(path))
+            if _inside(body, path):
+                stroke = _rounded(0.4 * half[axis])
+                out[f"cable {len(out) + 1}"] = {
+                    "through": _neat(path[::CHECKED], body),
+                    "effort": [0.0, limit],
+                    "displacement": [-stroke, stroke],
+                }
+                break
+    return out
+
+
+def _neat(places: np.ndarray, body: Solid) -> list:
+    """Rounded to a millionth of the size, as a person would write them; the body takes them as inside."""
+    digits = 6 - int(np.floor(np.log10(body.mesh.size)))
+    return np.round(places, digits).tolist()
+
+
+def _rounded(value: float) -> float:
+    """To two digits: it is a guess."""
+    return float(f"{value:.1e}")

@@ -1,0 +1,115 @@
+"""A project: a robot in a TOML file, with its meshes next to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pliant.errors import InputError, unknown_name
+from pliant.laws import Known
+from pliant.project.around import surroundings_of
+from pliant.project.build import body_of
+from pliant.project.fault import Source
+from pliant.project.rows import Bodies, rows_of
+from pliant.project.schema import ProjectSpec
+from pliant.robot import Robot
+
+if TYPE_CHECKING:
+    from pliant.robots import Entry
+
+
+@dataclass(frozen=True, eq=False)
+class Project:
+    """What a file says, and the robot it makes. `spec` holds the values as they stand in the file."""
+
+    source: Source
+    spec: ProjectSpec
+    robot: Robot
+
+    @cached_property
+    def laws(self) -> dict[str, Known]:
+        """The commands of its demonstration."""
+        return {
+            name: Known(effort=said.effort, displacement=said.displacement)
+            for name, said in self.spec.demonstration.commands.items()
+        }
+
+    def entry(self) -> Entry:
+        """As an entry of the gallery: what `pliant run` and `pliant view` take."""
+        from pliant.robots import Entry
+
+        said = self.spec.demonstration
+        effectors = self.robot.by_role("effector")
+        effector = said.effector or (effectors[0] if effectors else next(iter(self.robot.rows), ""))
+        return Entry(lambda: self.robot, self.laws, self.spec.summary or self.spec.name, said.view, effector)
+
+
+def load(path: str | Path) -> Project:
+    """Read a project file. What is wrong in it is an InputError that names the file, the line and the key."""
+    from pydantic import ValidationError
+
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise InputError(
+            f"{path.name}, line {line}, the file", expected="UTF-8 text", got="other bytes"
+        ) from error
+    except OSError as error:
+        raise InputError(
+            f"project file {path}", expected="a file", got=error.strerror or str(error)
+        ) from error
+    source = Source(path, text.replace("\r\n", "\n"))
+    try:
+        spec = ProjectSpec.model_validate(source.parsed())
+    except ValidationError as error:
+        raise source.rejected(error) from error
+    robot = _robot(source, spec)
+    project = Project(source, spec, robot)
+    _check(project)
+    return project
+
+
+def _robot(source: Source, spec: ProjectSpec) -> Robot:
+    named: dict[str, Any] = {}
+    for k, said in enumerate(spec.bodies):
+        if said.name in named:
+            raise source.fault(("bodies", k, "name"), expected="a name of its own", got=repr(said.name))
+        named[said.name] = body_of(source, said, k)
+    bodies = Bodies(source, named)
+    rows = rows_of(source, spec, bodies)
+    around = surroundings_of(source, spec, bodies)
+    with source.at("bodies"):
+        robot = Robot(list(named.values()), rows, gravity=spec.gravity, name=spec.name, surroundings=around)
+    with source.at("contact"):
+        robot.surroundings.detector(robot)
+    return robot
+
+
+def _check(project: Project) -> None:
+    """What the demonstration and the hardware name must be there."""
+    source, robot, spec = project.source, project.robot, project.spec
+    for name in spec.demonstration.commands:
+        with source.at("demonstration", "commands", name):
+            robot.named(name)
+            project.laws[name].check(
+                robot.rows[name].interaction.size, robot.rows[name].interaction.effort_range, name
+            )
+    effector = spec.demonstration.effector
+    if effector is not None:
+        with source.at("demonstration", "effector"):
+            robot.named(effector)
+    if spec.hardware is None:
+        return
+    actuators = robot.by_role("actuator")
+    for name, channel in spec.hardware.channels.items():
+        here = ("hardware", "channels", name)
+        with source.at(*here):
+            if name not in actuators:
+                raise unknown_name("actuator", name, actuators)
+        with source.at(*here, "device"):
+            if channel.device not in spec.hardware.devices:
+                raise unknown_name("device", channel.device, spec.hardware.devices)

@@ -1,0 +1,186 @@
+"""Rows of a robot from what a project file says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import unknown_name
+from pliant.interactions import Cable, Cavity, CentreOfMass, Combined, Motor, PointForce, Position, Slider
+from pliant.laws import Bounded, Law, Measured, Observed, Target, Unknown
+from pliant.mesh import Surface, cavity_surfaces
+from pliant.points import Points
+from pliant.project.fault import Source
+from pliant.project.schema import GROUPS, ProjectSpec
+from pliant.project.schema_rows import (
+    CableSpec,
+    CavitySpec,
+    EffectorSpec,
+    ForceSpec,
+    MotorSpec,
+    PointsSpec,
+    ReadSpec,
+    SensorSpec,
+    SliderSpec,
+)
+from pliant.robot import Row
+
+Here = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Bodies:
+    """The bodies of a file by name; a file with one need not name it."""
+
+    source: Source
+    named: Mapping[str, Any]
+
+    def get(self, name: str | None, here: Sequence[Any]) -> Any:
+        """The body of this name, for what stands at a path."""
+        if name is None:
+            if len(self.named) > 1:
+                raise self.source.fault(
+                    (*here, "body"), expected=f"one of {sorted(self.named)}", got="nothing"
+                )
+            return next(iter(self.named.values()))
+        if name not in self.named:
+            with self.source.at(*here, "body"):
+                raise unknown_name("body", name, self.named)
+        return self.named[name]
+
+
+def rows_of(source: Source, spec: ProjectSpec, bodies: Bodies) -> dict[str, Row]:
+    """All rows, in the order of the file."""
+    found: dict[str, tuple[int, Row]] = {}
+    for group in GROUPS:
+        for name, said in getattr(spec, group).items():
+            here = (group, name)
+            if name in found:
+                raise source.fault(here, expected="a name that no other row has", got=repr(name))
+            body = bodies.get(said.body, here)
+            interaction = _interaction(source, said, body, here)
+            law = _law(said)
+            with source.at(*here):
+                law.check(interaction.size, interaction.effort_range, name)
+            found[name] = source.line(*here), Row(interaction, law)
+    return {name: row for name, (_, row) in sorted(found.items(), key=lambda item: item[1][0])}
+
+
+def _law(said: Any) -> Law:
+    if isinstance(said, EffectorSpec):
+        return Target(said.target, said.weight)
+    if isinstance(said, SensorSpec):
+        return Measured(weight=said.weight) if said.measured else Observed()
+    if said.role == "observed":
+        return Observed()
+    if said.role == "unknown":
+        return Unknown(said.effort)
+    return Bounded(said.effort, said.displacement, said.speed)
+
+
+def _interaction(source: Source, said: Any, body: Any, here: Here) -> Any:
+    match said:
+        case CableSpec():
+            points = _located(source, body, said.through, said.outside, (*here, "through"))
+            with source.at(*here):
+                return Cable(points, anchor=said.anchor, end=said.end)
+        case CavitySpec():
+            return _cavity(source, said, body, here)
+        case MotorSpec():
+            with source.at(*here, "region"):
+                points = body.region_points(said.region)
+            with source.at(*here):
+                return Motor(points, said.axis, middle=said.middle)
+        case SliderSpec():
+            points = _points(source, said, body, here)
+            points = points[:1] if said.region is not None else points  # at its centre
+            with source.at(*here):
+                return Slider(points, said.direction)
+        case ForceSpec():
+            return _force(source, said, body, here)
+        case ReadSpec():
+            return _reading(source, said, body, here)
+    raise source.fault(here, expected="a row", got=type(said).__name__)
+
+
+def _force(source: Source, said: ForceSpec, body: Any, here: Here) -> Any:
+    points = _points(source, said, body, here)
+    with source.at(*here):
+        force = PointForce(points, direction=said.direction)
+        if not said.shared:
+            return force
+        axes = force.size // len(points)
+        share = np.tile(np.eye(axes), (len(points), 1)) / len(points)
+        return Combined(force, share)
+
+
+def _reading(source: Source, said: ReadSpec, body: Any, here: Here) -> Any:
+    if said.kind == "position":
+        points = _points(source, said, body, here)
+        with source.at(*here):
+            return Position(points, directions=said.directions)
+    with source.at(*here):
+        centre = CentreOfMass.of(body)
+        if said.directions == "xyz":
+            return centre
+        return Combined(centre, np.eye(3)[:, ["xyz".index(axis) for axis in said.directions]])
+
+
+def _points(source: Source, said: PointsSpec, body: Any, here: Here) -> Points:
+    given = [name for name in ("points", "nodes", "region") if getattr(said, name) is not None]
+    if len(given) != 1:
+        raise source.fault(
+            (*here, "points"), expected="points, nodes or region", got=" and ".join(given) or "nothing"
+        )
+    if said.points is not None:
+        return _located(source, body, said.points, said.outside, (*here, "points"))
+    with source.at(*here, given[0]):
+        if said.nodes is not None:
+            return body.node_points(np.array(said.nodes))
+        return body.region_points(said.region)
+
+
+def _located(source: Source, body: Any, places: Any, outside: str, here: Sequence[Any]) -> Points:
+    """Points at rest positions; one outside the body is named by its own line."""
+    options = {"outside": outside} if outside != "error" and hasattr(body, "input_mesh") else {}
+    try:
+        return body.points(places, **options)
+    except ValueError:
+        for k, place in enumerate(places):
+            with source.at(*here, k):
+                body.points([place], **options)
+    with source.at(*here):
+        return body.points(places, **options)
+
+
+def _cavity(source: Source, said: CavitySpec, body: Any, here: Here) -> Cavity:
+    surface = _surface(source, said, body, here)
+    options: dict[str, Any] = {"cap": said.cap, "liquid_density": said.liquid_density, "level": said.level}
+    with source.at(*here):
+        if said.curved:
+            return Cavity.on(body, surface, **options)
+        nodes, local = np.unique(surface.triangles, return_inverse=True)
+        return Cavity(body.node_points(nodes), local.reshape(-1, 3), **options)
+
+
+def _surface(source: Source, said: CavitySpec, body: Any, here: Here) -> Surface:
+    if said.facets is not None:
+        with source.at(*here, "facets"):
+            return patch(source, body, said.facets, (*here, "facets"))
+    inner = cavity_surfaces(body.mesh)
+    if said.inner is None or said.inner > len(inner):
+        raise source.fault(
+            (*here, "inner"), expected=f"one of the body's {len(inner)} inner surfaces", got=said.inner
+        )
+    return inner[said.inner - 1]
+
+
+def patch(source: Source, body: Any, facets: Sequence[int], here: Sequence[Any]) -> Surface:
+    """Facets of the skin of a body, by number."""
+    surface = body.mesh.surface
+    if max(facets) >= len(surface.facets):
+        raise source.fault(here, expected=f"facets below {len(surface.facets)}", got=max(facets))
+    return surface.patch(np.array(facets))

@@ -1,0 +1,166 @@
+"""What a project file may say of bodies: meshes, materials, what is fixed, what is rigid."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+
+from pliant.project.kinds import (
+    Axes,
+    Bound,
+    Count,
+    Direction,
+    Flag,
+    Indices,
+    NotNegative,
+    Order,
+    Part,
+    Positive,
+    Vector,
+    Word,
+    one_of,
+    refused,
+)
+
+
+class PlaneSpec(Part):
+    """Nodes within `tolerance` [m] of a plane."""
+
+    point: Vector
+    normal: Direction
+    tolerance: Positive | None = None
+
+
+class BoxSpec(Part):
+    """Nodes in a box."""
+
+    low: tuple[Bound, Bound, Bound]
+    high: tuple[Bound, Bound, Bound]
+
+
+class SphereSpec(Part):
+    """Nodes in a ball."""
+
+    centre: Vector
+    radius: Positive
+
+
+class CylinderSpec(Part):
+    """Nodes in a cylinder."""
+
+    start: Vector
+    end: Vector
+    radius: Positive
+
+
+class SelectionSpec(Part):
+    """Some nodes of a mesh, by one rule; `axes` holds some directions only."""
+
+    nodes: Indices | None = None
+    plane: PlaneSpec | None = None
+    box: BoxSpec | None = None
+    sphere: SphereSpec | None = None
+    cylinder: CylinderSpec | None = None
+    region: Count | None = None
+    axes: Axes = "xyz"
+
+    @model_validator(mode="after")
+    def _one(self) -> SelectionSpec:
+        one_of(self, ("nodes", "plane", "box", "sphere", "cylinder", "region"))
+        return self
+
+
+# Bodies
+
+
+class HingeSpec(Part):
+    """A joint that turns."""
+
+    axis: Direction
+    centre: Vector
+
+
+class RigidSpec(Part):
+    """Nodes that move as one."""
+
+    name: Word
+    where: Annotated[tuple[SelectionSpec, ...], Field(min_length=1)]
+    centre: Vector | None = None
+    hinge: HingeSpec | None = None
+    slide: Direction | None = None
+    ball: Vector | None = None
+
+    @model_validator(mode="after")
+    def _joint(self) -> RigidSpec:
+        one_of(self, ("hinge", "slide", "ball"), least=0)
+        return self
+
+
+class MaterialSpec(Part):
+    """A silicone of the library, or a law and its numbers; of one region of the mesh, or of all."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    library: Word | None = None
+    law: Word | None = None
+    large_strain: Flag = False  # of the library: its rubber instead of Hooke's law
+    region: Count | None = None
+    density: NotNegative | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> MaterialSpec:
+        one_of(self, ("library", "law"))
+        return self
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """The parameters of the law."""
+        return dict(self.model_extra or {})
+
+
+class SectionSpec(Part):
+    """The cross-section of a rod: round, or a rectangle."""
+
+    radius: Positive | None = None
+    inner: NotNegative = 0.0
+    width: Positive | None = None
+    height: Positive | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> SectionSpec:
+        if (self.radius is None) == (self.width is None) or (self.width is None) != (self.height is None):
+            raise refused("radius, or width and height")
+        return self
+
+
+class BodySpec(Part):
+    """A solid of a mesh file, or rods."""
+
+    name: Word = "body"
+    mesh: Word | None = None
+    unit: Word | None = None
+    size: Positive | None = None
+    order: Order = 2
+    materials: Annotated[tuple[MaterialSpec, ...], Field(min_length=1)]
+    fixed: tuple[SelectionSpec, ...] = ()
+    rigid: tuple[RigidSpec, ...] = ()
+    path: Annotated[tuple[Vector, ...], Field(min_length=2)] | None = None
+    elements: Annotated[Count, Field(ge=1)] = 10
+    up: Direction | None = None
+    section: SectionSpec | None = None
+    lines: Word | None = None
+    model: Literal["reissner", "kirchhoff"] = "reissner"
+
+    @model_validator(mode="after")
+    def _whole(self) -> BodySpec:
+        one_of(self, ("path", "lines"), least=0)
+        if not self.rods and self.mesh is None:
+            raise refused("a mesh, a path or lines")
+        if self.path is not None and self.section is None:
+            raise refused("a section for the rods of the path")
+        return self
+
+    @property
+    def rods(self) -> bool:
+        """Whether it is made of rods."""
+        return self.path is not None or self.lines is not None
