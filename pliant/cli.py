@@ -187,7 +187,7 @@ BENCHES = {
     "dynamics": "pliant.bench:dynamics",
     "golden": "pliant.bench:golden",
     "lcp": "pliant.bench:lcp_bench",
-    "learning": "pliant.bench:learning",
+    "learning": "pliant.learning.bench:learning_bench",
     "manipulator": "pliant.bench:manipulator",
     "qpcc": "pliant.bench:qpcc_bench",
     "rates": "pliant.bench:rates",

@@ -4,7 +4,6 @@ from pliant.bench.cantilever import cantilever
 from pliant.bench.dynamics import dynamics
 from pliant.bench.golden import golden
 from pliant.bench.lcp import lcp_bench
-from pliant.bench.learning import learning
 from pliant.bench.manipulator import manipulator
 from pliant.bench.qpcc import qpcc_bench
 from pliant.bench.rates import rates
@@ -18,7 +17,6 @@ __all__ = [
     "dynamics",
     "golden",
     "lcp_bench",
-    "learning",
     "manipulator",
     "qpcc_bench",
     "rates",

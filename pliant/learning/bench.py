@@ -5,10 +5,12 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
+import gymnasium
 import numpy as np
 
 from pliant.bench.table import Table
 from pliant.bench.timing import Yardstick
+from pliant.learning import ENVIRONMENTS
 
 STEPS = 150
 ASKED = 1.7  # times the throughput of one process, with two
@@ -23,12 +25,8 @@ COLUMNS = (
 )
 
 
-def learning() -> list[Table]:
+def learning_bench() -> list[Table]:
     """Random actions, held for five steps; `times one process` compares with a plain loop over one environment."""
-    import gymnasium
-
-    from pliant.learning import ENVIRONMENTS
-
     table = Table("Learning environments", COLUMNS)
     for name in ENVIRONMENTS:
         alone = _alone(gymnasium.make(name))
