@@ -253,6 +253,28 @@ def test_a_file_makes_the_robot_it_describes(folder):
 ALSO_RIGHT = [("radius", [0.002]), ("displacement", [0.002]), ("port", 17)]
 
 
+def test_the_hardware_table_makes_devices(folder):
+    (folder / "robot.toml").write_text(ROBOT, encoding="utf-8")
+    (device,) = load(folder / "robot.toml").devices()
+    assert type(device).__name__ == "SerialLine" and device.name == "winch" and device.watchdog == 0.2
+    (channel,) = device.channels
+    assert channel.counts(2 * math.pi * 0.01) == -4096 and channel.safe == 0.0 and channel.rate == 0.05
+    for old, new, says in [
+        ("spool_radius = 0.01\n", "", "gain or spool_radius"),
+        ('port = "COM3"', "port = 3", "serial port"),
+        ("safe = 0.0", "safe = 1.0", "within its limits"),
+        (
+            "[hardware.channels",
+            '[hardware.devices.idle]\ndriver = "osc"\n[hardware.channels',
+            "a channel on it",
+        ),
+    ]:
+        assert says in fault(folder, ROBOT.replace(old, new, 1))[2]
+    text = ROBOT.replace('port = "COM3"', 'port = "COM3"\nguard = true')
+    (folder / "robot.toml").write_text(text, encoding="utf-8")
+    assert type(load(folder / "robot.toml").devices()[0]).__name__ == "Guarded"
+
+
 def mutations() -> list[tuple[str, dict, tuple]]:
     """Wrong files: what was done, the data, and the path that is to blame."""
     data, out = tomllib.loads(ROBOT), []

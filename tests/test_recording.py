@@ -5,11 +5,14 @@ from __future__ import annotations
 import base64
 import csv
 import re
+import subprocess
+import sys
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from studio_robots import bar
 
@@ -17,6 +20,7 @@ import pliant as pl
 from pliant.io.packet import packet, unpack
 from pliant.io.player import BITS, export, player, predicted, unpredicted
 from pliant.io.recording import Recorder, Recording
+from pliant.io.run_report import run_report
 from pliant.session import Session
 from pliant.studio.bench.tube import bent_tube
 
@@ -124,12 +128,116 @@ def test_a_long_recording_survives_a_kill(tmp_path):
     assert len(Recording.read(path)) == 60
 
 
+@pytest.fixture(scope="module")
+def noted(tmp_path_factory):
+    """A recording of small chunks with notes between the frames: its bytes, and where each chunk ends with so many frames and notes."""
+    from mcap.records import Chunk, Message
+    from mcap.stream_reader import StreamReader, breakup_chunk
+
+    path, session = tmp_path_factory.mktemp("noted") / "run.mcap", Session(bar())
+    with Recorder(path, session.stage, chunk_size=20_000) as recorder:
+        for k in range(40):
+            recorder.write(session.frame)
+            recorder.note("sent", 0.02 * k, {"values": {"upper": 1e-3 * k}, "counts": {"upper": k}})
+        recorder.note("event", 0.8, {"what": "done", "reason": ""})
+    data, ends, frames, notes = path.read_bytes(), [(0, 0, 0)], 0, 0
+    with path.open("rb") as file:
+        topics = {}
+        for record in StreamReader(file, emit_chunks=True).records:
+            if isinstance(record, Chunk):
+                for inner in breakup_chunk(record):
+                    topics |= {inner.id: inner.topic} if hasattr(inner, "topic") else {}
+                    if isinstance(inner, Message):
+                        frames += topics[inner.channel_id] == "/positions"
+                        notes += topics[inner.channel_id] in ("/sent", "/event")
+                ends.append((data.index(bytes(record.data)) + len(record.data), frames, notes))
+    return path, data, ends
+
+
+def test_notes_come_back(noted):
+    path, _, ends = noted
+    recording = Recording.read(path)
+    assert len(recording.notes) == 41 and len(recording) == 40 and len(ends) > 5
+    assert [n.data["counts"]["upper"] for n in recording.notes[:40]] == list(range(40))
+    assert recording.notes[7].time == pytest.approx(0.14) and recording.notes[-1].kind == "event"
+    with (
+        pytest.raises(pl.InputError, match="reading"),
+        Recorder(path.with_name("x.mcap"), recording.stage) as r,
+    ):
+        r.note("raeding", 0.0, {})
+
+
+@given(st.floats(0.0, 1.0), st.integers(-3, 3), st.booleans())
+@settings(max_examples=200)
+def test_a_kill_at_any_byte_leaves_all_complete_chunks(noted, share, beside, at_an_end):
+    path, data, ends = noted
+    size = int(share * len(data))
+    if at_an_end:  # about the end of a chunk, where it matters
+        size = min(ends, key=lambda end: abs(end[0] - size))[0] + beside
+    size = min(max(size, 0), len(data))
+    cut = path.with_name("cut.mcap")
+    cut.write_bytes(data[:size])
+    first = next(end for end, *_ in ends[1:])
+    try:
+        recording = Recording.read(cut)
+    except pl.InputError:
+        assert size < first  # not even the stage, which comes before the first chunk
+        return
+    _, frames, notes = max(end for end in ends if end[0] <= size)
+    assert (len(recording), len(recording.notes)) == (frames, notes)
+
+
+KILLED = """
+import sys
+sys.path.insert(0, sys.argv[2])
+from studio_robots import bar
+from pliant.io.recording import Recorder
+from pliant.session import Session
+session = Session(bar())
+recorder = Recorder(sys.argv[1], session.stage)
+k = 0
+while True:
+    recorder.write(session.frame)
+    recorder.note("sent", 0.02 * k, {"counts": {"upper": k}})
+    k += 1
+    if k == 300:
+        print("ready", flush=True)
+        sys.stdin.readline()
+"""
+
+
+def test_a_killed_process_leaves_a_recording(tmp_path):
+    path = tmp_path / "run.mcap"
+    code = [sys.executable, "-c", KILLED, str(path), str(Path(__file__).parent)]
+    process = subprocess.Popen(code, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+    process.kill()
+    process.wait()
+    recording = Recording.read(path)
+    assert 200 < len(recording) <= 300
+    assert [n.data["counts"]["upper"] for n in recording.notes] == list(range(len(recording.notes)))
+    assert abs(len(recording.notes) - len(recording)) <= 1
+
+
 @given(st.binary(max_size=200))
 def test_garbage_is_no_recording(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("garbage") / "x.mcap"
     path.write_bytes(data)
     with pytest.raises(pl.InputError, match="recording"):
         Recording.read(path)
+
+
+# Reports
+
+
+def test_a_report_tells_what_happened(run, noted, tmp_path):
+    page = run_report(run[0], tmp_path / "run").read_text(encoding="utf-8")
+    assert page.count("<svg") >= 2 and page.count("data:image/png") == 3
+    assert "cut" in page and "effort [N]" in page  # the lost cable
+    assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", page)
+    assert (tmp_path / "run" / "signals.csv").exists()
+    page = run_report(Recording.read(noted[0]), tmp_path / "noted").read_text(encoding="utf-8")
+    assert "40 commands to devices" in page and "The run came to its end." in page and "sent [mm]" in page
 
 
 # Players

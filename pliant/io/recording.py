@@ -7,8 +7,8 @@
     run.signals["effort cable 1"]    # (frames,) [N]
 
 In the file: topic /frame, JSON with its schema; topic /positions, float32 (nodes, 3) [m], little-endian, with the same
-time; metadata "stage" and the attachment stage.npz, the skin and rows of the robot. A file that was cut off, because a
-program was killed, is read up to there.
+time; metadata "stage" and the attachment stage.npz, the skin and rows of the robot; topics /sent, /reading, /channels and /event, JSON with
+schemas, the notes of a run on devices. A file that was cut off, because a program was killed, is read up to there.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError
+from pliant.errors import InputError, unknown_name
 from pliant.frame import Frame
+from pliant.io.notes import KINDS, Note, schema
 from pliant.io.plain import POSITIONS, SCHEMA, frame_data, frame_from, stage_arrays, stage_facts, stage_from
 from pliant.stage import RowFacts, Stage
 
@@ -35,17 +36,21 @@ WHOLE = {"contact force": "N", "speed": "m/s"}  # signals of the whole robot
 
 
 class Recorder:
-    """Writes frames to a file; closes it at the end of a `with` block. `count` frames are in it."""
+    """Writes frames to a file; closes it at the end of a `with` block. `count` frames are in it.
 
-    def __init__(self, path: str | Path, stage: Stage) -> None:
+    chunk_size [bytes]: what a kill may cost at most.
+    """
+
+    def __init__(self, path: str | Path, stage: Stage, *, chunk_size: int = 2**18) -> None:
         from mcap.writer import Writer
 
         import pliant
 
         self.path, self.count, self._shapes = Path(path), 0, None
+        self._notes: dict[str, int] = {}  # channels of the notes, by kind
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._file = self.path.open("wb")
-        self._writer = Writer(self._file, chunk_size=2**18)
+        self._writer = Writer(self._file, chunk_size=chunk_size)
         self._writer.start(profile="", library=f"pliant {getattr(pliant, '__version__', '')}")
         schema = self._writer.register_schema("pliant.Frame", "jsonschema", json.dumps(SCHEMA).encode())
         layout = self._writer.register_schema("pliant.Positions", "text", POSITIONS.encode())
@@ -65,6 +70,19 @@ class Recorder:
         self._writer.add_message(self._frames, when, json.dumps(data).encode(), when, self.count)
         self._writer.add_message(self._positions, when, raw, when, self.count)
         self.count += 1
+        self._file.flush()  # whole chunks reach the disk whatever becomes of us
+
+    def note(self, kind: str, time: float, data: Mapping[str, Any]) -> None:
+        """Add a note of a kind, at a time [s]; see `pliant.io.notes`."""
+        if kind not in KINDS:
+            raise unknown_name("note", kind, KINDS)
+        if kind not in self._notes:
+            said = json.dumps(schema(kind)).encode()
+            number = self._writer.register_schema(f"pliant.{kind.capitalize()}", "jsonschema", said)
+            self._notes[kind] = self._writer.register_channel(f"/{kind}", "json", number)
+        when = max(round(time / NANO), 0)
+        self._writer.add_message(self._notes[kind], when, json.dumps({"time": time, **data}).encode(), when)
+        self._file.flush()
 
     def close(self) -> None:
         """Complete the file."""
@@ -81,16 +99,17 @@ class Recorder:
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Stage and frames of a file."""
+    """Stage, frames and notes of a file."""
 
     stage: Stage
     frames: tuple[Frame, ...]
+    notes: tuple[Note, ...] = ()
 
     @classmethod
     def read(cls, path: str | Path) -> Recording:
         """Read a file; what is missing at the end of one that was cut off is left out."""
         path = Path(path)
-        facts, arrays, frames, shapes = None, None, [], {}
+        facts, arrays, frames, shapes, notes = None, None, [], {}, []
         data: dict[int, dict[str, Any]] = {}
         for kind, number, content in _records(path):
             if kind == "stage":
@@ -104,9 +123,12 @@ class Recording:
                 shapes = said.get("obstacles", shapes)
                 positions = np.frombuffer(content, "<f4").reshape(-1, 3).astype(float)
                 frames.append(frame_from(said, positions, shapes))
+            elif kind[1:] in KINDS:
+                said = json.loads(content)
+                notes.append(Note(kind[1:], said.pop("time"), said))
         if facts is None or arrays is None:
             raise InputError(str(path), expected="a recording of pliant", got="a file without a stage")
-        return cls(stage_from(facts, arrays), tuple(frames))
+        return cls(stage_from(facts, arrays), tuple(frames), tuple(notes))
 
     def __len__(self) -> int:
         return len(self.frames)

@@ -14,6 +14,7 @@ from pliant.project.build import body_of
 from pliant.project.fault import Source
 from pliant.project.rows import Bodies, rows_of
 from pliant.project.schema import ProjectSpec
+from pliant.project.wiring import channels_of, devices_of
 from pliant.robot import Robot
 
 if TYPE_CHECKING:
@@ -35,6 +36,10 @@ class Project:
             name: Known(effort=said.effort, displacement=said.displacement)
             for name, said in self.spec.demonstration.commands.items()
         }
+
+    def devices(self) -> list[Any]:
+        """The devices of its [hardware] table, for `pliant.hardware.Loop`; none is opened."""
+        return devices_of(self)
 
     def entry(self) -> Entry:
         """As an entry of the gallery: what `pliant run` and `pliant view` take."""
@@ -113,3 +118,7 @@ def _check(project: Project) -> None:
         with source.at(*here, "device"):
             if channel.device not in spec.hardware.devices:
                 raise unknown_name("device", channel.device, spec.hardware.devices)
+    for name in spec.hardware.devices:
+        if not channels_of(project, name):
+            raise source.fault(("hardware", "devices", name), expected="a channel on it", got="none")
+    devices_of(project)

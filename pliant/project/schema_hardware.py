@@ -6,10 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pliant.project.kinds import Bound, Count, Number, Part, Positive, Range, Sign, Word
+from pliant.project.kinds import Bound, Count, Flag, Number, Part, Positive, Range, Sign, Word
 
 INF = float("inf")
-DRIVERS = ("serial", "dynamixel", "pressure", "osc", "zenoh", "ros2")
 
 
 class DeviceSpec(Part):
@@ -21,10 +20,11 @@ class DeviceSpec(Part):
     host: Word | None = None
     address: Word | None = None
     timeout: Positive = 0.05
+    guard: Flag = False
 
 
 class ChannelSpec(Part):
-    """counts = zero + sign · gain · (value − offset), within soft limits; see `pliant.hardware.Channel`."""
+    """counts = zero + sign · gain · value, within soft limits; see `pliant.hardware.Channel`."""
 
     device: Word
     id: Count

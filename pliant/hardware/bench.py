@@ -1,0 +1,64 @@
+"""How punctual the loop is: the trunk leans on a ball at 50 Hz, on an emulated drive behind a pseudo-terminal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.bench.table import Table
+from pliant.contact import Sphere
+from pliant.hardware.channel import Channel
+from pliant.hardware.emulators import Microcontroller, Terminal
+from pliant.hardware.loop import Loop
+from pliant.hardware.report import LoopReport
+from pliant.hardware.serial_line import SerialLine
+from pliant.robots import trunk
+from pliant.session import Session
+
+RATE, SECONDS = 50.0, 600.0
+SHARE = 0.999  # of the deadlines, on an idle machine
+
+
+class Leaning:
+    """The trunk's tip goes to and fro, on a ball that it slides along."""
+
+    def __init__(self) -> None:
+        self.session = Session(trunk(), obstacles=[Sphere((0.035, 0.0, 0.14), 0.02)], period=1.0 / RATE)
+        self.robot, self.touching = self.session.robot, 0
+
+    def step(self):
+        """One period."""
+        phase = 2.0 * np.pi * self.session.count / (8.0 * RATE)
+        self.session.aim("tip", (0.03, 0.03 * np.sin(phase), 0.185))
+        frame = self.session.step()
+        self.touching += len(frame.touch) > 0
+        return frame
+
+
+def loop_bench(seconds: float = SECONDS) -> list[Table]:
+    """Deadlines, jitter and the share of steps in contact over so long."""
+    model = Leaning()
+    channels = [Channel.spool(f"cable {k}", k, radius=0.01, safe=0.0) for k in range(1, 9)]
+    with Terminal(Microcontroller(range(1, 9))) as terminal:
+        drive = SerialLine(terminal.port, channels, watchdog=1.0, timeout=0.1)
+        report = Loop(model, drive, rate=RATE, watchdog=1.0).run(seconds=seconds)
+    return [_table(report, model.touching / max(report.periods, 1))]
+
+
+def _table(report: LoopReport, touching: float) -> Table:
+    table = Table(f"The loop at {1.0 / report.period:g} Hz", ("what", "measured", "wanted", "check"))
+    good = report.status == "done"
+    table.add(what="status", measured=f"{report.status} {report.reason}".strip(), wanted="done", check=good)
+    table.add(what="periods", measured=report.periods)
+    table.add(
+        what="deadlines met [%]", measured=100 * report.met, wanted=100 * SHARE, check=report.met >= SHARE
+    )
+    late, busy = 1e3 * report.jitter, 1e3 * report.busy
+    table.add(what="jitter, median / 99.9 % / largest [ms]", measured=_three(late))
+    table.add(what="turn, median / 99.9 % / largest [ms]", measured=_three(busy))
+    table.add(what="steps in contact [%]", measured=100 * touching)
+    table.notes.append("Emulated drive and loop share the machine. Deadlines need an idle one.")
+    return table
+
+
+def _three(values: np.ndarray) -> str:
+    return " / ".join(f"{np.quantile(values, share):.3g}" for share in (0.5, 0.999, 1.0))

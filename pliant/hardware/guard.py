@@ -1,0 +1,102 @@
+"""A guard: a process of its own that holds the device, and brings it to its safe state when we fall silent or die.
+
+For devices without a watchdog, and for safe states that are more than holding still. The loop talks to it through pipes, a line of JSON each
+way. When the pipe ends, because the process was killed, or no command comes for `silence` seconds, the guard sends the safe state.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from pliant.hardware.device import DeviceError, checked_channels
+
+ANSWER = 5.0  # [s] that the guard may take to answer: the driver within has timeouts of its own
+START = 60.0  # [s] to start Python and the driver
+
+
+class Guarded:
+    """An actuator in a guard's hands.
+
+        Guarded("pressure", channels, silence=0.2, wire="/dev/ttyUSB0")
+
+    `driver` is a name of `pliant.hardware.DRIVERS`; options are those of the driver, and must be plain values. silence [s]: how long
+    the guard waits for a command before it sends the safe state.
+    """
+
+    def __init__(
+        self, driver: str, channels: Any, *, silence: float = 0.2, name: str = "", **options: Any
+    ) -> None:
+        self.name = name or f"guarded {driver}"
+        self.channels = checked_channels(self.name, channels)
+        self._said = {
+            "driver": driver,
+            "channels": [asdict(c) for c in self.channels],
+            "silence": silence,
+            "options": options,
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+        self._buffer = b""
+
+    def open(self) -> None:
+        """Start the guard, which opens the device."""
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "pliant.hardware.post"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # Ctrl+C is for us, not for it
+        )
+        self._ask({"open": self._said}, START)
+
+    def send(self, counts: Mapping[int, int]) -> None:
+        self._ask({"send": {str(i): n for i, n in counts.items()}})
+
+    def counts(self) -> dict[int, int]:
+        """Where the device says it is."""
+        return {int(i): n for i, n in self._ask({"counts": True})["counts"].items()}
+
+    def safe(self) -> None:
+        try:
+            self._ask({"safe": True})
+        except DeviceError:
+            return  # it is gone, or does so by itself
+
+    def close(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+        try:
+            process.wait(ANSWER)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _ask(self, request: Mapping[str, Any], timeout: float = ANSWER) -> dict[str, Any]:
+        process = self._process
+        if process is None or process.stdin is None or process.stdout is None:
+            raise DeviceError(f"Device {self.name!r} is not open.")
+        try:
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            process.stdin.flush()
+        except OSError as error:
+            raise DeviceError(f"The guard of {self.name!r} is gone: {error}.") from error
+        while b"\n" not in self._buffer:
+            ready, _, _ = select.select([process.stdout], [], [], timeout)
+            data = os.read(process.stdout.fileno(), 65536) if ready else b""
+            if not data:
+                raise DeviceError(f"The guard of {self.name!r} does not answer.")
+            self._buffer += data
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise DeviceError(answer["error"])
+        return answer

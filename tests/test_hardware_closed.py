@@ -1,0 +1,162 @@
+"""Closed loop: a plant that is not the model ends where it was asked to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.errors import InputError
+from pliant.hardware import Channel, DeviceError, Loop, Reading, SerialLine
+from pliant.hardware.closed import ClosedLoop
+from pliant.hardware.emulators import EmulatedWire, FakeClock, Microcontroller
+from pliant.session import Session
+
+COARSE = {"around": 8, "size": 0.03, "discs": 5}
+OUT = 1e-3 * np.array(
+    [1, -1, 1, -1, -1, 1, 1, -1]
+)  # [m] that the plant's cables are shorter than the model's
+
+
+@pytest.fixture(scope="module")
+def trunk() -> pl.Robot:
+    return pl.robots.trunk(**COARSE)
+
+
+def plant_of(robot: pl.Robot, stiffer: float) -> pl.Robot:
+    """The same robot of another stiffness."""
+    body, rows = robot.bodies[0], {}
+    law = pl.Hooke(stiffer * body.material.young, body.material.poisson)
+    other = pl.Solid(body.input_mesh, law, density=1080.0, fixed=body.fixed, order=1)
+    for name, row in robot.rows.items():
+        rows[name] = pl.Row(type(row.interaction)(other.points(row.interaction.rest)), row.law)
+    return pl.Robot(other, rows, gravity=robot.gravity)
+
+
+class Plant:
+    """A drive and a camera on a robot: strokes in, with cables that are `out` [m] short, and the tip as it is then."""
+
+    name = "camera"
+
+    def __init__(self, robot: pl.Robot, out: np.ndarray, clock: FakeClock, noise: float = 0.0) -> None:
+        self.robot, self.out, self.clock, self.noise = robot, out, clock, noise
+        self.rng, self.state, self.tip = np.random.default_rng(0), None, np.zeros(3)
+        self.device = Microcontroller(range(1, 9))
+        channels = [Channel.spool(f"cable {k}", k, radius=0.005, counts_per_turn=65536) for k in range(1, 9)]
+        self.drive = SerialLine(EmulatedWire(self.device, clock), channels, watchdog=9.0)
+
+    def open(self): ...
+
+    def read(self):
+        strokes = {c.row: c.value(self.device.position[c.id]) for c in self.drive.channels}
+        laws = {
+            row: pl.Known(displacement=value + extra)
+            for (row, value), extra in zip(strokes.items(), self.out, strict=True)
+        }
+        result = pl.static(self.robot, laws, state=self.state)
+        self.state, self.tip = result.state, result.displacement["tip"]
+        return Reading(self.clock.now(), {"tip": self.tip + self.noise * self.rng.standard_normal(3)})
+
+    def close(self): ...
+
+
+def missed(robot: pl.Robot, stiffer: float, target, *, steps: int, noise: float = 0.0) -> list[float]:
+    """How far the plant's tip is from the target [m] in the last ten periods of a run through the whole loop."""
+    clock, far = FakeClock(), []
+    plant = Plant(plant_of(robot, stiffer), OUT, clock, noise)
+    model = ClosedLoop(Session(robot), gain=0.2)
+    model.aim("tip", target)
+
+    class Watched:
+        robot, observe = model.robot, staticmethod(model.observe)
+
+        def step(self):
+            far.append(float(np.linalg.norm(plant.tip - target)))
+            return model.step()
+
+    report = Loop(Watched(), plant.drive, plant, rate=50, clock=clock).run(steps=steps)
+    assert report.status == "done", report.reason
+    return far[-10:]
+
+
+def missed_open(robot: pl.Robot, stiffer: float, target) -> float:
+    """How far the plant's tip is from the target [m] with the commands of the model alone."""
+    session = Session(robot)
+    session.aim("tip", target)
+    for _ in range(30):
+        frame = session.step()
+    assert np.linalg.norm(frame.error["tip"]) < 2e-4  # the model is there
+    cables = zip(session.actuators, OUT, strict=True)
+    laws = {name: pl.Known(displacement=frame.command[name] + out) for name, out in cables}
+    tip = pl.static(plant_of(robot, stiffer), laws).displacement["tip"]
+    return float(np.linalg.norm(tip - target))
+
+
+@pytest.mark.parametrize("stiffer", [0.7, 1.3])
+def test_a_wrong_model_ends_within_half_a_millimetre(trunk, stiffer):
+    """Young's modulus 30 % off, cables 1 mm out: open loop misses by several millimetres."""
+    target = np.array([-0.03, -0.05, 0.17])
+    assert missed_open(trunk, stiffer, target) > 4e-3
+    assert max(missed(trunk, stiffer, target, steps=55)) < 0.5e-3
+
+
+def test_noise_is_averaged(trunk):
+    """Readings that scatter by 1 mm move the robot by less."""
+    far = missed(trunk, 1.3, np.array([0.04, 0.02, 0.18]), steps=45, noise=1e-3)
+    assert np.sqrt(np.mean(np.square(far))) < 1e-3
+
+
+def test_without_a_difference_nothing_is_corrected(trunk):
+    """A plant that is the model: commands of taut cables are those of the model."""
+    session, again = Session(trunk), Session(trunk)
+    loop = ClosedLoop(session)
+    for aimed in (loop, again):
+        aimed.aim("tip", (0.03, 0.0, 0.18))
+    for _ in range(5):
+        frame, plain = loop.step(), again.step()
+        loop.observe({"eye": Reading(0.0, {"tip": plain.displacement["tip"]})})
+    assert np.abs(loop.correction).max() < 1e-9
+    for name in session.actuators:
+        if plain.effort[name][0] > 0.5 * max(plain.effort[n][0] for n in session.actuators):
+            np.testing.assert_allclose(frame.command[name], plain.command[name], atol=1e-9)
+
+
+def test_a_correction_moves_the_effector_by_as_much(trunk):
+    """Δδ of the taut cables, imposed on the model itself, moves its tip by c, to first order."""
+    session = Session(trunk)
+    loop = ClosedLoop(session, every=1, slack=0.0)
+    loop.aim("tip", (0.03, 0.01, 0.185))
+    for _ in range(40):
+        loop.step()
+    before = loop.step()
+    loop.correction[:] = [4e-4, -3e-4, 0.0]
+    after = loop.step()
+    moved = []
+    for frame in (before, after):
+        laws = {name: pl.Known(displacement=frame.command[name]) for name in session.actuators}
+        moved.append(pl.static(trunk, laws).displacement["tip"])
+    np.testing.assert_allclose(moved[1] - moved[0], [4e-4, -3e-4, 0.0], atol=1e-4)
+
+
+def test_a_wrong_marker_stops_it(trunk):
+    loop = ClosedLoop(Session(trunk))
+    loop.observe(
+        {"eye": Reading(0.0, {"tip": np.full(3, 9.0)})}
+    )  # before the first step there is nothing to compare
+    loop.step()
+    with pytest.raises(DeviceError, match="tip"):
+        loop.observe({"eye": Reading(0.0, {"tip": np.full(3, 0.5)})})
+    loop.observe({"eye": Reading(0.0, {"elbow": np.zeros(3)})})  # another row is none of its business
+    with pytest.raises(InputError, match="gain"):
+        ClosedLoop(Session(trunk), gain=0.0)
+    with pytest.raises(InputError, match="effector"):
+        loop.aim("top", (0, 0, 0))
+
+
+def test_it_corrects_an_inverse_model_too(trunk):
+    loop = ClosedLoop(pl.Inverse(trunk))
+    loop.aim("tip", (0.02, 0.0, 0.19))
+    for _ in range(10):
+        out = loop.step()
+        loop.observe({"eye": Reading(0.0, {"tip": out.displacement["tip"] + (0.002, 0.0, 0.0)})})
+    assert loop.correction[0] == pytest.approx(-10 * 0.2 * 0.002)

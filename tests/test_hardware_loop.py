@@ -1,0 +1,481 @@
+"""The loop on emulators that watch the wire: whatever happens, devices end in their safe state."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.errors import InputError
+from pliant.hardware import (
+    Channel,
+    DeviceError,
+    Follower,
+    Guarded,
+    Keyboard,
+    Loop,
+    Reading,
+    SerialLine,
+    Signals,
+    Stop,
+    studio_stop,
+)
+from pliant.hardware.emulators import EmulatedWire, FakeClock, Microcontroller, Terminal
+from pliant.hardware.output import Output
+from pliant.session import Session
+
+GAIN = 1e5  # counts per metre
+
+
+class Model:
+    """A controller: strokes as a function of its steps, which take some time on a clock."""
+
+    def __init__(self, clock: FakeClock, path=lambda k: 1e-3 * k, takes=lambda k: 0.0) -> None:
+        self.clock, self.path, self.takes, self.steps, self.observed = clock, path, takes, -1, []
+
+    def step(self):
+        self.steps += 1  # the first, before the devices are armed, is number 0
+        self.clock.advance(self.takes(self.steps))
+        value = self.path(self.steps)
+        row = {"cable": np.array([value])}
+        return SimpleNamespace(command=row, effort=row, displacement=row)
+
+    def observe(self, readings):
+        self.observed.append(readings)
+
+
+class Eye:
+    """A sensor that sees something until it does not."""
+
+    name = "eye"
+
+    def __init__(self, clock: FakeClock, blind_after: float = np.inf) -> None:
+        self.clock, self.blind_after, self.opened = clock, blind_after, False
+
+    def open(self):
+        self.opened = True
+
+    def read(self):
+        now = self.clock.now()
+        return Reading(now, {"tip": np.zeros(3)}) if now <= self.blind_after else None
+
+    def close(self):
+        self.opened = False
+
+
+def bench(*, path=None, takes=lambda k: 0.0, sensors=(), channel=None, **options):
+    """A loop on an emulated microcontroller, on a clock that moves when someone waits."""
+    clock, device = FakeClock(), Microcontroller([1])
+    wire = EmulatedWire(device, clock)
+    channel = channel or Channel("cable", 1, GAIN, safe=0.0)
+    drive = SerialLine(wire, [channel], watchdog=0.2)
+    model = Model(clock, path or (lambda k: 1e-3 * k), takes)
+    loop = Loop(
+        model, drive, sensors(clock) if callable(sensors) else sensors, rate=50, clock=clock, **options
+    )
+    return loop, model, device, wire
+
+
+def commands(device: Microcontroller) -> list[int]:
+    return [counts[1] for _, counts in device.accepted]
+
+
+# The rate
+
+
+def test_commands_leave_once_a_period_and_it_ends_safe():
+    loop, _, device, _ = bench()
+    report = loop.run(steps=5)
+    assert (report.status, report.periods, report.missed) == ("done", 5, 0)
+    assert commands(device) == [100, 200, 300, 400, 500]
+    np.testing.assert_allclose(np.diff([t for t, _ in device.accepted]), 0.02)
+    assert device.state == "safe" and device.position[1] == 0
+    assert loop.run(seconds=0.1).periods == 5 and "100.00 % of deadlines" in str(report)
+
+
+def test_missed_deadlines_are_counted_and_the_rhythm_is_kept():
+    loop, _, device, _ = bench(takes=lambda k: 0.05 if k == 3 else 0.015 if k == 6 else 0.0)
+    report = loop.run(steps=8)
+    assert report.missed == 2 and report.met == pytest.approx(0.8)
+    assert report.busy.max() == pytest.approx(0.05) and report.jitter.max() < 1e-9
+    times = np.array([t for t, _ in device.accepted])
+    phase = (times - times[0]) / 0.02
+    late = [3 - 1, 6 - 1]  # the third and the sixth left late, all others on time
+    assert np.allclose(np.delete(phase, late), np.round(np.delete(phase, late)), atol=1e-6)
+
+
+def test_limits_on_the_way_out():
+    channel = Channel("cable", 1, GAIN, limits=(-0.005, 0.005), rate=0.05, safe=0.0)  # 1 mm a period
+    loop, _, device, _ = bench(path=lambda k: 0.02 if k < 9 else -0.02, channel=channel)
+    report = loop.run(steps=12)
+    sent = np.array(commands(device)) / GAIN
+    assert np.abs(sent).max() <= 0.005 and np.abs(np.diff([0.0, *sent])).max() <= 0.001 + 1e-9
+    assert sent[4] == 0.005  # after five periods it is at its soft limit
+    assert report.limited["cable: soft limit"] == 12 and report.limited["cable: rate"] >= 4
+
+
+def test_rate_limits_begin_where_the_device_is():
+    channel = Channel("cable", 1, GAIN, rate=0.05, safe=0.0)
+    loop, _, device, _ = bench(path=lambda k: 0.0, channel=channel)
+    device.position[1] = 300  # 3 mm
+    loop.run(steps=4)
+    assert commands(device) == [200, 100, 0, 0]
+
+
+def test_a_dry_run_touches_nothing():
+    loop, model, device, _ = bench(dry_run=True)
+    report = loop.run(steps=6)
+    assert report.periods == 6 and model.steps == 6 and not device.requests
+
+
+def test_what_is_sent_and_read_is_recorded():
+    notes = []
+    recorder = SimpleNamespace(note=lambda kind, when, data: notes.append((kind, data)))
+    loop, *_ = bench(sensors=Eye, recorder=recorder)
+    loop.run(steps=2)
+    assert [kind for kind, _ in notes] == ["channels", "reading", "sent", "reading", "sent", "event"]
+    assert notes[2][1]["counts"] == {"cable": 100} and notes[1][1]["values"] == {"tip": [0.0, 0.0, 0.0]}
+    assert notes[0][1]["rows"]["cable"]["gain"] == GAIN
+    assert notes[-1][1] == {"what": "done", "reason": ""}
+
+
+# Whatever happens
+
+
+def test_an_exception_of_the_model_ends_safe():
+    loop, _, device, _ = bench(path=lambda k: 1e-3 * k if k < 4 else 1 / 0)
+    report = loop.run(steps=10)
+    assert report.status == "failed" and isinstance(report.error, ZeroDivisionError)
+    assert commands(device) == [100, 200, 300] and device.state == "safe" and device.position[1] == 0
+
+
+def test_a_command_that_is_no_number_is_not_sent():
+    loop, _, device, _ = bench(path=lambda k: np.nan if k == 3 else 1e-3)
+    report = loop.run(steps=10)
+    assert report.status == "failed" and "nan" in report.reason
+    assert len(device.accepted) == 2 and device.state == "safe"
+
+
+def test_ctrl_c_ends_safe_and_is_passed_on():
+    def press(k):
+        if k == 3:
+            raise KeyboardInterrupt
+        return 1e-3
+
+    loop, _, device, _ = bench(path=press)
+    with pytest.raises(KeyboardInterrupt):
+        loop.run(steps=10)
+    assert device.state == "safe"
+
+
+def test_a_lost_cable_is_noticed_and_the_device_saves_itself():
+    loop, model, device, wire = bench()
+    model.path = lambda k: setattr(wire, "cut", k >= 4) or 1e-3
+    report = loop.run(steps=10)
+    assert report.status == "failed" and "cut" in report.reason and len(device.accepted) == 3
+    assert device.position[1] == 100  # nobody can tell it …
+    device.tick(device.accepted[-1][0] + 0.19)
+    assert device.state == "armed"
+    device.tick(device.accepted[-1][0] + 0.21)  # … but its own watchdog
+    assert device.state == "safe" and device.position[1] == 0
+
+
+def test_a_silent_device_ends_it():
+    loop, model, device, wire = bench()
+    model.path = lambda k: setattr(wire, "back", (lambda d: b"") if k >= 4 else (lambda d: d)) or 1e-3
+    report = loop.run(steps=10)
+    assert report.status == "failed" and "does not answer" in report.reason
+    assert device.state == "safe"  # it hears us, though we do not hear it
+
+
+def test_a_silent_sensor_ends_it():
+    loop, _, device, _ = bench(sensors=lambda clock: [Eye(clock, blind_after=0.1)], watchdog=0.06)
+    report = loop.run(steps=50)
+    assert report.status == "watchdog" and "eye" in report.reason
+    assert device.state == "safe" and 7 <= report.periods <= 9
+    assert not loop.sensors[0].opened
+
+
+def test_a_model_that_takes_too_long_sends_nothing_any_more():
+    loop, _, device, _ = bench(takes=lambda k: 0.15 if k == 4 else 0.0, watchdog=0.1)
+    report = loop.run(steps=10)
+    assert report.status == "watchdog" and "command" in report.reason
+    assert len(device.accepted) == 3 and device.state == "safe"
+
+
+def test_a_model_that_hangs_is_not_waited_for():
+    """On the machine's clock: the supervisor sends the safe state while the model is still computing."""
+    device = Microcontroller([1])
+    wire = EmulatedWire(device, FakeClock())
+    saved = threading.Event()
+
+    class Hanging:
+        steps = 0
+
+        def step(self):
+            self.steps += 1
+            if self.steps == 3:
+                saved.set() if wait_for(lambda: device.state == "safe") else None
+            row = {"cable": np.array([1e-3])}
+            return SimpleNamespace(command=row, effort=row, displacement=row)
+
+    drive = SerialLine(wire, [Channel("cable", 1, GAIN, safe=0.0)], watchdog=9.0)
+    report = Loop(Hanging(), drive, rate=20, watchdog=0.2).run(steps=10)
+    assert saved.is_set() and report.status == "watchdog" and len(device.accepted) == 1
+
+
+def wait_for(condition, seconds: float = 20.0) -> bool:
+    """Whether something happens within a long time."""
+    for _ in range(int(100 * seconds)):
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_one_device_that_cannot_be_opened_saves_the_others():
+    clock = FakeClock()
+    first, second = Microcontroller([1]), Microcontroller([1])
+    good, bad = EmulatedWire(first, clock), EmulatedWire(second, clock)
+    bad.out = lambda data: b""
+    drives = [
+        SerialLine(wire, [Channel(f"cable {k}", 1, GAIN, safe=0.0)], name=f"drive {k}")
+        for k, wire in enumerate((good, bad))
+    ]
+    output = Output(drives)
+    with pytest.raises(DeviceError, match="drive 1"):
+        output.open()
+    assert first.state == "safe" and output.state == "off"
+    assert output.send({"cable 0": 1e-3, "cable 1": 1e-3}) == {} and not first.accepted
+
+
+def test_a_driver_that_raises_does_not_keep_the_others_from_safety():
+    clock, device = FakeClock(), Microcontroller([1])
+    good = SerialLine(EmulatedWire(device, clock), [Channel("cable", 1, GAIN, safe=0.0)])
+
+    class Broken:
+        name, channels = "broken", (Channel("other", 1, GAIN),)
+
+        def open(self): ...
+        def send(self, counts): ...
+        def safe(self):
+            raise RuntimeError("broken")
+
+        close = safe
+
+    output = Output([Broken(), good])
+    output.open()
+    output.send({"cable": 1e-3, "other": 0.0})
+    output.safe()
+    assert device.state == "safe"
+    output.close()
+
+
+# Emergency stop
+
+
+def test_stop_from_code_takes_effect_at_once():
+    loop, model, device, _ = bench()
+
+    def path(k):
+        if k == 4:
+            loop.stop()
+            assert device.state == "safe"  # before the step that pressed it is over
+        return 1e-3 * k
+
+    model.path = path
+    report = loop.run(steps=10)
+    assert (report.status, report.reason, len(device.accepted)) == ("stopped", "code", 3)
+    with pytest.raises(InputError, match="emergency stop"):
+        loop.run(steps=1)
+    loop.emergency.release()
+    model.path = lambda k: 0.0
+    assert loop.run(steps=2).status == "done"
+
+
+def test_stop_from_another_thread_between_two_turns():
+    """Pressed while the loop waits for its next period: safe before that period begins."""
+    device = Microcontroller([1])
+    drive = SerialLine(EmulatedWire(device, FakeClock()), [Channel("cable", 1, GAIN, safe=0.0)], watchdog=9.0)
+    stop = Stop()
+    row = {"cable": np.array([1e-3])}
+    frame = SimpleNamespace(command=row, effort=row, displacement=row)
+    loop = Loop(SimpleNamespace(step=lambda: frame), drive, rate=0.01, stop=stop)  # a period of 100 s
+    thread = threading.Thread(target=lambda: wait_for(lambda: device.accepted) and stop.press("other thread"))
+    thread.start()
+    report = loop.run(steps=5)
+    thread.join()
+    assert report.status == "stopped" and len(device.accepted) == 1 and device.state == "safe"
+
+
+def test_stop_from_the_keyboard():
+    master, slave = os.openpty()
+    stop = Stop()
+    with os.fdopen(slave, "rb", buffering=0) as terminal, Keyboard(stop, terminal):
+        os.write(master, b"x")
+        assert not stop.wait(0.2)  # not every key
+        os.write(master, b" ")
+        assert stop.wait(20.0) and stop.reason == "keyboard"
+    os.close(master)
+    with open(os.devnull) as nothing, Keyboard(Stop(), nothing):
+        pass  # no terminal: no complaint
+
+
+def test_stop_from_signals():
+    stop = Stop()
+    with Signals(stop):
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert stop.wait(20.0) and stop.reason == "SIGTERM"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.fixture(scope="module")
+def bar() -> pl.Robot:
+    mesh = pl.mesh.box((0.1, 0.02, 0.02), cells=(4, 1, 1), kind="hex")
+    body = pl.Solid(
+        mesh, pl.Hooke(3e5, 0.45), density=1100.0, fixed=pl.mesh.near_plane(mesh, (0, 0, 0), (1, 0, 0))
+    )
+    path = [[x, 0.01, 0.016] for x in np.linspace(0.0, 0.095, 5)]
+    rows = {
+        "cable": pl.Row(pl.Cable(body.points(path)), pl.Bounded(effort=(0, 20), displacement=(-0.02, 0.02))),
+        "tip": pl.Row(pl.Position(body.points([[0.1, 0.01, 0.01]]), directions="z"), pl.Target((0.02,))),
+    }
+    return pl.Robot(body, rows, name="bar")
+
+
+def test_a_session_drives_a_device_and_the_studio_stops_it(bar):
+    from pliant.studio.desk import Desk
+    from pliant.studio.messages import Play
+
+    device, clock = Microcontroller([1]), FakeClock()
+    drive = SerialLine(
+        EmulatedWire(device, clock), [Channel.spool("cable", 1, radius=0.01, safe=0.0)], watchdog=9.0
+    )
+    desk, stop = Desk({"bar": lambda: Session(bar)}, "bar"), Stop()
+    studio_stop(desk, stop)
+    with Follower(desk.session, [drive], stop=stop, clock=clock) as follower:
+        for _ in range(20):
+            desk.tick()
+            clock.advance(0.02)
+        stroke = desk.session.frame.command["cable"][0]
+        assert stroke > 1e-3 and device.position[1] == drive.channels[0].counts(stroke)
+        desk.do(Play(do="play", on=False))
+        assert stop.reason == "studio" and device.state == "safe" and device.position[1] == 0
+        desk.session.step()
+        assert device.state == "safe"  # nothing is sent any more …
+        follower.resume()  # … until someone says so
+        desk.session.step()
+        assert device.state == "armed"
+        clock.advance(1.0)
+        assert not follower.check(clock.now()) and device.state == "safe"  # a studio that hangs
+    assert desk.session.listeners == []
+
+
+def test_the_inverse_model_drives_a_device(bar):
+    device, clock = Microcontroller([1]), FakeClock()
+    drive = SerialLine(EmulatedWire(device, clock), [Channel.spool("cable", 1, radius=0.01)], watchdog=9.0)
+    inverse = pl.Inverse(bar)
+    report = Loop(inverse, drive, rate=50, clock=clock).run(steps=30)
+    assert report.status == "done"
+    result = pl.static(bar, {"cable": pl.Known(displacement=drive.channels[0].value(device.position[1]))})
+    assert result.displacement["tip"][0] == pytest.approx(0.02, abs=1e-4)
+    with pytest.raises(InputError, match="wire"):
+        Loop(inverse, SerialLine("COM1", [Channel("wire", 1, 1.0)]))
+
+
+# A killed process
+
+KILLED = """
+import numpy as np, sys
+from types import SimpleNamespace
+from pliant.hardware import Channel, Guarded, Loop, SerialLine
+channels = [Channel("cable", 1, 1e5, safe=0.0)]
+port, guarded = sys.argv[1], sys.argv[2] == "guarded"
+options = dict(timeout=2.0, watchdog=10.0 if guarded else 3.0)
+drive = Guarded("serial", channels, silence=30.0, wire=port, **options) if guarded else SerialLine(port, channels, **options)
+row = {"cable": np.array([3e-3])}
+frame = SimpleNamespace(command=row, effort=row, displacement=row)
+Loop(SimpleNamespace(step=lambda: frame), drive, rate=50, watchdog=20.0).run()
+"""
+
+
+@pytest.mark.parametrize("how", ["watchdog", "guarded"])
+def test_a_killed_process_leaves_the_device_safe(how):
+    """SIGKILL: no handler runs. The device's own watchdog sees to it, or the guard, which outlives its master."""
+    device = Microcontroller([1])
+    with Terminal(device) as terminal:
+        process = subprocess.Popen([sys.executable, "-c", KILLED, terminal.port, how])
+        assert wait_for(lambda: len(device.accepted) > 5, 60.0)
+        assert device.position[1] == 300 and device.state == "armed"
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert wait_for(lambda: device.state == "safe", 60.0)
+        assert device.position[1] == 0
+        if how == "guarded":  # it was told, before the device's watchdog of ten seconds
+            assert device.requests[-1].verb == "Z"
+
+
+def test_a_guard_passes_errors_on_and_retreats_from_silence():
+    device = Microcontroller([1])
+    with Terminal(device) as terminal:
+        drive = Guarded(
+            "serial",
+            [Channel("cable", 1, GAIN, safe=0.0)],
+            silence=1.0,
+            watchdog=10.0,
+            wire=terminal.port,
+            timeout=2.0,
+        )
+        with pytest.raises(DeviceError, match="not open"):
+            drive.send({1: 1})
+        drive.open()
+        drive.send({1: 77})
+        assert drive.counts() == {1: 77}
+        assert wait_for(lambda: device.state == "safe")  # nothing was said for a while
+        with pytest.raises(DeviceError, match="safe state"):
+            drive.send({1: 78})
+        assert device.position[1] == 0
+        drive.close()
+    broken = Guarded("serial", [Channel("cable", 1, GAIN)], wire="no-such-port")
+    with pytest.raises(DeviceError, match="cannot be opened"):
+        broken.open()
+    broken.close()
+
+
+# Recorded and replayed
+
+
+def test_a_recorded_run_goes_through_the_model_again(bar, tmp_path):
+    """What was sent, imposed on the model, brings the tip where the sensor saw it."""
+    from pliant.hardware.replay import replay
+    from pliant.io.recording import Recorder, Recording
+
+    device, clock, session = Microcontroller([1]), FakeClock(), Session(bar)
+    drive = SerialLine(EmulatedWire(device, clock), [Channel.spool("cable", 1, radius=0.01)], watchdog=9.0)
+
+    class Camera(Eye):
+        def read(self):
+            stroke = drive.channels[0].value(device.position[1])
+            tip = pl.static(bar, {"cable": pl.Known(displacement=stroke)}).displacement["tip"]
+            return Reading(self.clock.now(), {"tip": tip})
+
+    with Recorder(tmp_path / "run.mcap", session.stage) as recorder:
+        Loop(session, drive, Camera(clock), rate=50, clock=clock, recorder=recorder).run(steps=40)
+    recording = Recording.read(tmp_path / "run.mcap")
+    assert len(recording) == 40
+    again = list(replay(recording, bar, every=13))
+    assert len(again) == 4 and again[-1].time == pytest.approx(39 * 0.02)
+    count = 2 * np.pi * 0.01 / 4096  # [m] of stroke; the tip moves a few times as far
+    assert again[-1].error["tip"] < 5 * count
+    softer = pl.Robot(
+        bar.bodies, bar.rows, gravity=(0.0, 0.0, -9.81)
+    )  # another model: the same bar with its weight
+    assert list(replay(recording, softer, every=39))[-1].error["tip"] > 1e-4
