@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from pliant.laws import Known
 
@@ -18,7 +19,7 @@ class Drive(Protocol):
         """The share that commands nothing."""
         ...
 
-    def laws(self, share: float) -> dict[str, Known]:
+    def laws(self, share: float) -> Mapping[str, Any]:
         """The commands for a share."""
         ...
 

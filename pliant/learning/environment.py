@@ -31,7 +31,7 @@ class Saved:
 
 
 class Environment(gymnasium.Env):
-    """A simulation, its drives and a task, which subclasses give: `begin`, `arrange`, `observed`, `judged`, `picture`.
+    """A simulation, its drives and a task, which subclasses give: `begin`, `arrange`, `observed`, `judged`, `over`, `picture`.
 
     The simulation has a `state`, all that its future depends on, which may be set; and `step(laws)`.
     """
@@ -66,6 +66,10 @@ class Environment(gymnasium.Env):
         """The reward of the step since the state before, and whether the task is done by now."""
         raise NotImplementedError
 
+    def over(self) -> bool:
+        """Whether there is no going on: the task is lost."""
+        return False
+
     def picture(self) -> np.ndarray:
         """(rows, columns, 3) of now."""
         raise NotImplementedError
@@ -98,7 +102,8 @@ class Environment(gymnasium.Env):
         except ConvergenceError:
             return self._observation(), FAILED, True, False, {"is_success": False, "failed": True}
         reward, done = self.judged(before)
-        return self._observation(), float(reward), False, False, {"is_success": done, "failed": False}
+        info = {"is_success": done, "failed": False}
+        return self._observation(), float(reward), self.over(), False, info
 
     def render(self) -> np.ndarray | None:
         """The picture (rows, columns, 3) of now, for render_mode="rgb_array"."""
