@@ -30,6 +30,7 @@ from pliant.hardware import (
     SerialLine,
     Zenoh,
     driver,
+    zero,
 )
 from pliant.hardware.emulators import (
     DynamixelBus,
@@ -182,6 +183,16 @@ def test_a_device_is_armed_declared_and_driven():
     assert device.position[1] == 0
 
 
+def test_zeroing_takes_where_the_device_is():
+    drive, _, device = serial_line()
+    device.position |= {1: 700, 2: -30}
+    first, second = zero(drive, {"cable 2": 0.01})
+    assert first.counts(0.0) == 700 and second.counts(0.01) == -30 and drive.channels == (first, second)
+    assert not device.accepted and device.position[1] == 700  # nothing moved
+    with pytest.raises(InputError, match="cable"):
+        zero(drive, {"cabel 1": 0.0})
+
+
 def test_lost_and_corrupted_answers_are_asked_for_again():
     drive, wire, device = serial_line()
     drive.open()
@@ -326,6 +337,26 @@ def test_servos_that_do_not_answer():
     with pytest.raises(DeviceError, match="cut"):
         drive.send({1: 1, 2: 1})
     drive.safe()
+
+
+def test_late_answers_of_servos_and_regulators_are_not_taken_for_others():
+    drive, wire, _ = servos(timeout=0.05, retries=0)
+    drive.open()
+    wire.delay = 0.06
+    with pytest.raises(DeviceError, match=r"[Nn]o status packet"):
+        drive.send({1: 10, 2: 10})
+    wire.delay = 0.0
+    drive.send({1: 20, 2: -20})
+    assert drive.counts() == {1: 20, 2: -20}
+    pressure, wire, gauge = regulators(retries=0)
+    pressure.open()
+    wire.delay = 0.06
+    with pytest.raises(DeviceError, match="does not answer"):
+        pressure.send({0: 10_000})
+    wire.clock.advance(0.1)  # the answer is there now, and no longer wanted
+    wire.delay = 0.0
+    pressure.send({0: 20_000})
+    assert pressure.counts()[0] == 20_000 and gauge.set_point["A"] == 20.0
 
 
 def test_corrupted_packets_are_no_commands():
@@ -536,6 +567,24 @@ def test_markers_are_rows():
     sensor.open()
     sensor.close()
     assert source.frame == "closed"
+
+
+def test_markers_come_over_the_network():
+    from pliant.io.streams import Frame, JsonEmulator, JsonUdp, Reader
+
+    source = JsonUdp(port=0)
+    tracker = JsonEmulator("127.0.0.1", source.port)
+    reader = Reader(source, stale=60.0)
+    sensor = Markers(reader, {"tip": ["hub"]})
+    for k in range(200):
+        tracker.send(Frame(0.01 * (k + 1), [[0.1, 0.2, 0.3]], ("hub",)))
+        if reader.wait(0.1) is not None:
+            break
+    reading = sensor.read()
+    assert reading is not None
+    np.testing.assert_allclose(reading.values["tip"], [0.1, 0.2, 0.3])
+    sensor.close()
+    tracker.close()
 
 
 def test_drivers_have_names():

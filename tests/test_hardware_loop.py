@@ -12,6 +12,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_hardware import mangled
 
 import pliant as pl
 from pliant.errors import InputError
@@ -228,7 +231,7 @@ def test_a_model_that_hangs_is_not_waited_for():
             return SimpleNamespace(command=row, effort=row, displacement=row)
 
     drive = SerialLine(wire, [Channel("cable", 1, GAIN, safe=0.0)], watchdog=9.0)
-    report = Loop(Hanging(), drive, rate=20, watchdog=0.2).run(steps=10)
+    report = Loop(Hanging(), drive, rate=20, watchdog=2.0).run(steps=10)
     assert saved.is_set() and report.status == "watchdog" and len(device.accepted) == 1
 
 
@@ -279,6 +282,58 @@ def test_a_driver_that_raises_does_not_keep_the_others_from_safety():
     output.close()
 
 
+@given(
+    st.lists(
+        st.sampled_from(["ok"] * 6 + ["lost", "mute", "noise out", "noise back", "late", "cut"]), max_size=60
+    ),
+    st.randoms(),
+)
+@settings(max_examples=80)
+def test_whatever_the_wire_does_the_device_ends_safe(faults, rng):
+    """Each write may be lost, unanswered, damaged, answered late or the last. What the device took was meant; and it ends safe."""
+    loop, _, device, wire = bench(channel=Channel("cable", 1, GAIN, limits=(0.0, 0.006), safe=0.0))
+    ahead = iter(faults)
+
+    def out(data: bytes) -> bytes:
+        fault = next(ahead, "ok")
+        wire.back = (lambda d: b"") if fault == "mute" else (lambda d: d)
+        wire.delay = 0.03 if fault == "late" else 0.0
+        if fault == "noise back":
+            wire.back = lambda d: mangled(rng, d)
+        wire.cut = wire.cut or fault == "cut"
+        return b"" if fault in ("lost", "cut") else mangled(rng, data) if fault == "noise out" else data
+
+    wire.out = out
+    report = loop.run(steps=12)
+    assert report.status in ("done", "failed", "watchdog")
+    meant = {round(1e-3 * k * GAIN) for k in range(1, 7)}
+    assert set(commands(device)) <= meant
+    device.tick(wire.clock.now() + device.watchdog + 1e-6)
+    assert device.state in ("safe", "idle") and device.position[1] == 0
+
+
+@given(
+    st.lists(st.floats(-1.0, 1.0), min_size=1, max_size=20),
+    st.tuples(st.floats(-0.5, 0.0), st.floats(0.0, 0.5)),
+    st.floats(0.01, 5.0),
+)
+def test_limits_hold_for_any_commands(asked, limits, rate):
+    channel = Channel("cable", 1, GAIN, limits=limits, rate=rate)
+    output = Output([SerialLine("COM1", [channel])], dry=True)
+    output.open()
+    before = None
+    for value in asked:
+        row = {"cable": np.array([value])}
+        values, met = output.limited(SimpleNamespace(command=row, effort=row, displacement=row), 0.02)
+        now = values["cable"]
+        assert limits[0] <= now <= limits[1]
+        if before is not None:
+            assert abs(now - before) <= 0.02 * rate + 1e-12
+        assert (now == value) == (not met)
+        output.send(values)
+        before = now
+
+
 # Emergency stop
 
 
@@ -301,6 +356,12 @@ def test_stop_from_code_takes_effect_at_once():
     assert loop.run(steps=2).status == "done"
 
 
+def test_a_stop_before_the_devices_are_armed_leaves_them_alone():
+    loop, model, device, _ = bench()
+    model.path = lambda k: loop.stop() or 0.0  # in the very first step
+    assert loop.run(steps=5).status == "stopped" and not device.requests
+
+
 def test_stop_from_another_thread_between_two_turns():
     """Pressed while the loop waits for its next period: safe before that period begins."""
     device = Microcontroller([1])
@@ -314,6 +375,35 @@ def test_stop_from_another_thread_between_two_turns():
     report = loop.run(steps=5)
     thread.join()
     assert report.status == "stopped" and len(device.accepted) == 1 and device.state == "safe"
+    stop.release()
+    loop.period = 0.1
+    begun = time.perf_counter()
+    loop.run(steps=3)
+    assert time.perf_counter() - begun >= 0.2  # it waits again between turns
+
+
+def test_a_stop_while_the_wire_is_busy_is_not_mixed_up():
+    """A device that is asked all the time by one thread, and stopped from another."""
+    device = Microcontroller([1])
+    drive = SerialLine(EmulatedWire(device, FakeClock()), [Channel("cable", 1, GAIN, safe=0.0)], watchdog=9.0)
+    output, ready = Output([drive]), threading.Event()
+    output.open()
+
+    def busy():
+        for k in range(3000):
+            output.send({"cable": 1e-5 * k})
+            drive.counts()
+            if k == 100:
+                ready.set()
+
+    thread = threading.Thread(target=busy)
+    thread.start()
+    assert ready.wait(20.0)
+    output.safe()
+    last = len(device.accepted)
+    thread.join()
+    assert device.state == "safe" and device.position[1] == 0 and len(device.accepted) == last
+    assert drive.repeated == 0
 
 
 def test_stop_from_the_keyboard():
@@ -429,7 +519,7 @@ def test_a_guard_passes_errors_on_and_retreats_from_silence():
         drive = Guarded(
             "serial",
             [Channel("cable", 1, GAIN, safe=0.0)],
-            silence=1.0,
+            silence=2.5,
             watchdog=10.0,
             wire=terminal.port,
             timeout=2.0,

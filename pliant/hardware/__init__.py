@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pliant.hardware.channel import Channel
 from pliant.hardware.closed import ClosedLoop
-from pliant.hardware.device import Actuator, DeviceError, Feedback, Reading, Sensor
+from pliant.hardware.device import Actuator, DeviceError, Feedback, Reading, Sensor, zero
 from pliant.hardware.drivers import DRIVERS, driver
 from pliant.hardware.follow import Follower
 from pliant.hardware.guard import Guarded
@@ -64,4 +64,5 @@ __all__ = [
     "driver",
     "replay",
     "studio_stop",
+    "zero",
 ]

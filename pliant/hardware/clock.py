@@ -40,5 +40,9 @@ class SystemClock:
             pass
 
     def wake(self) -> None:
-        """End all waits, from now on."""
+        """End all waits, until `sleep`."""
         self._event.set()
+
+    def sleep(self) -> None:
+        """Waits wait again."""
+        self._event.clear()

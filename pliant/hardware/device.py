@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from pliant.errors import InputError, PliantError
+from pliant.errors import InputError, PliantError, unknown_name
 from pliant.hardware.channel import Channel
 
 
@@ -86,3 +86,26 @@ def checked_channels(name: str, channels: Sequence[Channel]) -> tuple[Channel, .
         if len(set(values)) < len(values):
             raise InputError(f"channels of {name!r}", expected=f"different {what}s", got=str(values))
     return channels
+
+
+def zero(device: Any, at: Mapping[str, float] | None = None) -> tuple[Channel, ...]:
+    """Zeroing: the robot stands at these values by row (0 if not named) now; the device's channels take its present counts for that.
+
+    Opens and closes the device; do this before a loop has it. Returns the new channels, whose `zero` can be kept in a project file.
+    """
+    if not hasattr(device, "counts"):
+        raise InputError("device to zero", expected="one that tells its counts", got=type(device).__name__)
+    given: tuple[Channel, ...] = device.channels
+    for row in at or {}:
+        if row not in [c.row for c in given]:
+            raise unknown_name("row of a channel", row, [c.row for c in given])
+    device.channels = tuple(replace(c, safe=None) for c in given)  # nothing may move by the old zero
+    try:
+        device.open()
+        present = device.counts()
+    finally:
+        device.safe()
+        device.close()
+        device.channels = given
+    device.channels = tuple(c.zeroed(present[c.id], (at or {}).get(c.row, 0.0)) for c in given)
+    return device.channels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -46,6 +47,7 @@ class Dynamixel:
         self._port: Any = None
         self._present: dict[int, int] = {}
         self.repeated = 0
+        self._one = threading.RLock()  # an emergency stop comes from another thread
 
     def open(self) -> None:
         """Every servo must answer without an error. None moves: the goal is where it is."""
@@ -74,15 +76,21 @@ class Dynamixel:
 
     def send(self, counts: Mapping[int, int]) -> None:
         """Goals of all servos in one packet, which has no answer; then all must tell where they are."""
-        self._goals(counts)
-        self._present = self._positions()
+        with self._one:
+            self._goals(counts)
+            self._present = self._positions()
 
     def counts(self) -> dict[int, int]:
         """Where the servos are."""
-        self._present = self._positions()
-        return dict(self._present)
+        with self._one:
+            self._present = self._positions()
+            return dict(self._present)
 
     def safe(self) -> None:
+        with self._one:
+            self._retreat()
+
+    def _retreat(self) -> None:
         try:
             if self.release:
                 for channel in self.channels:

@@ -11,6 +11,7 @@ import os
 import select
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -43,6 +44,7 @@ class Guarded:
         }
         self._process: subprocess.Popen[bytes] | None = None
         self._buffer = b""
+        self._one = threading.Lock()  # an emergency stop comes from another thread
 
     def open(self) -> None:
         """Start the guard, which opens the device."""
@@ -81,6 +83,10 @@ class Guarded:
             process.wait()
 
     def _ask(self, request: Mapping[str, Any], timeout: float = ANSWER) -> dict[str, Any]:
+        with self._one:
+            return self._asked(request, timeout)
+
+    def _asked(self, request: Mapping[str, Any], timeout: float) -> dict[str, Any]:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise DeviceError(f"Device {self.name!r} is not open.")

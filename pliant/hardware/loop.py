@@ -25,6 +25,8 @@ from pliant.hardware.output import Output
 from pliant.hardware.report import LoopReport
 from pliant.hardware.stop import Stop
 
+CATCH_UP = 2.0  # periods: rate limits do not let a late turn make up for more
+
 
 class Controller(Protocol):
     """What says where to go: a Session, an Inverse, a closed loop. It may have `observe(readings)`, called before each step."""
@@ -87,12 +89,13 @@ class Loop:
         guard = _Supervisor(self) if isinstance(self.clock, SystemClock) else None
         try:
             self.controller.step()  # before devices are armed: the first step compiles, or finds its equilibrium
-            self.output.open()
+            for sensor in self.sensors:
+                sensor.open()
+            if self.status == "running":  # nobody has pressed the stop meanwhile
+                self.output.open()
             self._start = start = self.clock.now()
             self._fresh, self._heard = start, {s.name: start for s in self.sensors}
             self._note("channels", {"rows": self.output.described()})
-            for sensor in self.sensors:
-                sensor.open()
             if guard is not None:
                 guard.start()
             end = np.inf if seconds is None else start + seconds - 0.5 * self.period
@@ -104,9 +107,9 @@ class Loop:
             self.output.safe()
             if guard is not None:
                 guard.end()
+            self.output.close()
             for sensor in self.sensors:
                 sensor.close()
-            self.output.close()
         self._end("done", "")
         with suppress(OSError, ValueError):  # a full disk, a closed file: the run itself is over
             self._note("event", {"what": self.status, "reason": self.reason})
@@ -148,6 +151,8 @@ class Loop:
             raise InputError(
                 "emergency stop", expected="a released one", got=self.emergency.reason, hint="stop.release()"
             )
+        if isinstance(self.clock, SystemClock):
+            self.clock.sleep()  # a stop before this run has woken it for good
         self.status, self.reason, self.missed = "running", "", 0
         self._jitter, self._busy, self._limited = [], [], Counter()
 
@@ -158,7 +163,8 @@ class Loop:
             begun = self.clock.now()
             if self.status != "running":
                 return
-            if not self._turn(begun, begun - last if count else self.period):
+            elapsed = min(begun - last, CATCH_UP * self.period) if count else self.period
+            if not self._turn(begun, elapsed):
                 return
             done = self.clock.now()
             self._jitter.append(begun - due)
@@ -166,7 +172,7 @@ class Loop:
             last, count = begun, count + 1
             skipped = int((done - due) // self.period)  # whole periods that are over
             self.missed += skipped
-            due += (1 + skipped) * self.period if skipped else self.period
+            due += (1 + skipped) * self.period
 
     def _turn(self, now: float, elapsed: float) -> bool:
         """Sensors, step, limits, out. Whether it goes on."""

@@ -10,6 +10,7 @@ microcontroller instead: `SerialLine` with channels of `Channel.valve`.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Mapping, Sequence
 
 from pliant.hardware.channel import Channel
@@ -37,6 +38,7 @@ class RegulatorBus:
         self.timeout, self.retries, self._baud, self._given = timeout, retries, baud, wire
         self._wire: Wire | None = None if isinstance(wire, str) else wire
         self.repeated = 0
+        self._one = threading.Lock()  # an emergency stop comes from another thread
 
     @staticmethod
     def channel(row: str, id: int, *, full_scale: float) -> Channel:
@@ -74,6 +76,10 @@ class RegulatorBus:
 
     def _ask(self, unit: int, command: str, expected: float | None = None) -> tuple[float, float]:
         """Measured pressure and set point [kPa]."""
+        with self._one:
+            return self._asked(unit, command, expected)
+
+    def _asked(self, unit: int, command: str, expected: float | None) -> tuple[float, float]:
         letter = chr(ord("A") + unit)
         if self._wire is None or unit > 25:
             raise DeviceError(f"Regulator {letter} of {self.name!r} is not open.")

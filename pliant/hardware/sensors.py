@@ -18,7 +18,7 @@ class Markers:
         Markers(Reader(NatNet(server=…)), {"tip": ["hub"]})
 
     A frame in which a marker of a row is missing says nothing of that row. `pose` (rotation (3, 3), translation (3,) [m]) takes the tracker's
-    coordinates to the robot's. The reading's time is when it was fetched: the tracker's clock is another.
+    coordinates to the robot's. The reading's time is when it came in: the tracker's clock is another.
     """
 
     def __init__(
@@ -54,7 +54,8 @@ class Markers:
             points = frame.arranged(labels) @ self._rotation.T + self._translation
             if np.isfinite(points).all():
                 values[row] = points.ravel()
-        return Reading(self._clock.now(), values) if values else None
+        age = float(getattr(self.reader, "age", 0.0))
+        return Reading(self._clock.now() - age, values) if values else None
 
     def close(self) -> None:
         """End the stream."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 
 from pliant.hardware.channel import Channel
@@ -35,6 +36,7 @@ class SerialLine:
         self._given, self._wire = wire, None if isinstance(wire, str) else wire
         self._splitter, self._sequence = Splitter(), 0
         self.repeated = 0  # requests that had to be sent again
+        self._one = threading.Lock()  # an emergency stop comes from another thread
 
     def open(self) -> None:
         """Say hello, declare safe state, limits and watchdog, and arm."""
@@ -77,6 +79,10 @@ class SerialLine:
 
     def _ask(self, what: str, *arguments: str, verb: str = "A") -> tuple[str, ...]:
         """Send a request until it is answered; an answer to another request does not count."""
+        with self._one:
+            return self._asked(what, arguments, verb)
+
+    def _asked(self, what: str, arguments: tuple[str, ...], verb: str) -> tuple[str, ...]:
         wire = self._wire
         if wire is None:
             raise DeviceError(f"Device {self.name!r} is not open.")

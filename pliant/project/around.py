@@ -24,6 +24,8 @@ CLASSES: dict[str, type[obstacles.Obstacle]] = {
     "mesh": obstacles.TriangleMesh,
 }
 
+FINEST = 1e-3  # of the body's size: samples that are nearer are a slip, and would fill the memory
+
 
 def surroundings_of(source: Source, spec: ProjectSpec, bodies: Bodies) -> Surroundings:
     """Obstacles, samples and what may touch what."""
@@ -49,6 +51,9 @@ def surroundings_of(source: Source, spec: ProjectSpec, bodies: Bodies) -> Surrou
 
 def _samples(source: Source, said: SamplesSpec, bodies: Bodies, here: tuple) -> Samples:
     body = bodies.get(said.body, here)
+    if said.spacing is not None and said.spacing < FINEST * body.mesh.size:
+        least = f"at least {FINEST * body.mesh.size:.2g} m, a thousandth of the body"
+        raise source.fault((*here, "spacing"), expected=least, got=said.spacing)
     with source.at(*here):
         if said.points is not None:
             return Samples.around(body.points(said.points), np.array(said.radius, float))

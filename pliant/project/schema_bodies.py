@@ -145,7 +145,7 @@ class BodySpec(Part):
     fixed: tuple[SelectionSpec, ...] = ()
     rigid: tuple[RigidSpec, ...] = ()
     path: Annotated[tuple[Vector, ...], Field(min_length=2)] | None = None
-    elements: Annotated[Count, Field(ge=1)] = 10
+    elements: Annotated[Count, Field(ge=1, le=10_000)] = 10
     up: Direction | None = None
     section: SectionSpec | None = None
     lines: Word | None = None

@@ -1,0 +1,72 @@
+"""Drive the devices of a project file: by itself, or following a studio."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from pliant.errors import InputError
+from pliant.hardware import Follower, Keyboard, Loop, LoopReport, Signals, Stop, studio_stop
+from pliant.io.recording import Recorder
+from pliant.project.project import Project, load
+from pliant.project.schema_hardware import HardwareSpec
+from pliant.session import Session
+
+
+def drive(
+    path: str | Path,
+    *,
+    aims: Mapping[str, Any] | None = None,
+    seconds: float | None = None,
+    dry_run: bool = False,
+    record: str | Path | None = None,
+) -> LoopReport:
+    """Run the robot of a project file on its devices until the time is over, or space, escape, q, Ctrl+C or SIGTERM stop it.
+
+    aims: targets of effectors by row, instead of those of the file. record: a file (.mcap) for what happens.
+    """
+    project = load(path)
+    hardware = _hardware(project)
+    session = Session(project.robot, period=1.0 / hardware.rate, summary=project.spec.summary)
+    for row, value in (aims or {}).items():
+        session.aim(row, value)
+    stop = Stop()
+    with ExitStack() as stack:
+        recorder = None if record is None else stack.enter_context(Recorder(record, session.stage))
+        stack.enter_context(Signals(stop))
+        stack.enter_context(Keyboard(stop))
+        loop = Loop(
+            session,
+            project.devices(),
+            rate=hardware.rate,
+            watchdog=max(hardware.watchdog, 1.0 / hardware.rate),
+            dry_run=dry_run,
+            stop=stop,
+            recorder=recorder,
+        )
+        return loop.run(seconds=seconds)
+
+
+@contextmanager
+def following(window: Any, project: Project, *, dry_run: bool = False) -> Iterator[Follower]:
+    """The devices of a project follow an open studio; its pause and reset are emergency stops, and `resume` arms again."""
+    hardware = _hardware(project)
+    desk, stop = window.loop.desk, Stop()
+    studio_stop(desk, stop)
+    with Follower(
+        desk.session, project.devices(), watchdog=hardware.watchdog, dry_run=dry_run, stop=stop
+    ) as follower:
+        yield follower
+
+
+def _hardware(project: Project) -> HardwareSpec:
+    if project.spec.hardware is None:
+        raise InputError(
+            project.source.path.name,
+            expected="a [hardware] table",
+            got="none",
+            hint="docs/hardware.md has one.",
+        )
+    return project.spec.hardware
