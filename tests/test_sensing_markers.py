@@ -203,6 +203,19 @@ def test_wrong_units_are_noticed(estimator, factor, unit):
     assert estimator.step(real).certificate.status == "tracking"
 
 
+def test_clouds_in_another_unit_are_noticed(estimator):
+    """Unlabelled points in millimetres are far from every marker: not hidden, but wrong; and so is their registration."""
+    real = frame_of(estimator, 0.1 * LAYOUT.applied).reshape(-1, 3)
+    tracker = MarkerTracker(estimator)
+    assert tracker.allocate(real).hidden.size == 0
+    with pytest.raises(pl.InputError, match="Divide by 1000"):
+        tracker.frame(1e3 * real)
+    with pytest.raises(pl.InputError, match="Divide by 1000"):
+        register(1e3 * real, real)
+    away = tracker.frame(real + 1.0)["markers"]  # elsewhere, but of the right size: all hidden
+    assert np.isnan(away).all()
+
+
 def test_frames_that_cannot_be_used_are_named(robot, estimator):
     real = frame_of(estimator, LAYOUT.applied)
     with pytest.raises(pl.InputError, match="36 numbers"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.bodies import Solid
+from pliant.bodies import Rigid, Solid
 from pliant.interactions import Cable
 from pliant.laws import Bounded
 from pliant.materials import Hooke
@@ -30,28 +30,34 @@ def parallel(
     poisson: float = 0.45,
     density: float = 1080.0,
     tension: float = 15.0,
+    insert: float = 0.0,
+    cable_points: int = 14,
     gravity: tuple[float, float, float] = (0.0, 0.0, 0.0),
 ) -> Robot:
     """Four silicone legs at right angles that rise from fixed feet and meet in a square hub at the height `rise` [m].
 
     After the cable-driven parallel soft robot of Zhang, Dequidt and Duriez, 'Vision-based sensing of external forces acting on soft
     robots using finite element method', RA-L 2018: 4080 linear tetrahedra (theirs 4147), 300 kPa, four cables; the paper gives no
-    sizes. `order=2` replaces them by quadratic ones, which do not lock; `cells` are along a leg, across it and through its thickness.
+    sizes. `order=2` replaces them by curved quadratic ones, which do not lock; `cells` are along a leg, across it and through its
+    thickness. With an `insert` [m], a hard square of that half width in the hub holds the cables' ends: an end that pulls on one
+    point of the body goes in the deeper the finer the mesh.
     Cable n runs inside leg n, near its upper side, from the foot to the middle of the hub: pulled, it draws the hub towards its foot.
     Rows: "cable 1" to "cable 4", up to `tension` [N]; "tip", the middle of the hub's upper side. `pliant.robots.parallel_layouts`
     are places for markers and forces on it.
     """
-    mesh = _cross(reach, width, thickness, rise, foot, cells)
+    mesh = _cross(reach, width, thickness, rise, foot, cells, order)
+    hard = lambda x: np.abs(x[:, :2]).max(axis=1) <= insert * (1 + 1e-9)
     body = Solid(
         mesh,
         Hooke(young=young, poisson=poisson),
         density=density,
         fixed=lambda x: np.abs(x[:, :2]).max(axis=1) >= reach - foot - 1e-9,
         order=order,
+        rigid=Rigid(nodes=hard, name="insert") if insert else (),
     )
     rows = {}
     for n in range(4):
-        along = np.linspace(reach - foot / 2, 0.0, 14)
+        along = np.linspace(reach - foot / 2, 0.0, cable_points)
         path = _lifted(_turned(along, 0.0, 0.3 * thickness, n), width, rise, reach - foot)
         rows[f"cable {n + 1}"] = Row(
             Cable(body.points(path, outside="nearest")), Bounded(effort=(0.0, tension))
@@ -60,7 +66,9 @@ def parallel(
     return Robot(body, rows, gravity=gravity, name="parallel")
 
 
-def _cross(reach: float, width: float, thickness: float, rise: float, foot: float, cells: tuple) -> Mesh:
+def _cross(
+    reach: float, width: float, thickness: float, rise: float, foot: float, cells: tuple, order: int
+) -> Mesh:
     along, across, layers = cells
     half, low = width / 2, -thickness / 2
     hub = box(
@@ -72,6 +80,7 @@ def _cross(reach: float, width: float, thickness: float, rise: float, foot: floa
     quarter = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     legs = [leg.transformed(rotation=np.linalg.matrix_power(quarter, n)) for n in range(4)]
     flat = join([hub, *legs], weld=1e-6 * width)
+    flat = flat.tetrahedra().quadratic() if order == 2 else flat  # bent with its mid nodes
     return flat.with_nodes(_lifted(flat.nodes, width, rise, reach - foot)).tetrahedra()
 
 
@@ -95,7 +104,7 @@ def _lifted(flat: np.ndarray, width: float, rise: float, end: float) -> np.ndarr
     return height + flat[:, 2:] * normal
 
 
-def _on_legs(places: list[tuple[int, float, float]]) -> np.ndarray:
+def on_legs(places: list[tuple[int, float, float]]) -> np.ndarray:
     """Points of the upper side (n, 3) [m]: leg, millimetres along it from the axis of the robot, and aside."""
     flat = np.concatenate(
         [_turned(np.array([1e-3 * a]), 1e-3 * b, 0.4999 * THICKNESS, leg) for leg, a, b in places]
@@ -112,7 +121,7 @@ def _layouts() -> dict[str, Layout]:
     more = [(0, 0.0, 0.0), (1, 26.0, 0.0), (3, 26.0, 0.0), (0, 40.0, 0.0)]
     here = [(0, 30.0, 3.0), (2, 22.0, -3.0), (1, 30.0, 0.0)]
     pair = np.array([[0, 0, FORCE], [0, 0, -FORCE]])
-    make = lambda markers, candidates: Layout(_on_legs(markers), _on_legs(candidates), (0, 1), pair)
+    make = lambda markers, candidates: Layout(on_legs(markers), on_legs(candidates), (0, 1), pair)
     return {
         "r1": make(spread, loaded),
         "r2": make(spread, [*loaded, more[0]]),

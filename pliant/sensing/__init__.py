@@ -1,19 +1,25 @@
 """External forces from what markers and other sensors say: how strong, where, and how sure."""
 
 from pliant.sensing.allocation import Allocation, MarkerTracker, allocate
+from pliant.sensing.calibration import Calibration, calibrate
+from pliant.sensing.doubts import usual_doubts
 from pliant.sensing.estimate import Estimate, SensingCertificate
 from pliant.sensing.estimator import ForceEstimator
+from pliant.sensing.fitted import Fitted
 from pliant.sensing.identifiability import Identifiability
 from pliant.sensing.instruments import Pushes, instrumented
 from pliant.sensing.layout import Layout
 from pliant.sensing.location import ForceLocator, Location
 from pliant.sensing.placement import Placement, place_markers
 from pliant.sensing.places import Places, places
+from pliant.sensing.record import Record
 from pliant.sensing.registration import Rigid, register
 
 __all__ = [
     "Allocation",
+    "Calibration",
     "Estimate",
+    "Fitted",
     "ForceEstimator",
     "ForceLocator",
     "Identifiability",
@@ -23,11 +29,14 @@ __all__ = [
     "Placement",
     "Places",
     "Pushes",
+    "Record",
     "Rigid",
     "SensingCertificate",
     "allocate",
+    "calibrate",
     "instrumented",
     "place_markers",
     "places",
     "register",
+    "usual_doubts",
 ]

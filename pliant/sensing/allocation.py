@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from pliant.errors import InputError, as_floats, is_number
 from pliant.sensing.estimator import ForceEstimator
 from pliant.sensing.instruments import MARKERS
-from pliant.sensing.registration import Rigid
+from pliant.sensing.registration import Rigid, check_size
 
 OFFSETS = 3  # rounds in which an offset common to all markers is taken off
 
@@ -43,7 +43,8 @@ def allocate(points: ArrayLike, expected: ArrayLike, *, gate: float) -> Allocati
         raise InputError("gate", expected="a positive number [m]", got=repr(gate))
     if not np.isfinite(model).all():
         raise InputError("expected positions", expected="finite numbers", got="others")
-    usable = np.flatnonzero(np.isfinite(seen).all(axis=1))
+    good = np.isfinite(seen).all(axis=1)
+    usable = np.flatnonzero(good)
     offset, index = np.zeros(3), np.full(len(model), -1)
     for _ in range(OFFSETS):
         before, index = index, _assigned(seen[usable], model + offset, gate)
@@ -55,7 +56,9 @@ def allocate(points: ArrayLike, expected: ArrayLike, *, gate: float) -> Allocati
     index = np.where(found, usable[index] if len(usable) else -1, -1)
     labelled = np.full(model.shape, np.nan)
     labelled[found] = seen[index[found]]
-    return Allocation(labelled, index, np.setdiff1d(usable, index[found]))
+    spare = good.copy()
+    spare[index[found]] = False
+    return Allocation(labelled, index, np.flatnonzero(spare))
 
 
 def _assigned(points: np.ndarray, model: np.ndarray, gate: float) -> np.ndarray:
@@ -108,9 +111,11 @@ class MarkerTracker:
     def allocate(self, points: ArrayLike) -> Allocation:
         """Which point is which marker."""
         seen = _positions("points", points)
-        return allocate(
-            seen if self.transform is None else self.transform.apply(seen), self.expected, gate=self.gate
-        )
+        moved = seen if self.transform is None else self.transform.apply(seen)
+        found = allocate(moved, self.expected, gate=self.gate)
+        if (found.index < 0).all() and len(found.spurious) > 2:
+            check_size(moved[found.spurious], self.expected)
+        return found
 
     def frame(self, points: ArrayLike) -> dict[str, np.ndarray]:
         """A frame for the estimator's `step`."""

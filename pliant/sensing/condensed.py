@@ -29,13 +29,17 @@ INF = float("inf")
 
 @dataclass(frozen=True)
 class Commands:
-    """Rows (na,) whose commands are doubtful, the standard deviation (na,) of each, and whether the errors are estimated."""
+    """Rows (na,) whose commands are doubtful, the standard deviation (na,) of each, and whether the errors are estimated.
+
+    `shared` is the relative deviation of a factor on all of them.
+    """
 
     rows: np.ndarray
     sigma: np.ndarray
     estimated: bool
     names: tuple[str, ...] = ()
     scale: float = 0.0  # deviation of the scale of all known loads about 1, if that is estimated; 0 if not
+    shared: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,8 @@ class Condensed:
     """Blocks of the condensed problem, all for total efforts; `d` are δ without unknown forces, less what is imposed."""
 
     H: SparseRows  # of all condensed rows
-    free: np.ndarray  # (ndof,) free motion
+    free: np.ndarray  # (ndof,) motion with the efforts at hand
+    before: np.ndarray  # those of the condensed rows
     d_s: np.ndarray
     d_u: np.ndarray
     B_s: np.ndarray  # (ns, nf + na)
@@ -74,11 +79,13 @@ def condense(
     commands: Commands,
     contacts: Contacts | None,
     internal: np.ndarray | None,
+    efforts: tuple[np.ndarray, np.ndarray],
     scale: float = 1.0,
 ) -> Condensed:
-    """Blocks of W = H K⁻¹ Hᵀ, and the free motion under the given efforts.
+    """Blocks of W = H K⁻¹ Hᵀ, and the motion under the given efforts and those at hand: how far it is from equilibrium.
 
-    `internal` (ndof,) [N]: forces that scale with E; `scale`: what gravity was scaled by in this linearisation.
+    `internal` (ndof,) [N]: forces that scale with E; `efforts` at hand, of all rows and of contacts; `scale`: what gravity was scaled by
+    in this linearisation.
     """
     c, held = roles.conditions, roles.held
     rows = np.concatenate([roles.sensors, roles.unknown, commands.rows, held])
@@ -91,8 +98,9 @@ def condense(
     if commands.scale and internal is not None:
         weight = (linear.r + internal) / scale
         right, load = right + (1.0 - scale) * weight, weight + given
-    free = factor.solve(right)
-    d = delta + H.dot(free)
+    before = _at_hand(roles, commands, efforts) if load is None else np.zeros(len(delta))
+    free = factor.solve(right + H.transpose_dot(before))
+    d = delta + H.dot(free) - W @ before
     young = np.zeros(len(d)) if internal is None or load is not None else -H.dot(factor.solve(internal))
     ns, nf, na, nh = len(roles.sensors), len(roles.unknown), len(commands.rows), len(held)
     s, x, u = slice(0, ns), slice(ns, ns + nf + na), slice(ns + nf + na, len(d))
@@ -108,7 +116,18 @@ def condense(
     one_sided = np.ones(len(d_u), bool)
     one_sided[: len(roles.equal)] = False
     effort = c.given[commands.rows]
-    return Condensed(H, free, d[s], d_u, B_s, B_u, W[s, u], W_uu, young[s], young[u], one_sided, effort, load)
+    parts = (d[s], d_u, B_s, B_u, W[s, u], W_uu, young[s], young[u])
+    return Condensed(H, free, before, *parts, one_sided, effort, load)
+
+
+def _at_hand(roles: Roles, commands: Commands, efforts: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Efforts at hand of the condensed rows: of sensors none, of doubtful commands what they are off."""
+    lam, contact = efforts
+    c, rows = roles.conditions, commands.rows
+    errors = np.where(c.given[rows], lam[rows] - c.effort[rows], 0.0)
+    return np.concatenate(
+        [np.zeros(len(roles.sensors)), lam[roles.unknown], errors, lam[roles.held], contact]
+    )
 
 
 def system(condensed: Condensed, readings: np.ndarray, holds: np.ndarray) -> System:
@@ -138,13 +157,11 @@ class Whitened:
 def whiten(
     linear: System, weights: Weights, seen: np.ndarray, prior: np.ndarray, columns: np.ndarray
 ) -> Whitened:
-    """Rows that are seen, whitened; below, x / prior (nx,) = 0 where a prior is finite. `columns`: which x are estimated."""
+    """Rows that are seen, whitened; below, prior (p, nx) x = 0. `columns`: which x are estimated."""
     both = weights.whitened(np.column_stack([linear.A, linear.b]), seen)
-    priors = np.flatnonzero(np.isfinite(prior) & columns)
-    below = np.zeros((len(priors), len(prior)))
-    below[np.arange(len(priors)), priors] = 1.0 / prior[priors]
+    below = prior[~prior[:, ~columns].any(axis=1)]
     A = np.concatenate([both[:, :-1], below])[:, columns]
-    return Whitened(A, np.concatenate([both[:, -1], np.zeros(len(priors))]), seen)
+    return Whitened(A, np.concatenate([both[:, -1], np.zeros(len(below))]), seen)
 
 
 def solve(
@@ -238,11 +255,11 @@ def _mode(c, readings, weights, seen, prior, columns, bounds, start) -> np.ndarr
 def recovered(
     factor: Factor, condensed: Condensed, roles: Roles, x: np.ndarray, lam_u: np.ndarray
 ) -> np.ndarray:
-    """dq = free + K⁻¹ Hᵀ(0, λ_f, errors of given efforts, λ_u), (ndof,), and what the scale of known loads adds."""
+    """dq = free + K⁻¹ Hᵀ((0, λ_f, errors of given efforts, λ_u) − at hand), (ndof,), and what the scale of known loads adds."""
     nf, na = len(roles.unknown), len(condensed.given)
     errors = np.where(condensed.given, x[nf : nf + na], 0.0)
     chosen = np.concatenate([np.zeros(len(roles.sensors)), x[:nf], errors, lam_u])
-    right = condensed.H.transpose_dot(chosen)
+    right = condensed.H.transpose_dot(chosen - condensed.before)
     if condensed.load is not None:
         right = right + x[-1] * condensed.load
     return condensed.free + factor.solve(right)

@@ -24,7 +24,8 @@ class SensingCertificate:
     `status`: "converged" (equilibrium and best fit, to the tolerance), "tracking" (one linearisation nearer to it), "undetermined" (too
     few readings for the unknowns, which are then of least size), "blind" (no readings: forces are kept) or "not converged".
     `misfit` is the root mean square of residuals over their stated noise, per degree of freedom: about 1 where noise is all there is;
-    NaN without degrees of freedom. `decrement` [m]: how far the state still is from equilibrium. `condition` of the whitened matrix with
+    NaN without degrees of freedom. `decrement` [m]: how far the state was from equilibrium when it was linearised last, which
+    leaves less. `condition` of the whitened matrix with
     unit columns. `at_bounds` names unknowns that stand at a bound, `shift` > 0 a tangent that was regularised.
     """
 
@@ -72,6 +73,10 @@ class Estimate:
     command_error: Mapping[str, float] = field(default_factory=dict)
     contacts: Contacts | None = None
     contact_force: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    contact_deviation: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (n,) [N], from noise alone
+    contact_sum_deviation: float = (
+        0.0  # of the sum of contact forces: neighbours share it in ways that hardly show
+    )
     timings: Mapping[str, float] = field(default_factory=dict)
     spans: Mapping[str, slice] = field(default_factory=dict)  # of the unknown rows, in the covariance
     young: float = 1.0  # estimated Young's modulus over the model's

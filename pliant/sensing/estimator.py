@@ -21,14 +21,15 @@ from pliant.errors import InputError, PliantWarning
 from pliant.laws import Law
 from pliant.robot import Robot
 from pliant.sensing import readings as reading
+from pliant.sensing.doubts import check_doubts, doubtful, prior_rows
 from pliant.sensing.estimate import Estimate, SensingCertificate
 from pliant.sensing.identifiability import Identifiability, identifiability
-from pliant.sensing.inputs import check_doubts, check_influence, doubtful
+from pliant.sensing.inputs import check_influence
 from pliant.sensing.instruments import instrumented
 from pliant.sensing.model import Choose, Model
 from pliant.sensing.pose import Move, Pose
 from pliant.sensing.roles import Noise
-from pliant.sensing.uncertainty import covariance
+from pliant.sensing.uncertainty import contact_deviation, covariance
 from pliant.state import State
 
 INF = float("inf")
@@ -42,8 +43,8 @@ class ForceEstimator:
 
     markers, candidates, direction, effort: more rows, see `instrumented`. noise: standard deviation of readings, one number for all
     that are lengths [m], or by row name in the row's unit. offset [m]: deviation of an offset that all markers share. young:
-    relative deviation of Young's modulus; command_error: deviation of what `Known` rows are told (N, m …), by row name; both widen
-    the covariance. estimate_young=True and estimate_commands=True estimate those errors too, about zero with that deviation.
+    relative deviation of Young's modulus; command_error: deviation of what `Known` rows are told (N, m …), by row name;
+    command_scale: relative deviation of a factor that these commands share. All widen the covariance. estimate_young=True and estimate_commands=True estimate those errors too, about zero with that deviation.
     prior [N]: deviation of unknown efforts about zero, infinite if nothing is known of them; with it, fewer readings than
     unknowns are allowed.
     """
@@ -64,21 +65,25 @@ class ForceEstimator:
         young: float = 0.0,
         estimate_young: bool = False,
         command_error: Mapping[str, float] | None = None,
+        command_scale: float = 0.0,
         estimate_commands: bool = False,
         prior: float = INF,
         obstacles: Obstacle | Iterable[Obstacle] = (),
         state: State | None = None,
     ) -> None:
         self.robot = instrumented(robot, markers, candidates, direction=direction, effort=effort)
-        check_doubts(young, estimate_young, offset, prior)
+        check_doubts(young, estimate_young, offset, prior, command_scale)
         self.young, self.prior = float(young), float(prior)
         self._doubts = {  # for an estimator with other candidates
             "noise": noise, "offset": offset, "young": young, "estimate_young": estimate_young, "prior": prior,
-            "command_error": command_error, "estimate_commands": estimate_commands, "obstacles": obstacles,
+            "command_error": command_error, "command_scale": command_scale,
+            "estimate_commands": estimate_commands, "obstacles": obstacles,
         }  # fmt: skip
         self.model = Model(self.robot, laws, noise, obstacles, state, doubt_young=young > 0, offset=offset)
         scale = young if estimate_young else 0.0
-        self.commands = doubtful(self.robot, self.model.laws, command_error or {}, estimate_commands, scale)
+        self.commands = doubtful(
+            self.robot, self.model.laws, command_error or {}, estimate_commands, scale, command_scale
+        )
         self.pose: Pose = self.model.start
         self._check_question()
 
@@ -142,9 +147,10 @@ class ForceEstimator:
         seen = np.isfinite(values) & np.isfinite(roles.noise)
         count, length, before = 0, self.robot.length, self.pose
         move, far, decrement = None, INF, INF
+        prior = prior_rows(roles, self.commands, self.prior)
         while count < iterations and far > CONVERGED * length:
             goal, part = self._goal(values, seen)
-            move = model.move(self.pose, goal, seen, self._prior, self.commands, self._choose)
+            move = model.move(self.pose, goal, seen, prior, self.commands, self._choose)
             self.pose, count, decrement = move.pose, count + 1, model.decrement(move)
             far = max(move.longest, decrement) if part == 1.0 and move.shift == 0.0 else INF
         assert move is not None
@@ -164,14 +170,6 @@ class ForceEstimator:
         part = min(1.0, TASK * self.robot.length / farthest) if farthest > 0 else 1.0
         return here + part * (values - here), part
 
-    @property
-    def _prior(self) -> np.ndarray:
-        """Deviation of every x about zero."""
-        scale = [self.commands.scale] if self.commands.scale else []
-        return np.concatenate(
-            [np.full(len(self.model.roles.unknown), self.prior), self.commands.sigma, scale]
-        )
-
     def _estimate(self, move, values, seen, status, count, begin) -> Estimate:
         model, roles, robot, pose = self.model, self.model.roles, self.robot, self.pose
         residual = np.where(seen, values - model.sensed(pose), np.nan)
@@ -189,10 +187,18 @@ class ForceEstimator:
             dict(named),
             pose.contacts,
             pose.force / pose.scale,
+            *self._contact_deviation(move, pose),
             {**model.work.timings, "total": perf_counter() - begin},
             roles.unknown_spans,
             1.0 / pose.scale,
         )
+
+    def _contact_deviation(self, move: Move, pose: Pose) -> tuple[np.ndarray, float]:
+        """Of the contacts at the pose, (n,) [N], zero for those that did not push in the move; and of their sum."""
+        if pose.contacts is None or move.start.contacts is None:
+            return np.zeros(0), 0.0
+        each, total = contact_deviation(move, self.model.roles, len(move.start.contacts))
+        return pose.contacts.carried_forces(move.start.contacts, each, len(pose.contacts)), total
 
     def _certificate(
         self, move: Move, residual: np.ndarray, status: str, count: int, decrement: float

@@ -150,7 +150,7 @@ class Model:
         nh = len(roles.held)
         scale = 1.0 + (float(x[-1]) if condensed.load is not None else 0.0)
         moved, longest = self._advance(pose, dq, lam, lam_u[nh:], scale)
-        return Move(moved, x, fit, made, white, columns, factor, condensed, holds, shift, longest)
+        return Move(pose, moved, x, fit, made, white, columns, factor, condensed, holds, shift, longest)
 
     def _solve(self, condensed, pose, goal, seen, prior, columns, commands):
         roles, free = self.roles, np.full(len(columns) - len(self.roles.unknown), np.inf)
@@ -205,13 +205,16 @@ class Model:
         return holds
 
     def decrement(self, move: Move) -> float:
-        """How far the pose reached is from equilibrium with the same efforts [m], by the factor at hand."""
-        dq = self.work.timed("recover", move.factor.solve, move.pose.residual())
-        return self._longest(dq)
+        """How far the pose that the move began at was from equilibrium [m]; where the scale of loads is estimated, the pose reached,
+        with the factor at hand."""
+        if move.condensed.load is None:
+            return self._longest(move.condensed.free)
+        return self._longest(self.work.timed("recover", move.factor.solve, move.pose.residual()))
 
     def _condense(self, factor: Factor, linear: Linear, pose: Pose, commands: Commands) -> Condensed:
         internal = self._elastic_forces(pose) if self.doubt_young else None
-        return condense(factor, linear, self.roles, commands, pose.contacts, internal, pose.scale)
+        efforts = pose.lam, pose.force
+        return condense(factor, linear, self.roles, commands, pose.contacts, internal, efforts, pose.scale)
 
     def _elastic_forces(self, pose: Pose) -> np.ndarray:
         """f(q) (ndof,) [N]: near equilibrium, what all loads and efforts balance."""

@@ -42,8 +42,9 @@ class Pose:
 
 @dataclass(frozen=True)
 class Move:
-    """What one linearisation led to; x are unknown efforts and errors of commands, `columns` which of these were estimated."""
+    """What one linearisation at `start` led to; x are unknown efforts and errors of commands, `columns` which of these were estimated."""
 
+    start: Pose
     pose: Pose
     x: np.ndarray
     fit: Fit

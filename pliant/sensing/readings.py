@@ -9,13 +9,13 @@ import numpy as np
 
 from pliant.errors import InputError, as_floats
 from pliant.robot import Robot
-from pliant.sensing.roles import Roles
+from pliant.sensing.roles import Roles, Sensors
 
 FACTORS = ((1e3, "millimetres"), (1e2, "centimetres"), (1e-3, "kilometres"))
 FAR = 3.0  # lengths of the robot: markers farther than that from the model are suspect
 
 
-def vector(robot: Robot, roles: Roles, frame: Mapping[str, Any] | Any) -> np.ndarray:
+def vector(robot: Robot, roles: Roles | Sensors, frame: Mapping[str, Any] | Any) -> np.ndarray:
     """Readings (ns,) of a frame, NaN where hidden or not given and no law gives a value.
 
     A frame is a dictionary from sensor name to readings, or the readings of the only sensor row: (m,), or (P, 3) of P markers.
@@ -33,7 +33,7 @@ def vector(robot: Robot, roles: Roles, frame: Mapping[str, Any] | Any) -> np.nda
     return out
 
 
-def _only(roles: Roles) -> str:
+def _only(roles: Roles | Sensors) -> str:
     if len(roles.sensor_spans) > 1:
         expected = f"a dictionary with some of {list(roles.sensor_spans)}"
         raise InputError("frame", expected=expected, got="readings without a name")
@@ -50,7 +50,7 @@ def _reading(name: str, value: Any, size: int) -> np.ndarray:
     return reading.ravel()
 
 
-def check_unit(readings: np.ndarray, model: np.ndarray, roles: Roles, length: float) -> None:
+def check_unit(readings: np.ndarray, model: np.ndarray, roles: Roles | Sensors, length: float) -> None:
     """Raise InputError where lengths read (ns,) would fit the model's δ (ns,) [m] in another unit and do not in metres."""
     seen = np.isfinite(readings) & roles.metres & np.isfinite(roles.noise)
     if not seen.any():

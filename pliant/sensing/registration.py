@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from pliant.errors import InputError, as_floats
 
+WRONG_UNIT = 30.0  # times as large, or as small: no rigid motion
 COLLINEAR = 1e-6  # second largest spread over the largest: below that, points lie on a line
 
 
@@ -46,9 +47,22 @@ def register(source: ArrayLike, target: ArrayLike) -> Rigid:
     spread = np.linalg.svd(s - middle, compute_uv=False)
     if spread[1] <= COLLINEAR * spread[0]:
         raise InputError("source", expected="points that do not lie on one line", got="points on a line")
+    check_size(s, t)
     U, _, Vt = np.linalg.svd((s - middle).T @ (t - aim))
     mirror = np.diag([1.0, 1.0, np.sign(np.linalg.det(Vt.T @ U.T))])
     R = Vt.T @ mirror @ U.T
     move = aim - R @ middle
     rms = float(np.sqrt(((s @ R.T + move - t) ** 2).sum(axis=1).mean()))
     return Rigid(R, move, rms)
+
+
+def check_size(points: np.ndarray, model: np.ndarray) -> None:
+    """Raise InputError where points (n, 3) are spread so much wider, or less, than a model's (m, 3) that their unit must be another."""
+    size = lambda x: float(np.sqrt(((x - x.mean(axis=0)) ** 2).sum(axis=1).mean()))
+    ratio = size(points) / max(size(model), 1e-300)
+    if ratio > WRONG_UNIT or 0.0 < ratio < 1.0 / WRONG_UNIT:
+        factor = 10.0 ** round(float(np.log10(ratio)))
+        hint = f"Are they in another unit? Divide by {factor:g}."
+        raise InputError(
+            "points", expected="metres", got=f"points spread {ratio:.3g} times as wide", hint=hint
+        )

@@ -42,6 +42,33 @@ class Roles:
         return np.concatenate([self.equal, self.pushing])
 
 
+@dataclass(frozen=True)
+class Sensors:
+    """What is read: scalar readings (ns,) of all rows with a Measured law, one row after the other."""
+
+    names: tuple[str, ...]
+    noise: np.ndarray  # standard deviation of each reading, in its unit
+    value: np.ndarray  # readings that the laws give, NaN where none
+    metres: np.ndarray  # whether a reading is a length
+    sensor_spans: Mapping[str, slice]
+
+
+def compile_sensors(robot: Robot, chosen: Mapping[str, Law], noise: Noise) -> Sensors:
+    """The sensors among rows with these laws."""
+    names = tuple(name for name, law in chosen.items() if law.role == "sensor")
+    if not names:
+        raise InputError("robot", expected="at least one row with a Measured law, or markers=", got="none")
+    sizes = {name: robot.rows[name].interaction.size for name in names}
+    sigma = _noise(robot, list(names), chosen, noise)
+    return Sensors(
+        names,
+        np.concatenate([sigma[n] for n in names]),
+        np.concatenate([_value(robot, n, chosen[n]) for n in names]),
+        np.concatenate([np.full(sizes[n], _is_length(robot, n)) for n in names]),
+        _spans(sizes),
+    )
+
+
 def compile_roles(robot: Robot, laws: Mapping[str, Law] | None, noise: Noise) -> Roles:
     """Roles of all rows, after the laws given instead of the robot's own."""
     chosen = robot.chosen_laws(laws)
@@ -50,10 +77,8 @@ def compile_roles(robot: Robot, laws: Mapping[str, Law] | None, noise: Noise) ->
         law.check(interaction.size, interaction.effort_range, name)
     conditions = robot.forward(laws)
     rows = {name: np.arange(span.start, span.stop) for name, span in robot.spans.items()}
-    reading = [name for name, law in chosen.items() if law.role == "sensor"]
+    sensors = compile_sensors(robot, chosen, noise)
     asked = [name for name, law in chosen.items() if law.role == "unknown"]
-    if not reading:
-        raise InputError("robot", expected="at least one row with a Measured law, or markers=", got="none")
     if not asked:
         raise InputError("robot", expected="at least one row with an Unknown law, or candidates=", got="none")
     solved = conditions.solved
@@ -61,19 +86,18 @@ def compile_roles(robot: Robot, laws: Mapping[str, Law] | None, noise: Noise) ->
     unbounded = np.isinf(conditions.low[solved]) & np.isinf(conditions.high[solved])
     join = lambda parts: np.concatenate([np.zeros(0), *parts])
     bounds = [_bounds(robot, name, chosen[name]) for name in asked]
-    sigma = _noise(robot, reading, chosen, noise)
     return Roles(
-        sensors=np.concatenate([rows[n] for n in reading]),
+        sensors=np.concatenate([rows[n] for n in sensors.names]),
         unknown=np.concatenate([rows[n] for n in asked]),
         equal=solved[unbounded],
         pushing=solved[~unbounded],
         conditions=conditions,
         effort=(join([b[0] for b in bounds]), join([b[1] for b in bounds])),
-        noise=join([sigma[n] for n in reading]),
-        value=join([_value(robot, n, chosen[n]) for n in reading]),
-        metres=np.concatenate([np.full(len(rows[n]), _is_length(robot, n)) for n in reading]),
+        noise=sensors.noise,
+        value=sensors.value,
+        metres=sensors.metres,
         names=tuple(_scalar(n, k, len(rows[n])) for n in asked for k in range(len(rows[n]))),
-        sensor_spans=_spans({n: len(rows[n]) for n in reading}),
+        sensor_spans=sensors.sensor_spans,
         unknown_spans=_spans({n: len(rows[n]) for n in asked}),
     )
 

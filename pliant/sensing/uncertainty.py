@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.sensing.condensed import Commands
+from pliant.sensing.doubts import together
 from pliant.sensing.pose import Move
 from pliant.sensing.roles import Roles
 from pliant.sensing.weights import Weights
@@ -32,6 +33,8 @@ def covariance(move: Move, roles: Roles, weights: Weights, commands: Commands, y
         doubtful.append(young * move.system.young)
     if not commands.estimated:
         doubtful += [s * move.system.A[:, nf + k] for k, s in enumerate(commands.sigma)]
+        if commands.shared:
+            doubtful.append(move.system.A[:, nf : nf + len(commands.rows)] @ together(roles, commands))
     if doubtful:
         moved = gain[:, :readings] @ weights.whitened(np.column_stack(doubtful), seen)
         out = out + moved @ moved.T
@@ -43,3 +46,22 @@ def covariance(move: Move, roles: Roles, weights: Weights, commands: Commands, y
         unseen = np.flatnonzero(determined[:nf] < 1.0 - 1e-6)
         out[unseen, unseen] = np.inf
     return out
+
+
+def contact_deviation(move: Move, roles: Roles, contacts: int) -> tuple[np.ndarray, float]:
+    """Standard deviations [N] of contact forces (n,) and of their sum, from the noise of readings alone: λ_u = −back·(x, 1).
+
+    Zero where nothing touches; infinite where readings do not determine what pushes there.
+    """
+    held = len(roles.held)
+    touching = np.flatnonzero(move.holds)
+    back = move.system.back[touching >= held, :-1][:, move.columns]
+    back = np.concatenate([back, back.sum(axis=0, keepdims=True)])
+    moved = back @ move.fit.gain
+    spread = np.linalg.norm(moved, axis=1) / move.pose.scale
+    if move.fit.rank < move.fit.gain.shape[0]:
+        left = np.abs(back - moved @ move.white.A).max(axis=1, initial=0.0)
+        spread[left > 1e-6 * np.abs(back).max(initial=1e-300)] = np.inf
+    out = np.zeros(contacts)
+    out[touching[touching >= held] - held] = spread[:-1]
+    return out, float(spread[-1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pliant.studies.study import Study
-from pliant.studies.zhang2018 import accurate, places, speed, weights, wrong
+from pliant.studies.zhang2018 import accurate, hybrid, placement, places, speed, tip, weights, wrong
 from pliant.studies.zhang2018.lab import FULL, QUICK, Lab
 from pliant.studies.zhang2018.paper import SOURCE
 
@@ -16,7 +16,10 @@ study = Study(
         "sheet": wrong.on_sheet,
         "robot": wrong.on_robot,
         "weights": weights.weights,
+        "tip": tip.tip,
         "places": places.places,
+        "placement": placement.placement,
+        "hybrid": hybrid.hybrid,
         "speed": speed.speed,
     },
     prepare=lambda quick: Lab(QUICK if quick else FULL),

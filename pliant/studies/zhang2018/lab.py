@@ -39,6 +39,7 @@ class Lab:
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         self.build = cache(self._build)
+        self.direct = cache(self._direct)
         self.shown = cache(self.markers)
 
     def _build(self, kind: str, young: float = YOUNG) -> Robot:
@@ -57,10 +58,13 @@ class Lab:
 
     def markers(self, name: str, share: float = 1.0) -> np.ndarray:
         """What markers (n, 3) [m] show under a share of the applied forces, by the direct model."""
+        laws = {**self.laws(name), "forces": Known(effort=share * self.layout(name).applied.ravel())}
+        return static(self.direct(name), laws).displacement["markers"].reshape(-1, 3)
+
+    def _direct(self, name: str) -> Robot:
+        """The direct model of a layout, with its markers and forces."""
         layout = self.layout(name)
-        robot = instrumented(self.build(name[0]), layout.markers, layout.candidates)
-        laws = {**self.laws(name), "forces": Known(effort=share * layout.applied.ravel())}
-        return static(robot, laws).displacement["markers"].reshape(-1, 3)
+        return instrumented(self.build(name[0]), layout.markers, layout.candidates)
 
     def estimator(
         self, name: str, *, modulus: float = YOUNG, more: float = 0.0, **options: Any

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from pliant.io.camera import Camera
 from pliant.io.render import Renderer
 from pliant.sensing import Estimate
 from pliant.sensing.instruments import FORCES, MARKERS
-from pliant.studies.figures import INK
+from pliant.studies.figures import INK, heading, new_figure
 
 BODY, MARKER, FOUND, TRUE, NONE = "#cfdde2", "#14181d", "#c2401c", "#1f6f8b", "#7b8794"
 FROM = (-58.0, 34.0)  # degrees, azimuth and elevation
@@ -25,44 +26,67 @@ def draw(
     per_newton: float = 0.06,
     view: tuple[float, float] = FROM,
     uncertain: bool = True,
+    true: tuple[np.ndarray, np.ndarray] | None = None,
+    candidates: np.ndarray | None = None,
 ) -> None:
     """An estimate on axes: `per_newton` [m] is the length of an arrow of one newton, `applied` (n, 3) [N] the true forces, if known.
 
-    `uncertain` shows the ellipses in which forces lie with 95 %.
+    `uncertain` shows the ellipses in which forces lie with 95 %. `true`: places (k, 3) [m] and forces (k, 3) [N] where these are not
+    at the places estimated; `candidates` (m, 3) other places that were searched. Markers that were hidden are hollow.
     """
-    camera = Camera.looking(*view)
-    from matplotlib.colors import to_rgb
-
-    image = Renderer(estimate.robot, camera, SCALE).body(
-        estimate.positions, np.tile(to_rgb(BODY), (len(estimate.positions), 1)), mesh=True
-    )
-    ax.imshow(image.pixels, extent=image.extent, zorder=1, interpolation="bilinear", aspect="equal")
-    flat = lambda x: camera.project(np.asarray(x))[..., :2]
-    model = estimate.displacement[MARKERS].reshape(-1, 3)
-    seen = model + estimate.residual[MARKERS].reshape(-1, 3)
-    ax.plot(*flat(seen).T, "o", color=MARKER, markersize=3.6, zorder=4)
-    interaction = estimate.robot.rows[FORCES].interaction
-    where = interaction.points[0].position(estimate.q)
-    arrows = estimate.forces(FORCES)
-    ax.plot(*flat(where).T, "o", markerfacecolor="white", markeredgecolor=NONE, markersize=4, zorder=5)
-    for place, force, axes in zip(where, arrows, estimate.ellipsoids(FORCES), strict=True):
+    flat = looked_at(ax, estimate.robot, estimate.positions, BODY, view)
+    _markers(ax, flat, estimate)
+    where = estimate.robot.rows[FORCES].interaction.points[0].position(estimate.q)
+    arrows, ellipsoids = estimate.forces(FORCES), estimate.ellipsoids(FORCES)
+    ring: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": NONE}
+    if candidates is not None:
+        ax.plot(*flat(candidates).T, "o", markersize=3, zorder=3, **ring)
+    ax.plot(*flat(where).T, "o", markersize=4, zorder=5, **ring)
+    for place, force, axes in zip(where, arrows, ellipsoids, strict=True):
         tip = place + per_newton * force
         _arrow(ax, flat(place), flat(tip), FOUND, 7)
         if uncertain:
             _ellipse(ax, flat(tip), per_newton * flat(axes))
-    if applied is not None:
-        for place, force in zip(where, applied, strict=True):
+    if applied is not None or true is not None:
+        places, forces = (where, np.asarray(applied)) if true is None else true
+        for place, force in zip(places, forces, strict=True):
             if np.any(force):
                 _arrow(ax, flat(place), flat(place + per_newton * force), TRUE, 6, width=3.2)
-    tips = where + per_newton * arrows
-    reach = per_newton * estimate.ellipsoids(FORCES) * float(uncertain)
+    tips, reach = where + per_newton * arrows, per_newton * ellipsoids * float(uncertain)
     around = (tips[:, None] + np.concatenate([reach, -reach], axis=1)).reshape(-1, 3)
-    ends = flat(np.concatenate([estimate.positions, tips, around]))
+    _limits(ax, flat(np.concatenate([estimate.positions, tips, around])))
+
+
+def _markers(ax: Any, flat: Callable[[np.ndarray], np.ndarray], estimate: Estimate) -> None:
+    """As measured; where hidden, hollow and as the model has them."""
+    model = estimate.displacement[MARKERS].reshape(-1, 3)
+    seen = model + estimate.residual[MARKERS].reshape(-1, 3)
+    hollow: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": MARKER, "markersize": 4.4}
+    ax.plot(*flat(seen).T, "o", color=MARKER, markersize=3.6, zorder=4)
+    ax.plot(*flat(model[np.isnan(seen).any(axis=1)]).T, "o", zorder=4, **hollow)
+
+
+def _limits(ax: Any, ends: np.ndarray) -> None:
+    """Room for all ends (n, 2), and no axes."""
     low, high = ends.min(axis=0), ends.max(axis=0)
     room = 0.05 * float((high - low).max())
     ax.set_xlim(low[0] - room, high[0] + room)
     ax.set_ylim(low[1] - room, high[1] + room)
     ax.set_axis_off()
+
+
+def looked_at(
+    ax: Any, robot: Any, positions: np.ndarray, colour: str, view: tuple[float, float] = FROM
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Draws a robot with its nodes at positions (k, 3) [m]; returns where points (…, 3) are in the picture (…, 2)."""
+    from matplotlib.colors import to_rgb
+
+    camera = Camera.looking(*view)
+    image = Renderer(robot, camera, SCALE).body(
+        positions, np.tile(to_rgb(colour), (len(positions), 1)), mesh=True
+    )
+    ax.imshow(image.pixels, extent=image.extent, zorder=1, interpolation="bilinear", aspect="equal")
+    return lambda x: camera.project(np.asarray(x))[..., :2]
 
 
 def _arrow(ax: Any, start: np.ndarray, end: np.ndarray, colour: str, order: int, width: float = 1.6) -> None:
@@ -90,7 +114,7 @@ def legend(figure: Any, *, uncertain: bool = True) -> None:
     from matplotlib.lines import Line2D
 
     signs = {
-        "marker": {"color": MARKER, "marker": "o", "linestyle": "", "markersize": 4},
+        "marker (hollow: hidden)": {"color": MARKER, "marker": "o", "linestyle": "", "markersize": 4},
         "candidate": {
             "markerfacecolor": "white",
             "markeredgecolor": NONE,
@@ -111,3 +135,22 @@ def legend(figure: Any, *, uncertain: bool = True) -> None:
         fontsize=8,
         labelcolor=INK,
     )
+
+
+def cases(
+    columns: int,
+    shown: Sequence[tuple[str, Estimate, dict[str, Any]]],
+    *,
+    size: tuple[float, float],
+    **options: Any,
+) -> Any:
+    """A figure of several estimates, each with a heading and options of `draw`; `size` [inches] of one."""
+    rows = -(-len(shown) // columns)
+    figure, axes = new_figure(size[0] * columns, size[1] * rows + 0.4, rows, columns)
+    for ax in axes.ravel():
+        ax.set_axis_off()
+    for ax, (words, estimate, own) in zip(axes.ravel(), shown, strict=False):
+        draw(ax, estimate, **{**options, **own})
+        heading(ax, words)
+    legend(figure, uncertain=options.get("uncertain", True))
+    return figure

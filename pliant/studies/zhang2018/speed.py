@@ -1,4 +1,4 @@
-"""Part 6: how long one frame takes, allocation of twenty unlabelled markers included, in units of a 1500 × 1500 matrix product."""
+"""Part 9: how long one frame takes, allocation of twenty unlabelled markers included, in units of a 1500 × 1500 matrix product."""
 
 from __future__ import annotations
 

@@ -14,11 +14,10 @@ from pliant.robots.sheet import THICKNESS
 from pliant.sensing import ForceEstimator, instrumented
 from pliant.static import static
 from pliant.studies.check import Check
-from pliant.studies.figures import heading, new_figure
 from pliant.studies.study import Findings, Picture
 from pliant.studies.zhang2018.lab import Lab
 from pliant.studies.zhang2018.paper import SHEET_ERRORS, WEIGHTS
-from pliant.studies.zhang2018.pictures import draw, legend
+from pliant.studies.zhang2018.pictures import cases
 
 YOUNG, NOISE = 290e3, 1e-4  # [Pa], [m]
 MARKERS = [(x, y, THICKNESS / 2) for x in (-0.036, -0.012, 0.012, 0.036) for y in (-0.03, 0.0, 0.03)]
@@ -41,34 +40,24 @@ def weights(lab: Lab) -> Findings:
     estimator = ForceEstimator(model, MARKERS, HOOKS, direction=down, noise=NOISE)
     columns = ("case", "F1", "F2", "paper's error", "mean error", "deviation [mN]", "misfit")
     table, errors, state = Table("Table IV: weights on the sheet, in mN", columns), [], None
-    found = estimator.step()
-    result = static(real)
+    shown, result = [], static(real)
     for pair, paper in zip(WEIGHTS, SHEET_ERRORS, strict=True):
         result = static(real, {"forces": Known(effort=1e-3 * np.array(pair))}, state=state)
         state, frames = result.state, []
+        found = estimator.step()
         for _ in range(lab.setting.trials // 6):
             frame = result.displacement["markers"].reshape(-1, 3) + NOISE * rng.normal(size=(len(MARKERS), 3))
             frame[rng.choice(len(MARKERS), HIDDEN, replace=False)] = np.nan
             found = estimator.converge(frame)
             frames.append(1e3 * found.effort["forces"])
         off = float(np.mean(np.abs(np.array(frames) - pair) / pair))
+        forces = np.outer(1e-3 * np.array(pair), down)
+        shown.append((f"{pair[0]} mN and {pair[1]} mN", found, {"applied": forces}))
         errors.append(off)
         mean, spread = np.mean(frames, axis=0), 1e3 * float(found.deviation("forces").max())
-        table.add(
-            **{
-                "case": f"{pair[0]} + {pair[1]}",
-                "F1": mean[0],
-                "F2": mean[1],
-                "paper's error": paper,
-                "mean error": off,
-                "deviation [mN]": spread,
-                "misfit": found.certificate.misfit,
-            }
-        )
-    figure, axes = new_figure(6.0, 4.0)
-    draw(axes[0, 0], found, applied=np.outer(1e-3 * np.array(WEIGHTS[-1]), down))
-    heading(axes[0, 0], f"{WEIGHTS[-1][0]} mN and {WEIGHTS[-1][1]} mN")
-    legend(figure)
+        row = (f"{pair[0]} + {pair[1]}", *mean, paper, off, spread, found.certificate.misfit)
+        table.add(**dict(zip(columns, row, strict=True)))
+    figure = cases(3, shown, size=(4.2, 3.0))
     average = float(np.mean(errors))
     checks = [
         Check.at_most("mean error of intensities", average, LIMIT, paper=float(np.mean(SHEET_ERRORS))),
@@ -78,7 +67,7 @@ def weights(lab: Lab) -> Findings:
         ),
     ]
     return Findings(
-        "Weights on the sheet", TEXT, [table], checks, [Picture("weights", "The last pair.", figure)]
+        "Weights on the sheet", TEXT, [table], checks, [Picture("weights", "One frame of each pair.", figure)]
     )
 
 

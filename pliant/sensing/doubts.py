@@ -1,0 +1,114 @@
+"""What a model does not know exactly, as rows below the readings: errors of commands, the scale of loads, forces themselves.
+
+P x = 0 + unit noise          errors of commands have covariance  diag(σ²) + s² v vᵀ:  each its own, and a factor that all share
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import InputError, is_number
+from pliant.laws import Known, Law
+from pliant.robot import Robot
+from pliant.sensing.condensed import Commands
+from pliant.sensing.roles import Roles
+
+YOUNG, COMMANDS, EACH = 0.05, 0.1, 0.05  # usual relative deviations: modulus, all commands together, each one
+OFFSET, ZERO = 1e-3, 5e-3  # of the robot's length: of all markers together, and of imposed lengths
+
+
+def check_doubts(young: float, estimate_young: bool, offset: float, prior: float, shared: float) -> None:
+    """Raise InputError unless these are deviations."""
+    if not (is_number(young) and 0 <= young < 1):
+        raise InputError("young", expected="a relative deviation in [0, 1)", got=repr(young))
+    if estimate_young and not young:
+        raise InputError("young", expected="its relative deviation, as it is to be estimated", got=young)
+    if not (is_number(offset) and 0 <= offset < np.inf):
+        raise InputError("offset", expected="a deviation in metres, at least 0", got=repr(offset))
+    if not (is_number(prior) and prior > 0):
+        raise InputError("prior", expected="a positive number [N]", got=repr(prior))
+    if not (is_number(shared) and 0 <= shared < 1):
+        raise InputError("command_scale", expected="a relative deviation in [0, 1)", got=repr(shared))
+
+
+def doubtful(
+    robot: Robot,
+    laws: Mapping[str, Law],
+    sigma: Mapping[str, float],
+    estimated: bool,
+    scale: float,
+    shared: float = 0.0,
+) -> Commands:
+    """The rows whose commands are doubtful, from deviations by row name."""
+    rows, each, names = [], [], []
+    if shared and not sigma:
+        hint = "command_error={row: deviation} names them."
+        raise InputError("command_scale", expected="commands that share it", got="none", hint=hint)
+    for name, value in sigma.items():
+        span = robot.named(name)
+        if not isinstance(laws.get(name, robot.rows[name].law), Known):
+            raise InputError(
+                f"command_error of {name!r}", expected="a row with a Known law", got="another law"
+            )
+        if not (is_number(value) and value > 0):
+            raise InputError(f"command_error of {name!r}", expected="a positive number", got=repr(value))
+        size = span.stop - span.start
+        rows += range(span.start, span.stop)
+        each += size * [float(value)]
+        names += [name] if size == 1 else [f"{name}[{k}]" for k in range(size)]
+    return Commands(np.array(rows, int), np.array(each), estimated, tuple(names), scale, shared)
+
+
+def together(roles: Roles, commands: Commands) -> np.ndarray:
+    """s v (na,): what one deviation of the shared factor adds to each doubtful command."""
+    c, rows = roles.conditions, commands.rows
+    return commands.shared * np.where(c.given[rows], c.effort[rows], c.imposed[rows])
+
+
+def prior_rows(roles: Roles, commands: Commands, prior: float) -> np.ndarray:
+    """P (rows, nx) for x = (forces, errors of commands, scale of loads)."""
+    nf, na = len(roles.unknown), len(commands.rows)
+    nx = nf + na + int(commands.scale > 0)
+    P = np.zeros((nf * int(np.isfinite(prior)) + nx - nf, nx))
+    at = 0
+    if np.isfinite(prior):
+        P[:nf, :nf], at = np.eye(nf) / prior, nf
+    if na:
+        v = together(roles, commands)
+        L = np.linalg.cholesky(np.diag(commands.sigma**2) + np.outer(v, v))
+        P[at : at + na, nf : nf + na] = np.linalg.inv(L)
+    if commands.scale:
+        P[-1, -1] = 1.0 / commands.scale
+    return P
+
+
+def usual_doubts(robot: Robot, laws: Mapping[str, Law] | None = None) -> dict[str, Any]:
+    """Options of a `ForceEstimator` for a robot that was measured with care, but not perfectly.
+
+    Young's modulus to 5 %; all commands off by a common 10 % and each by 5 % (imposed lengths by half a percent of the robot's length);
+    all markers by a common offset of a thousandth of that length. What known loads can tell of these is estimated.
+    """
+    chosen = robot.chosen_laws(laws)
+    errors: dict[str, float] = {}
+    loaded = bool(robot.gravity.any())
+    for name, law in chosen.items():
+        if not isinstance(law, Known):
+            continue
+        told = float(np.abs(np.asarray(law.displacement if law.effort is None else law.effort, float)).max())
+        if law.effort is None:
+            metres = robot.rows[name].interaction.unit == "m"
+            errors[name] = ZERO * robot.length if metres else EACH * told
+        elif told > 0.0:
+            errors[name], loaded = EACH * told, True
+    out: dict[str, Any] = {
+        "young": YOUNG,
+        "estimate_young": loaded,
+        "offset": OFFSET * robot.length,
+    }
+    errors = {name: value for name, value in errors.items() if value > 0.0}
+    if errors:
+        out |= {"command_error": errors, "command_scale": COMMANDS, "estimate_commands": True}
+    return out

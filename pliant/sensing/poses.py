@@ -1,0 +1,214 @@
+"""Recorded poses as functions of what is to be calibrated: residuals over their noise, and their Jacobian.
+
+x are parameters, offsets and a small motion of the tracker, each over its `scale`; the motion itself is kept apart and composed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import InputError, PliantError
+from pliant.interactions import Position
+from pliant.laws import Measured
+from pliant.robot import Robot
+from pliant.sensing.instruments import instrumented
+from pliant.sensing.readings import vector
+from pliant.sensing.record import Record, check_offset
+from pliant.sensing.registration import Rigid, register
+from pliant.sensing.roles import Noise, Sensors, compile_sensors
+from pliant.state import State
+from pliant.static import static
+
+DIFFERENCE = 1e-3  # of a parameter's scale: far above the tolerance of an equilibrium
+ZERO = 0.01  # of the robot's length, or of the largest displacement imposed: the scale of offsets
+MOTION = ("turn x", "turn y", "turn z", "shift x", "shift y", "shift z")
+
+
+class Poses:
+    """Records, the robot that makes their poses, and what of it is free."""
+
+    def __init__(
+        self,
+        build: Callable[..., Robot],
+        records: list[Record],
+        start: Mapping[str, float],
+        offsets: tuple[str, ...],
+        transform: bool | Rigid,
+        noise: Noise,
+        row: str,
+        equip: Mapping[str, Any],
+    ) -> None:
+        if not records or not all(isinstance(record, Record) for record in records):
+            raise InputError("records", expected="at least one Record(readings, laws)", got=f"{len(records)}")
+        self._build, self._equip = build, {k: v for k, v in equip.items() if v is not None}
+        self.records, self.start, self.rows = records, dict(start), offsets
+        self._robots: dict[tuple[float, ...], Robot] = {}
+        self._states: list[State | None] = [None] * len(records)
+        self._last: tuple[np.ndarray, np.ndarray] | None = None  # x and the model there
+        first = self._robot(tuple(self.start.values()))
+        for name in offsets:
+            check_offset(first, records, name)
+        moving = MOTION if transform is not False else ()
+        self.names: tuple[str, ...] = (*self.start, *offsets, *moving)
+        self.scale = self._scales(first, len(moving))
+        self.row = row
+        self._read(first, noise)
+        self.motion = self._registered(transform)
+
+    # What is asked for
+
+    def robot(self, x: np.ndarray) -> Robot:
+        """The robot of these parameters."""
+        return self._robot(tuple(self.split(x)[0].values()))
+
+    def split(self, x: np.ndarray) -> tuple[dict[str, float], dict[str, float]]:
+        """Values of the parameters, and offsets by row name."""
+        n, m = len(self.start), len(self.rows)
+        moved = self.scale * x
+        values = {name: value + moved[k] for k, (name, value) in enumerate(self.start.items())}
+        return (
+            {k: float(v) for k, v in values.items()},
+            dict(zip(self.rows, moved[n : n + m].tolist(), strict=True)),
+        )
+
+    def advanced(
+        self, x: np.ndarray, motion: Rigid | None, step: np.ndarray
+    ) -> tuple[np.ndarray, Rigid | None]:
+        """x and motion after a step; the motion's part of x stays zero."""
+        out = x + step
+        if motion is None:
+            return out, None
+        from scipy.spatial.transform import Rotation  # slow to import
+
+        turn, shift = np.split((self.scale * step)[-6:], 2)
+        out[-6:] = 0.0
+        R = Rotation.from_rotvec(turn).as_matrix()
+        return out, Rigid(R @ motion.rotation, R @ motion.translation + shift)
+
+    def residuals(self, x: np.ndarray, motion: Rigid | None) -> np.ndarray | None:
+        """(readings − δ_s)/noise of all that was read; None where no such robot comes to rest."""
+        model = self._model(x)
+        return (
+            None if model is None else (self._readings(motion) - model)[self._seen] / self._noise[self._seen]
+        )
+
+    def jacobian(self, x: np.ndarray, motion: Rigid | None) -> np.ndarray:
+        """−∂residuals/∂x, by differences; of the motion as it is."""
+        here = self._model(x)
+        assert here is not None
+        own = len(self.names) - 6 * (motion is not None)
+        columns = [self._difference(x, k, here) for k in range(own)]
+        if motion is not None:
+            columns += list(self._moved(motion).T)
+        return (np.column_stack(columns) / self._noise[:, None])[self._seen]
+
+    def rms(self, x: np.ndarray, motion: Rigid) -> float:
+        """Root mean square distance [m] of markers to the model."""
+        model = self._model(x)
+        assert model is not None
+        off = (self._readings(motion) - model)[self._seen & self._place]
+        return float(np.sqrt(3.0 * (off**2).mean()))
+
+    # How it is made
+
+    def _robot(self, values: tuple[float, ...]) -> Robot:
+        if values not in self._robots:
+            if len(self._robots) > 2 * len(self.start) + 4:
+                self._robots.pop(next(iter(self._robots)))
+            made = self._build(**dict(zip(self.start, values, strict=True)))
+            self._robots[values] = instrumented(made, **self._equip)
+        return self._robots[values]
+
+    def _scales(self, robot: Robot, moving: int) -> np.ndarray:
+        own = [abs(v) or 1.0 for v in self.start.values()]
+        for name in self.rows:
+            metres = robot.rows[name].interaction.unit == "m"
+            most = max(record.imposed(name) for record in self.records)
+            own.append(ZERO * robot.length if metres else ZERO * most or 1.0)
+        return np.array([*own, *([1.0, 1.0, 1.0] + 3 * [robot.length] if moving else [])])
+
+    def _read(self, robot: Robot, noise: Noise) -> None:
+        """Readings of all records in one line (n,), their noise, and which are positions of the tracker's markers."""
+        parts = [compile_sensors(robot, robot.chosen_laws(record.laws), noise) for record in self.records]
+        self._sensors = [part.names for part in parts]
+        self._values = np.concatenate(
+            [vector(robot, part, record.readings) for part, record in zip(parts, self.records, strict=True)]
+        )
+        self._noise = np.concatenate([part.noise for part in parts])
+        self._seen = np.isfinite(self._values) & np.isfinite(self._noise)
+        if not self._seen.any():
+            raise InputError("records", expected="readings that are seen", got="none")
+        self._place = np.concatenate([_marked(part, self.row) for part in parts])
+
+    def _registered(self, transform: bool | Rigid) -> Rigid | None:
+        if transform is False:
+            return None
+        robot = self._robot(tuple(self.start.values()))
+        law = robot.rows[self.row].law if self.row in robot.rows else None
+        if not isinstance(law, Measured) or not isinstance(robot.rows[self.row].interaction, Position):
+            raise InputError("transform", expected=f"measured positions in row {self.row!r}", got="none")
+        if isinstance(transform, Rigid):
+            return Rigid(transform.rotation, transform.translation)
+        model = self._model(np.zeros(len(self.names)))
+        if model is None:
+            raise InputError("start", expected="parameters whose robot comes to rest", got=str(self.start))
+        return register(self._values[self._place].reshape(-1, 3), model[self._place].reshape(-1, 3))
+
+    def _readings(self, motion: Rigid | None) -> np.ndarray:
+        """Readings, markers in the robot's coordinates."""
+        if motion is None:
+            return self._values
+        out = self._values.copy()
+        out[self._place] = motion.apply(out[self._place].reshape(-1, 3)).ravel()
+        return out
+
+    def _model(self, x: np.ndarray) -> np.ndarray | None:
+        """δ_s of all records (n,); None where an equilibrium is missing or a parameter is impossible."""
+        if self._last is not None and np.array_equal(self._last[0], x):
+            return self._last[1]
+        values, offsets = self.split(x)
+        out = []
+        try:
+            robot = self._robot(tuple(values.values()))
+            for k, record in enumerate(self.records):
+                before = self._states[k]
+                begin = before if before is not None and len(before.q) == robot.nq else None
+                result = static(robot, record.shifted(offsets), state=begin)
+                self._states[k] = result.state
+                out += [result.displacement[name] for name in self._sensors[k]]
+        except PliantError:
+            return None
+        self._last = x.copy(), np.concatenate(out)
+        return self._last[1]
+
+    def _difference(self, x: np.ndarray, k: int, here: np.ndarray) -> np.ndarray:
+        """∂δ_s/∂x_k; the other way where that is impossible."""
+        for side in (1.0, -1.0):
+            there = x.copy()
+            there[k] += side * DIFFERENCE
+            moved = self._model(there)
+            if moved is not None:
+                return (moved - here) / (side * DIFFERENCE)
+        raise InputError(
+            f"parameter {self.names[k]!r}", expected="a robot that comes to rest on one side", got="none"
+        )
+
+    def _moved(self, motion: Rigid) -> np.ndarray:
+        """−∂readings/∂(turn, shift) (n, 6), over the scale."""
+        out = np.zeros((len(self._values), 6))
+        at = self._readings(motion)[self._place].reshape(-1, 3)
+        turn = -np.cross(np.eye(3)[None], at[:, None])  # (m, 3 turns, 3 axes): −ω × x
+        out[self._place, :3] = np.swapaxes(turn, 1, 2).reshape(-1, 3)
+        out[self._place, 3:] = -np.tile(np.eye(3), (len(at), 1))
+        return np.where(np.isfinite(out), out, 0.0) * self.scale[-6:]
+
+
+def _marked(sensors: Sensors, row: str) -> np.ndarray:
+    """Which readings (ns,) are those of a row."""
+    out = np.zeros(len(sensors.value), bool)
+    if row in sensors.sensor_spans:
+        out[sensors.sensor_spans[row]] = True
+    return out
