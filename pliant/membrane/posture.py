@@ -1,0 +1,189 @@
+"""Joints that hold the object at a given pose: sequential quadratic programs on the balance of forces.
+
+    min ½|θ − θ_pref|²  with  Σ wrenches(p, θ) = 0,  grip in its limits,  object clear of the paddles,  fingers clear of each other
+
+The pose p is given, so no equilibrium is solved on the way: the wrenches and their derivatives at p are all it takes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.errors import InputError
+from pliant.membrane.equilibrium import FIXED, ROTATING, size_of
+from pliant.membrane.equilibrium_kernel import sensitivities
+from pliant.membrane.finger import clearances
+from pliant.membrane.hand import Hand
+from pliant.membrane.shapes import rotation
+from pliant.solvers.qp import qp
+
+TRUST = 0.25  # of the range of a joint, per step
+ROUNDS = 40
+BALANCED = 1e-9  # unbalanced force over the force unit that counts as rest
+PRESSED = 1e-3  # of the hand's size: least depth, which shows the way where no skin is touched yet
+CLOSE = 1e-3  # violation from which the balance is polished
+MET = 1e-7  # of the unit of a limit: how far it may be missed
+
+
+@dataclass(frozen=True)
+class Grip:
+    """Limits of a good grip: force of each skin on the object, low … high [N]; gap: least distance of the fingers from each other,
+    clear: of the ends of the skins from the object [m]."""
+
+    low: float
+    high: float
+    gap: float
+    clear: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.low < self.high:
+            raise InputError("grip", expected="0 < low < high [N]", got=(self.low, self.high))
+        if not (self.gap >= 0.0 and self.clear >= 0.0):
+            raise InputError("gap, clear", expected="distances ≥ 0 [m]", got=(self.gap, self.clear))
+
+    @classmethod
+    def of(
+        cls, hand: Hand, low: float = 0.005, high: float = 0.1, gap: float = 0.01, clear: float = 0.02
+    ) -> Grip:
+        """In units of the hand: low and high times stiffness × size, gap and clear times the size."""
+        unit = max(finger.stiffness for finger in hand.fingers) * hand.size
+        return cls(low * unit, high * unit, gap * hand.size, clear * hand.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Posture:
+    """Joints (3f,) and how well they hold the pose: `violation` is the sum over all conditions, each in its own unit, 0 if all are met;
+    `binding` names what stands in the way."""
+
+    joints: np.ndarray
+    violation: float
+    iterations: int
+    binding: tuple[str, ...]
+
+    @property
+    def found(self) -> bool:
+        """Whether all conditions are met."""
+        return self.violation <= MET
+
+
+def conditions(
+    hand: Hand, pose: np.ndarray, joints: np.ndarray, grip: Grip
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(values (c,), their derivatives by the joints (c, 3f), lower, upper (c,)), each in its own unit.
+
+    Rows: balance (2, or 3 for an object that turns), grip (f), depth (f), clearance of the ends (2f), gaps (4 for each pair of fingers that face each other).
+    """
+    free = ROTATING if hand.rotates else FIXED
+    skins, D = hand.skins(joints)
+    size, f = size_of(hand.shape), len(skins)
+    _, wrench, _, _, _, cross = sensitivities(
+        skins.arrays, hand.shape.corners.copy(), hand.shape.radius, pose, free, size
+    )
+    change = np.array([-cross[k] @ D[4 * k : 4 * k + 4] for k in range(f)])  # (f, 3, 3f)
+    unit = np.array([1.0, 1.0, size])[free] * grip.low
+    balance = (wrench.sum(axis=0) + hand.wrench)[free] / unit
+    force = np.hypot(wrench[:, 0], wrench[:, 1])
+    way = wrench[:, :2] / np.maximum(force, 1e-300)[:, None]
+    corners = hand.shape.corners @ rotation(pose[2]).T + pose[:2]
+    depth, slope, clear, normal, gap, bend = clearances(skins.ends, skins.side, corners, hand.shape.radius)
+    facing = [
+        (i, j) for i in range(f) for j in range(f) if i != j and skins.side[i] != skins.side[j] and f == 2
+    ]
+    near = [gap[i, j, e] / hand.size for i, j in facing for e in range(2)]
+    nearing = [
+        (bend[i, j, e, :4] @ D[4 * i : 4 * i + 4] + bend[i, j, e, 4:] @ D[4 * j : 4 * j + 4]) / hand.size
+        for i, j in facing
+        for e in range(2)
+    ]
+    value = np.concatenate((balance, force / grip.low, depth / hand.size, clear.ravel() / hand.size, near))
+    slopes = np.vstack((
+        change.sum(axis=0)[free] / unit[:, None],
+        np.einsum("ka,kab->kb", way, change[:, :2]) / grip.low,
+        [slope[k] @ D[4 * k : 4 * k + 4] / hand.size for k in range(f)],
+        *[normal[k, e] @ D[4 * k + 2 * e : 4 * k + 2 * e + 2] / hand.size for k in range(f) for e in range(2)],
+        *nearing,
+    ))  # fmt: skip
+    zero = np.zeros(len(free))
+    low = np.concatenate(
+        (
+            zero,
+            np.ones(f),
+            np.full(f, PRESSED),
+            np.full(2 * f, grip.clear / hand.size),
+            np.full(len(near), grip.gap / hand.size),
+        )
+    )
+    high = np.concatenate(
+        (zero, np.full(f, grip.high / grip.low), hand.depth / hand.size, np.full(2 * f + len(near), np.inf))
+    )
+    return value, slopes, low, high
+
+
+def posture(
+    hand: Hand, pose: np.ndarray, start: np.ndarray, grip: Grip, prefer: np.ndarray | None = None
+) -> Posture:
+    """Joints that hold the object at `pose`, searched from `start` (3f,): those nearest to `prefer` (3f,), or the first found."""
+    target = start if prefer is None else prefer
+    span = np.maximum(hand.upper - hand.lower, 1e-12)
+    Q, q = np.diag(1.0 / span**2), np.clip(start, hand.lower, hand.upper)
+    value, slopes, low, high = conditions(hand, pose, q, grip)
+    worst, iterations, trust = _violation(value, low, high), 0, TRUST
+    for iterations in range(1, ROUNDS + 1):  # noqa: B007
+        room = trust * span
+        step = qp(
+            Q, Q @ (q - target), np.maximum(hand.lower - q, -room), np.minimum(hand.upper - q, room),
+            slopes, low - value, high - value,
+        )  # fmt: skip
+        trial = np.clip(q + step.effort, hand.lower, hand.upper)
+        now = conditions(hand, pose, trial, grip)
+        change = _violation(now[0], low, high)
+        if change > worst and change > MET:
+            trust *= 0.5
+            if trust < 1e-4 * TRUST:
+                break
+            continue
+        moved = np.abs(trial - q) / span
+        (value, slopes, low, high), q, worst, trust = now, trial, change, min(2.0 * trust, TRUST)
+        if worst <= (MET if prefer is None else BALANCED) and (prefer is None or moved.max() < 1e-6):
+            break
+    if BALANCED < worst < CLOSE:
+        q, value, worst = _polished(hand, pose, q, grip, (value, slopes, low, high), worst)
+    return Posture(q, worst, iterations, _binding(hand, value, low, high, q))
+
+
+def _polished(
+    hand: Hand, pose: np.ndarray, q: np.ndarray, grip: Grip, at: tuple[np.ndarray, ...], worst: float
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Newton on the balance alone, over joints off their limits: quadratic programs leave it at their own tolerance."""
+    value, slopes, low, high = at
+    n, span = 3 if hand.rotates else 2, hand.upper - hand.lower
+    for _ in range(3):
+        free = np.where(np.minimum(q - hand.lower, hand.upper - q) > 1e-6 * span, span, 0.0)
+        step = -free * (np.linalg.pinv(slopes[:n] * free, rcond=1e-8) @ value[:n])
+        trial = np.clip(q + step, hand.lower, hand.upper)
+        now = conditions(hand, pose, trial, grip)
+        change = _violation(now[0], low, high)
+        if change >= worst:
+            break
+        q, (value, slopes, low, high), worst = trial, now, change
+    return q, value, worst
+
+
+def _violation(value: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
+    return float(np.maximum(np.maximum(low - value, value - high), 0.0).sum())
+
+
+def _binding(
+    hand: Hand, value: np.ndarray, low: np.ndarray, high: np.ndarray, q: np.ndarray
+) -> tuple[str, ...]:
+    """Names of the limits that are reached or missed."""
+    f, n = len(hand.fingers), 3 if hand.rotates else 2
+    names = ["balance"] * n + [f"grip {k}" for k in range(f)] + [f"depth {k}" for k in range(f)]
+    names += [f"end {k}" for k in range(f) for _ in range(2)]
+    names += ["gap"] * (len(value) - len(names))
+    missed = [name for name, v, a, b in zip(names, value, low, high) if not a - MET <= v <= b + MET]
+    joints = [f"θ_{'pld'[k % 3]}{k // 3 + 1}" for k in range(len(q))]
+    stuck = [name for name, v, a, b in zip(joints, q, hand.lower, hand.upper) if min(v - a, b - v) <= 1e-9]
+    return tuple(dict.fromkeys(missed + stuck))

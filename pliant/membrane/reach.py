@@ -1,0 +1,225 @@
+"""Where a hand can hold its object: the reachable set, beside what a rigid pinch with the same joints could reach (Fig. 4-4)."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import InputError
+from pliant.membrane.equilibrium import HELD
+from pliant.membrane.finger import JOINTS
+from pliant.membrane.hand import Hand
+from pliant.membrane.posture import Grip, posture
+
+NEIGHBOURS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
+AGREE = 1e-6  # of the hand's size: how near an equilibrium must be to the place it was planned for
+FIRM = 4.0  # times the least grip and clearance: what is aimed at where it can be had
+LEVELS = ((1.0, 1.0), (1.0, 0.3), (1.0, 0.0), (0.4, 0.0), (0.0, 0.0))  # shares of that in force and clearance, firmest first
+WALK, FAR = 4, 3.0  # checks on the way between two grasps; how far the object may stray there, in cells
+PINCHES = 181  # directions of a rigid pinch that are tried
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """Places on a grid with cells of side `cell` [m], whose centres are x (n,) and y (m,) [m].
+
+    held (n, m): where the object can be held; joints (n, m, 3f): with which joints, NaN elsewhere; before (n, m, 2): the cell from
+    which it was moved there, itself at the first one. angle: of the object [rad].
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    cell: float
+    held: np.ndarray
+    joints: np.ndarray
+    before: np.ndarray
+    angle: float
+
+    @property
+    def area(self) -> float:
+        """[m²]"""
+        return float(self.held.sum()) * self.cell**2
+
+    @property
+    def points(self) -> np.ndarray:
+        """(k, 2) centres of the cells that can be reached [m]."""
+        i, j = np.nonzero(self.held)
+        return np.column_stack((self.x[i], self.y[j]))
+
+    def cell_of(self, place: Any) -> tuple[int, int]:
+        """Indices of the cell nearest to a place (2,) among those that can be reached."""
+        i, j = np.nonzero(self.held)
+        if not len(i):
+            raise InputError("reachable set", expected="at least one place", got="none")
+        k = int(np.hypot(self.x[i] - place[0], self.y[j] - place[1]).argmin())
+        return int(i[k]), int(j[k])
+
+    def centre(self, cell: tuple[int, int]) -> np.ndarray:
+        """(2,) [m]."""
+        return np.array([self.x[cell[0]], self.y[cell[1]]])
+
+    def route(self, start: Any, goal: Any) -> list[tuple[int, int]]:
+        """Cells from the one nearest to start to the one nearest to goal, by moves that keep the object."""
+        ways = []
+        for place in (start, goal):
+            way = [self.cell_of(place)]
+            while (ahead := (int(self.before[way[-1]][0]), int(self.before[way[-1]][1]))) != way[-1]:
+                way.append(ahead)
+            ways.append(way)
+        up, down = ways
+        while (
+            len(up) > 1 and len(down) > 1 and up[-2] == down[-2]
+        ):  # a common way to the first cell is not needed
+            up, down = up[:-1], down[:-1]
+        return up + down[-2::-1]
+
+    def __contains__(self, place: Any) -> bool:
+        i, j = (
+            int(np.abs(axis - value).argmin()) for axis, value in ((self.x, place[0]), (self.y, place[1]))
+        )
+        far = max(abs(self.x[i] - place[0]), abs(self.y[j] - place[1]))
+        return bool(self.held[i, j]) and far <= 0.5 * self.cell * (1.0 + 1e-9)
+
+
+def reachable(
+    hand: Hand, *, grip: Grip | None = None, cell: float | None = None, angle: float | None = None
+) -> Reach:
+    """All places that can be reached from the middle of the joints, cell by cell, each from a neighbour's joints.
+
+    A place counts when joints within their limits were found that hold the object there, the equilibrium with these joints lies
+    there, is stable and keeps the limits of the grip, and the object stays held on the way there from a neighbour. What the
+    search misses is missing: the area is a lower bound.
+    `cell` [m] is 1/30 of the hand's size by default.
+    """
+    side, limits = cell or hand.size / 30.0, grip or Grip.of(hand)
+    if not side > 0.0:
+        raise InputError("cell", expected="a length > 0 [m]", got=cell)
+    turned = hand.angle if angle is None else angle
+    x, y = _axes(hand, side)
+    shape = (len(x), len(y))
+    held, joints = np.zeros(shape, bool), np.full((*shape, JOINTS * len(hand.fingers)), np.nan)
+    before, tried = np.zeros((*shape, 2), int), np.zeros(shape, int)
+    home = hand.rest(hand.middle).pose[:2]
+    first = (int(np.abs(x - home[0]).argmin()), int(np.abs(y - home[1]).argmin()))
+    queue = deque([(first, first)])
+    while queue:
+        (i, j), (a, b) = queue.popleft()
+        if held[i, j] or tried[i, j] >= len(NEIGHBOURS):
+            continue
+        tried[i, j] += 1
+        pose, last, root = np.array([x[i], y[j], turned]), np.array([x[a], y[b], turned]), (i, j) == (a, b)
+        start = hand.middle if root else joints[a, b]
+        # the nearest joints to those of a neighbour: a grip that is firm at first stays so as long as it can
+        found = firm_hold(hand, pose, start, start, limits) if root else hold(hand, pose, start, limits)
+        if found is None or not (root or kept(hand, last, start, found, FAR * side)):
+            continue
+        held[i, j], joints[i, j], before[i, j] = True, found, (a, b)
+        for di, dj in NEIGHBOURS:
+            a, b = i + di, j + dj
+            if 0 <= a < len(x) and 0 <= b < len(y) and not held[a, b]:
+                queue.append(((a, b), (i, j)))
+    return Reach(x, y, side, held, joints, before, turned)
+
+
+def hold(hand: Hand, pose: np.ndarray, start: np.ndarray, grip: Grip) -> np.ndarray | None:
+    """Joints that hold the object at a pose, certified by the equilibrium they lead to; None where none were found."""
+    found = posture(hand, pose, start, grip)
+    return found.joints if found.found and certified(hand, pose, found.joints, grip) else None
+
+
+def firm_hold(
+    hand: Hand, pose: np.ndarray, start: np.ndarray, prefer: np.ndarray, grip: Grip
+) -> np.ndarray | None:
+    """Joints near `prefer` that hold the pose, firmly where that can be had; None where they hold it not at all."""
+    more = min(FIRM * grip.low, 0.5 * (grip.low + grip.high)) - grip.low, (FIRM - 1.0) * grip.clear
+    for force, room in LEVELS:
+        limits = replace(grip, low=grip.low + force * more[0], clear=grip.clear + room * more[1])
+        found = posture(hand, pose, start, limits, prefer=prefer)
+        if found.found and certified(hand, pose, found.joints, grip):
+            return found.joints
+    return None
+
+
+def certified(hand: Hand, pose: np.ndarray, joints: np.ndarray, grip: Grip) -> bool:
+    """Whether the equilibrium at these joints is stable, lies at the pose, and keeps the limits of the grip."""
+    try:
+        rest = hand.rest(joints, pose)
+    except InputError:  # a skin would begin inside the object
+        return False
+    slack = 1e-6 * grip.low
+    return bool(
+        rest.status == HELD
+        and np.abs(rest.pose[:2] - pose[:2]).max() <= AGREE * hand.size
+        and rest.rest.touching.all()
+        and (rest.grip >= grip.low - slack).all()
+        and (rest.grip <= grip.high + slack).all()
+    )
+
+
+def kept(hand: Hand, pose: np.ndarray, first: np.ndarray, last: np.ndarray, far: float) -> bool:
+    """Whether the object, at `pose` with the joints `first`, stays held and no further than `far` [m] on the way to `last`."""
+    here = pose
+    for share in np.linspace(0.0, 1.0, WALK + 1)[1:]:
+        try:
+            held = hand.rest((1.0 - share) * first + share * last, here)
+        except InputError:  # a skin would begin inside the object
+            return False
+        here = held.pose
+        if held.status != HELD or np.hypot(*(here - pose)[:2]) > far:
+            return False
+    return True
+
+
+def rigid_pinch(hand: Hand, reach: Reach, *, turning: bool = True) -> np.ndarray:
+    """(n, m) cells of `reach` at which two rigid fingertips can pinch the object with the same joints.
+
+    The tips, in the middle of the paddles, stand on opposite sides of the place, the object's width apart, both paddles across
+    the pinch. `turning`: the object turns with the pinch, in any direction that the joints allow; else it keeps its angle.
+    """
+    if len(hand.fingers) != 2:
+        raise InputError("rigid pinch", expected="a hand with two fingers", got=len(hand.fingers))
+    X, Y = np.meshgrid(reach.x, reach.y, indexing="ij")
+    found = np.zeros(X.shape, bool)
+    for turn in np.linspace(-0.5 * np.pi, 0.5 * np.pi, PINCHES) if turning else (0.0,):
+        across = reach.angle + turn
+        n = np.array([-np.sin(across), np.cos(across)])
+        own = np.array([-np.sin(reach.angle), np.cos(reach.angle)])
+        local = np.array([0.0, 1.0])  # own side of the object, which turns with the pinch
+        half = 0.5 * float(local @ (hand.shape.support(local) - hand.shape.support(-local)))
+        possible = np.ones(X.shape, bool)
+        for finger in hand.fingers:
+            sign = -finger.side * np.sign(n @ own or 1.0)
+            possible &= _tip_reaches(finger, X + sign * half * n[0], Y + sign * half * n[1], across)
+        found |= possible
+    return found
+
+
+def _tip_reaches(finger: Any, x: np.ndarray, y: np.ndarray, across: float) -> np.ndarray:
+    """Whether the middle of the paddle gets to (x, y) with the paddle along `across`."""
+    dx, dy = x - finger.base[0], y - finger.base[1]
+    a = np.arctan2(dy, dx)
+    wrapped = lambda value: np.angle(np.exp(1j * value))
+    theta = (wrapped(a - finger.heading), np.hypot(dx, dy) - finger.link, wrapped(across - a))
+    eps = 1e-12
+    return np.logical_and.reduce(
+        [(t >= low - eps) & (t <= high + eps) for t, low, high in zip(theta, finger.lower, finger.upper)]
+    )
+
+
+def _axes(hand: Hand, side: float) -> tuple[np.ndarray, np.ndarray]:
+    """Centres of cells over all that the paddles can sweep, one cell round the point of rest."""
+    low, high = np.full(2, np.inf), np.full(2, -np.inf)
+    for finger in hand.fingers:
+        a = finger.heading + np.linspace(finger.lower[0], finger.upper[0], 33)
+        for slide in (finger.lower[1], finger.upper[1]):
+            tip = np.asarray(finger.base) + (finger.link + slide) * np.column_stack((np.cos(a), np.sin(a)))
+            low, high = np.minimum(low, tip.min(axis=0)), np.maximum(high, tip.max(axis=0))
+    room = 0.5 * max(finger.paddle for finger in hand.fingers)
+    centre = hand.rest(hand.middle).pose[:2]
+    axes = []
+    for c, a, b in zip(centre, low - room, high + room):
+        axes.append(c + side * np.arange(-np.ceil((c - a) / side), np.ceil((b - c) / side) + 1))
+    return axes[0], axes[1]

@@ -1,0 +1,314 @@
+"""A mechanism in motion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pliant.errors import InputError, is_number
+from pliant.membrane import run_kernel
+from pliant.membrane.mechanism import Mechanism, check_status, evaluate, path_of
+from pliant.membrane.model import CABLE, Drive, Memory, Model, Work, step_scratch, workspace
+from pliant.membrane.wrap_kernel import BEHIND, TOUCHING, corner
+
+TIME_STEP = 1e-3  # [s]
+TOLERANCE = 1e-10  # of the largest velocity: where Newton's iterations stop
+HALVINGS = 8  # of a step that does not converge
+
+
+class Energy(NamedTuple):
+    """[J]: of motion; of weight, springs and membranes; of the motors' springs."""
+
+    kinetic: float
+    potential: float
+    motors: float
+
+    @property
+    def total(self) -> float:
+        """[J], without the motors."""
+        return self.kinetic + self.potential
+
+
+class Pose(NamedTuple):
+    """Where a body is: x, y [m], angle [rad]."""
+
+    x: float
+    y: float
+    angle: float
+
+
+@dataclass(frozen=True, eq=False)
+class PlanarState:
+    """Coordinates q (n,), velocities v (n,), time t [s], and what the cables remember of their contacts."""
+
+    q: np.ndarray
+    v: np.ndarray
+    t: float
+    memory: Memory
+    order: tuple[np.ndarray, ...]  # station arrays that change places: body, first, last, radius, friction
+
+
+class Simulation:
+    """A mechanism that moves.
+
+        sim = Simulation(mech, time_step=1e-3)
+        moment = sim.step(targets={"arm": 0.5})        # motors' targets hold until changed
+        moment = sim.run(0.5)                          # half a second
+
+    The rule is implicit midpoint (of second order, without drift of the energy), cables and hinges are held exactly: see `step_kernel`.
+    q, v: where to start (default: rest). tolerance: of Newton's iterations, relative to the velocities.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        *,
+        time_step: float = TIME_STEP,
+        q: Any = None,
+        v: Any = None,
+        tolerance: float = TOLERANCE,
+    ) -> None:
+        if not isinstance(mechanism, Mechanism):
+            raise InputError("mechanism", expected="a Mechanism", got=type(mechanism).__name__)
+        for what, value in (("time_step", time_step), ("tolerance", tolerance)):
+            if not is_number(value) or not 0.0 < value < np.inf:
+                raise InputError(what, expected="a finite number > 0", got=value)
+        self.mechanism, self.time_step, self.tolerance = mechanism, float(time_step), float(tolerance)
+        self.drive = mechanism.drive()
+        self.model = _own(mechanism.model)
+        self._work, self._scratch = workspace(self.model), step_scratch(self.model)
+        self._slackness = mechanism.slackness
+        q = mechanism.q0 if q is None else q
+        self._q, self._v = mechanism._pair(q, v)
+        self.t = 0.0
+        self._memory = mechanism.memory.copy()
+        self._begin()
+
+    @property
+    def state(self) -> PlanarState:
+        """Where the mechanism is, how it moves and what its cables remember; may be set."""
+        p = self.model.paths
+        order = tuple(a.copy() for a in (p.body, p.first, p.last, p.radius, p.friction))
+        return PlanarState(self._q.copy(), self._v.copy(), self.t, self._memory.copy(), order)
+
+    @state.setter
+    def state(self, state: PlanarState) -> None:
+        self._q, self._v = self.mechanism._pair(state.q, state.v)
+        self.t, self._memory = state.t, state.memory.copy()
+        p = self.model.paths
+        for array, kept in zip((p.body, p.first, p.last, p.radius, p.friction), state.order, strict=True):
+            array[:] = kept
+        self._scratch.guess[:] = 0.0
+        self._begin()
+
+    @property
+    def q(self) -> np.ndarray:
+        """Coordinates now, (n,)."""
+        return self._q.copy()
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities now, (n,)."""
+        return self._v.copy()
+
+    def command(
+        self,
+        targets: Mapping[str, float] | None = None,
+        *,
+        rates: Mapping[str, float] | None = None,
+        efforts: Mapping[str, float] | None = None,
+        wrenches: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Change what acts from outside, by name; what is not named stays as it is. See `Mechanism.drive`."""
+        fresh = self.mechanism.drive(targets, rates=rates, efforts=efforts, wrenches=wrenches)
+        for k, given in enumerate((targets, rates, efforts)):
+            for name in given or {}:
+                at = self.mechanism.coordinate(name)
+                self.drive[k][at] = fresh[k][at]
+        for name in wrenches or {}:
+            at = self.mechanism.number[name]
+            self.drive.wrench[at] = fresh.wrench[at]
+
+    def step(self, targets: Mapping[str, float] | None = None, **changes: Any) -> PlanarMoment:
+        """One time step, after the commands given (those of `command`)."""
+        if targets or changes:
+            self.command(targets, **changes)
+        self.advance(1)
+        return self.moment
+
+    def run(
+        self, duration: float, targets: Mapping[str, float] | None = None, **changes: Any
+    ) -> PlanarMoment:
+        """The time steps of a duration [s], rounded to whole steps."""
+        if not is_number(duration) or not 0.0 <= duration < np.inf:
+            raise InputError("duration", expected="a finite time ≥ 0 [s]", got=duration)
+        if targets or changes:
+            self.command(targets, **changes)
+        self.advance(round(duration / self.time_step))
+        return self.moment
+
+    def advance(self, steps: int) -> None:
+        """A number of time steps."""
+        left = steps
+        while left > 0:
+            status, done = self._kernel(self.time_step, left)
+            self.t += done * self.time_step
+            left -= done
+            if status != run_kernel.DONE:
+                self._in_parts()
+                self.t += self.time_step
+                left -= 1
+
+    @property
+    def moment(self) -> PlanarMoment:
+        """The mechanism now."""
+        efforts = self._scratch.efforts.copy()
+        return PlanarMoment(self.mechanism, self.model, self.state, efforts, self.drive.copy())
+
+    @property
+    def energy(self) -> Energy:
+        """Energies now."""
+        return Energy(*map(float, self._now().total))
+
+    @property
+    def violation(self) -> float:
+        """The worst of hinges and cables now [m]: how far apart, or too long."""
+        value, pins = self._now().value, 2 * len(self.model.pins.body)
+        return float(np.concatenate([np.abs(value[:pins]), value[pins:], [0.0]]).max())
+
+    def _now(self) -> Work:
+        evaluate(self.model, self._memory, self.drive, self._q, self._v, self._work)
+        return self._work
+
+    def _kernel(self, h: float, count: int) -> tuple[int, int]:
+        return run_kernel.run(
+            self.model,
+            self._memory,
+            self.drive,
+            self._q,
+            self._v,
+            h,
+            count,
+            self.tolerance,
+            self._slackness,
+            run_kernel.START,
+            False,
+            self._work,
+            self._scratch,
+        )
+
+    def _in_parts(self) -> None:
+        """A step that does not converge, in ever smaller parts; if none do, the state is that before the step."""
+        before = self.state
+        status = run_kernel.NOT_CONVERGED
+        for halving in range(1, HALVINGS + 1):
+            parts = 2**halving
+            status, done = self._kernel(self.time_step / parts, parts)
+            if done == parts:
+                return
+            self.state = before
+        check_status(self.mechanism.name, status)
+
+    def _begin(self) -> None:
+        evaluate(self.model, self._memory, self.drive, self._q, self._v, self._work, settle=True)
+        if not np.isfinite(self._work.total[1]):
+            check_status(self.mechanism.name, run_kernel.NO_PATH)
+
+
+@dataclass(frozen=True, eq=False)
+class PlanarMoment:
+    """The mechanism at the end of a step. Everything by name; SI units."""
+
+    mechanism: Mechanism
+    model: Model
+    state: PlanarState
+    efforts: np.ndarray
+    drive: Drive
+
+    @property
+    def q(self) -> np.ndarray:
+        """(n,)."""
+        return self.state.q
+
+    @property
+    def v(self) -> np.ndarray:
+        """(n,)."""
+        return self.state.v
+
+    @property
+    def t(self) -> float:
+        """Time [s]."""
+        return self.state.t
+
+    @cached_property
+    def _work(self) -> Any:
+        work, s = workspace(self.model), self.state
+        evaluate(self.model, s.memory, self.drive, s.q.copy(), s.v.copy(), work)
+        return work
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Origins of the bodies (b, 3) [m], z = 0."""
+        pose = self._work.pose[:-1]
+        return np.column_stack([pose[:, :2], np.zeros(len(pose))])
+
+    @cached_property
+    def pose(self) -> dict[str, Pose]:
+        """Pose of every body."""
+        return {
+            b.name: Pose(*map(float, row[:3]))
+            for b, row in zip(self.mechanism.bodies, self._work.pose, strict=False)
+        }
+
+    @property
+    def length(self) -> dict[str, float]:
+        """Length of every cable and membrane [m]."""
+        return {c.name: float(x) for c, x in zip(self.mechanism.cables, self._work.length, strict=True)}
+
+    @property
+    def tension(self) -> dict[str, float]:
+        """Tension of every cable and membrane [N]; with friction the mean over its pieces."""
+        kinds, rows = self.model.paths.kind, self.model.paths.row
+        return {
+            c.name: float(-self.efforts[rows[k]] if kinds[k] == CABLE else self._work.tension[k])
+            for k, c in enumerate(self.mechanism.cables)
+        }
+
+    def contact(self, cable: str) -> dict[str, str]:
+        """Of each shape on a cable: "touching", "front", "behind" (passed an end, ignored) or "inside" (it has swallowed a point)."""
+        k, p = self.mechanism._cable(cable), self.model.paths
+        own = range(p.start[k], p.start[k + 1])
+        points = [corner(self._work.place, p.corners, s, p.first[s]) for s in own if p.side[s] == 0.0]
+        out = {}
+        for s in own:
+            if p.side[s] == 0.0:
+                continue
+            body, state = self.mechanism.bodies[p.body[s]], self.state.memory.state[s]
+            words = "touching" if state >= TOUCHING else "behind" if state == BEHIND else "front"
+            assert body.shape is not None
+            swallowed = any(body.shape.contains(point, self.pose[body.name]) for point in points)
+            out[body.name] = "inside" if swallowed else words
+        return out
+
+    def wrench(self, cable: str, body: str) -> np.ndarray:
+        """Force [N] at the body's origin and torque [N·m] about it, (3,), that a cable exerts on a body."""
+        k, p = self.mechanism._cable(cable), self.model.paths
+        own = slice(p.start[k], p.start[k + 1])
+        scale = -self.efforts[p.row[k]] if p.kind[k] == CABLE else 1.0
+        on = p.body[own] == self.mechanism.number[body]
+        return scale * self._work.pull[own][on].sum(axis=0)
+
+    def polyline(self, cable: str) -> np.ndarray:
+        """The way of a cable, (k, 2) [m]."""
+        return path_of(self.model, self.state.memory, self._work, self.mechanism._cable(cable)).polyline()
+
+
+def _own(model: Model) -> Model:
+    """A model whose stations may change places without touching the mechanism's."""
+    paths = model.paths
+    moved = {name: getattr(paths, name).copy() for name in ("body", "first", "last", "radius", "friction")}
+    return model._replace(paths=paths._replace(**moved))

@@ -1,0 +1,51 @@
+"""What the parts of this study share: the hand, its reachable set, and how much of everything is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from pliant.membrane.grasp import Grasp, grasp
+from pliant.membrane.hand import Hand, soft_hand
+from pliant.membrane.reach import Reach, reachable
+
+
+@dataclass(frozen=True)
+class Setting:
+    """trials: random cases per comparison; cells: of the reachable set per size of the hand; targets, refused: of the loop;
+    settle: time that it gets [s]; experiments: on the band; rise: of the ramp [s]; laws: how many are compared on it."""
+
+    trials: int
+    cells: int
+    targets: int
+    refused: int
+    settle: float
+    experiments: int
+    rise: float
+    laws: int
+
+
+FULL = Setting(300, 60, 20, 10, 12.0, 500, 60.0, 3)
+QUICK = Setting(40, 15, 3, 2, 8.0, 100, 20.0, 2)
+
+
+class Lab:
+    """Things are made when first asked for."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+
+    @cached_property
+    def hand(self) -> Hand:
+        """The hand of 0.12 m."""
+        return soft_hand()
+
+    @cached_property
+    def home(self) -> Grasp:
+        """The object held in the middle."""
+        return grasp(self.hand, (0.0, 0.0))
+
+    @cached_property
+    def reach(self) -> Reach:
+        """Where the hand can hold the object."""
+        return reachable(self.hand, cell=self.hand.size / self.setting.cells)

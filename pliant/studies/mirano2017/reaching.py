@@ -1,0 +1,80 @@
+"""The reachable set (Fig. 4-4): where the object can be held, beside where a rigid pinch with the same joints gets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant.membrane.grasp import grasp
+from pliant.membrane.hand import Hand
+from pliant.membrane.reach import Reach, rigid_pinch
+from pliant.studies.check import Check
+from pliant.studies.figures import INK, LINES, heading, new_figure
+from pliant.studies.mirano2017.drawing import draw_hand
+from pliant.studies.mirano2017.lab import Lab
+from pliant.studies.study import Findings, Picture
+
+TEXT = (
+    "Light: places at which the box is in stable equilibrium with both skins taut, grip and joints within their limits, and to which "
+    "it can be moved without losing it. Dark: places of the middle between two rigid fingertips with the same joints, the box's "
+    "width apart, the box turning with the pinch. The thesis shows both regions and prints no areas."
+)
+
+
+def reaching(lab: Lab) -> Findings:
+    """Areas and their ratio."""
+    hand, reach = lab.hand, lab.reach
+    rigid, upright = rigid_pinch(hand, reach), rigid_pinch(hand, reach, turning=False)
+    unit = (reach.cell / hand.size) ** 2
+    area = {"soft": reach.held.sum() * unit, "rigid": rigid.sum() * unit, "upright": upright.sum() * unit}
+    missed = int((rigid & ~reach.held).sum())
+    checks = [
+        Check("area of the soft hand", area["soft"], unit="size²"),
+        Check("area of a rigid pinch", area["rigid"], unit="size²"),
+        Check("area of a rigid pinch that keeps the box upright", area["upright"], unit="size²"),
+        Check.at_least(
+            "soft over rigid", area["soft"] / area["rigid"], 1.5, paper="greater than 1 (Fig. 4-4)"
+        ),
+        Check("soft over rigid and upright", area["soft"] / area["upright"]),
+        Check("cells of the rigid pinch that the soft hand misses", missed),
+    ]
+    picture = Picture(
+        "reach",
+        "Reach of the soft hand (light) and of a rigid pinch (dark), and four grasps.",
+        _figure(lab, rigid),
+    )
+    return Findings(
+        "Reachable set", TEXT, checks=checks, pictures=[picture], data={**area, "cell": reach.cell}
+    )
+
+
+def _figure(lab: Lab, rigid: np.ndarray) -> Any:
+    hand, reach = lab.hand, lab.reach
+    figure, axes = new_figure(10.5, 5.4, 1, 2, width_ratios=(1.0, 1.2))
+    regions(axes[0, 0], hand, reach, rigid)
+    heading(axes[0, 0], "Places of the object, in sizes of the hand")
+    far = [reach.points[int(np.argmax(reach.points @ way))] for way in ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0))]
+    for number, place in enumerate(far):
+        goal = grasp(hand, place, start=lab.home.joints, reach=reach)
+        draw_hand(axes[0, 1], hand, goal.joints, goal.pose, colour=LINES[number], unit=hand.size)
+        axes[0, 0].plot(*place / hand.size, "o", color=LINES[number], ms=6, mec="white")
+    axes[0, 1].set_aspect("equal")
+    heading(axes[0, 1], "Grasps at the places marked on the left")
+    return figure
+
+
+def regions(ax: Any, hand: Hand, reach: Reach, rigid: np.ndarray) -> None:
+    """Both regions as cells, in units of the hand's size."""
+    x, y, half = reach.x / hand.size, reach.y / hand.size, 0.5 * reach.cell / hand.size
+    extent = (x[0] - half, x[-1] + half, y[0] - half, y[-1] + half)
+    shade = np.full((*reach.held.shape, 4), 0.0)
+    shade[reach.held] = (0.96, 0.80, 0.66, 1.0)
+    shade[rigid] = (0.62, 0.33, 0.16, 1.0)
+    ax.imshow(shade.transpose(1, 0, 2), origin="lower", extent=extent, interpolation="nearest")
+    seen = np.argwhere(reach.held | rigid)
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    ax.set_xlim(x[low[0]] - 0.1, x[high[0]] + 0.1)
+    ax.set_ylim(y[low[1]] - 0.1, y[high[1]] + 0.1)
+    ax.set_xlabel("x", color=INK)
+    ax.set_ylabel("y", color=INK)

@@ -1,0 +1,136 @@
+"""Tracking of a constant and of a ramp (Fig. 4-5) on the moving hand, with the thesis's PD law and with integral action."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pliant.bench.table import Table
+from pliant.membrane.control import Gains, Outer, Track, follow
+from pliant.membrane.grasp import grasp
+from pliant.membrane.hand import soft_hand
+from pliant.membrane.moving_hand import Moving
+from pliant.studies.check import Check
+from pliant.studies.figures import SOFT, heading, line, new_figure
+from pliant.studies.mirano2017.lab import Lab
+from pliant.studies.mirano2017.paper import (
+    CONSTANT,
+    DAMPING,
+    DERIVATIVE,
+    INNER,
+    PERIOD,
+    PROPORTIONAL,
+    RAMP,
+    SIZE,
+    STIFFNESS,
+)
+from pliant.studies.study import Findings, Picture
+
+THESIS = Gains(PROPORTIONAL, DERIVATIVE)
+PD, INTEGRAL = "PD of the thesis, J⁺", "PID"
+LAWS = {PD: THESIS, INTEGRAL: Gains(0.4, 0.2, 0.05), "PD of the thesis, Jᵀ": replace(THESIS, transpose=True)}
+OFF = (0.4, -0.3)  # a constant away from the middle
+CLOSING, HOLD = 5.0, 25.0  # [s], before the ramp begins and after it
+OPEN = 0.05  # [rad], how far the fingers stand open at first
+MASS, FINGER, DRAG = 1.0, 5.0, 1.0  # [kg], [kg], [N·s/m]: ours, the thesis prints none
+TEXT = (
+    "The gains, periods, stiffness and damping of the thesis; the hand is of 4 m, so that the targets of Fig. 4-5 lie in it, and starts "
+    "open. Eq. (4.4) prints J where its shape asks for a (pseudo-)inverse; J⁺ and the transpose (scaled alike) are both run. "
+    "With J⁺ the law is (1 + k_d) ḃ = k_p (b_des − b): a constant is approached with a time of (1 + k_d)/k_p = 15.8 s, which looks "
+    "like an offset in a run of some seconds, and behind a ramp the object stays by (1 + k_d) v/k_p. Jᵀ is slower still in "
+    "the direction that the joints move least. Integral action removes both."
+)
+
+
+def tracking(lab: Lab) -> Findings:
+    """Three targets, three laws."""
+    ramp, rise, laws = np.array(RAMP), lab.setting.rise, dict(list(LAWS.items())[: lab.setting.laws])
+    courses: dict[str, tuple[Callable[[float], Any], float]] = {
+        "constant (0, 0)": (lambda t: np.array(CONSTANT), CLOSING + HOLD),
+        "constant (0.4, −0.3)": (lambda t: np.array(OFF), CLOSING + HOLD),
+        "ramp to (0.5, 1.0)": (
+            lambda t: ramp * np.clip((t - CLOSING) / rise, 0.0, 1.0),
+            CLOSING + rise + HOLD,
+        ),
+    }
+    hand = soft_hand(SIZE, stiffness=STIFFNESS, damping=DAMPING)
+    first = grasp(hand, CONSTANT).joints
+    runs = {
+        course: {name: _run(hand, first, law, *what) for name, law in laws.items()}
+        for course, what in courses.items()
+    }
+    table = Table(
+        "Distance from the target, in sizes of the hand",
+        ("case", "law", "half-way", "end of the ramp", "end"),
+    )
+    for course, tracks in runs.items():
+        for name, track in tracks.items():
+            table.add(case=course, law=name, **_row(track, CLOSING + rise if "ramp" in course else None))
+    picture = Picture("tracking", "Place of the object (lines) and its target (dashed).", _figure(runs))
+    *constants, rising = runs.values()
+    return Findings("Tracking", TEXT, [table], _checks(constants, rising, rise), [picture])
+
+
+def _checks(
+    constants: Sequence[Mapping[str, Track]], rising: Mapping[str, Track], rise: float
+) -> list[Check]:
+    """The lag of PD is the one predicted, PID has none."""
+    time = (1.0 + DERIVATIVE) / PROPORTIONAL
+    lag = time * float(np.hypot(*RAMP)) / rise * (1.0 - np.exp(-rise / time))
+    behind = {name: _at(track, CLOSING + rise) for name, track in rising.items()}
+    still = max(tracks[INTEGRAL].settled() for tracks in constants)
+    return [
+        Check.within(
+            "PD: lag at the end of the ramp over that predicted",
+            behind[PD] / lag,
+            0.85,
+            1.15,
+            paper="an offset",
+        ),
+        Check("PD: lag at the end of the ramp, of the size", behind[PD] / SIZE),
+        Check.at_most("PID: lag at the end of the ramp, of the size", behind[INTEGRAL] / SIZE, 0.01),
+        Check.at_most("PID: error at the end, constants, of the size", still / SIZE, 0.01),
+        Check.at_most("PID: error at the end, ramp, of the size", rising[INTEGRAL].settled() / SIZE, 0.01),
+    ]
+
+
+def _run(hand: Any, joints: np.ndarray, law: Gains, target: Callable[[float], Any], duration: float) -> Track:
+    """From open fingers, which close at once on the grasp in the middle."""
+    wide = np.tile([OPEN, 0.0, 0.0], 2) * np.repeat([-1.0, 1.0], 3)
+    options = {"mass": MASS, "finger_mass": FINGER, "drag": DRAG, "stiffness": INNER}
+    plant = Moving(hand, joints + wide, (0.05, 0.02), **options)
+    outer = Outer(hand, law, period=PERIOD, planned=False)
+    outer.aim(plant.read(), target(0.0), joints=joints)
+    return follow(plant, outer, duration, target=target)
+
+
+def _at(track: Track, time: float) -> float:
+    """Distance from the target at a time [m], the mean over a second."""
+    return float(track.error[np.abs(track.time - time) <= 0.5].mean())
+
+
+def _row(track: Track, risen: float | None) -> dict[str, float | None]:
+    return {
+        "half-way": _at(track, 0.5 * track.time[-1]) / SIZE,
+        "end of the ramp": None if risen is None else _at(track, risen) / SIZE,
+        "end": _at(track, track.time[-1] - 0.5) / SIZE,
+    }
+
+
+def _figure(runs: Mapping[str, Mapping[str, Track]]) -> Any:
+    figure, axes = new_figure(11.0, 5.2, 2, len(runs), sharex="col")
+    for column, (course, tracks) in enumerate(runs.items()):
+        for row, name in enumerate("xy"):
+            ax = axes[row, column]
+            for number, (law, track) in enumerate(tracks.items()):
+                ax.plot(track.time, track.place[:, row], lw=1.3, label=law, **line(number))
+            target = next(iter(tracks.values()))
+            ax.plot(target.time, target.target[:, row], color=SOFT, ls="--", lw=1.2)
+            ax.set_ylabel(f"{name} [m]")
+        heading(axes[0, column], course)
+        axes[1, column].set_xlabel("time [s]")
+    axes[0, 0].legend(fontsize=7.5, frameon=False)
+    return figure
