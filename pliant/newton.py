@@ -158,7 +158,7 @@ def _look(problem: Problem, now: Iterate) -> View | None:
     rows = len(linear.delta) - len(now.lam)
     force = np.zeros(rows) if now.contacts is None else contacts.carried_forces(now.contacts, now.force, rows)
     if problem.curved:
-        bent, turning = detector.bent(flat, contacts, force[: len(contacts)], now.q)
+        bent, turning = detector.bent(flat, contacts, force[: len(contacts)], now.q, exact=True)
         linear = replace(linear, K=bent, turning=turning)
     conditions = problem.conditions.with_contacts(contacts.friction, problem.allowance[contacts.index], rows)
     span = np.concatenate([problem.span, np.full(rows, robot.length)])

@@ -4,6 +4,7 @@ A point is a weighted sum of nodes, p(q) = Σ wₙ xₙ. Its Jacobian acts on dq
 
     free node        J = w I
     rigid region     J = W Q  on the region's translation,   J = −R [a]ₓ  on its rotation,   a = Σ wₙ aₙ
+    reduced body     J = Σ wₙ Φₙ  on all of its coordinates: nodes are x = X + Φ q
 
 Interactions are functions of such points and know nothing else about bodies.
 """
@@ -16,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numba import njit
 
+import pliant.sparse as sp
 from pliant.errors import InputError
 
 FREE, TRANSLATION, ROTATION = 0, 1, 2  # what a support entry's block of dq moves
@@ -41,6 +43,7 @@ class PointOwner(Protocol):
 
     # A body may have `carriers` (ptr, index, weight): its first nodes are sums of others, node n of
     # index[ptr[n]:ptr[n+1]], as the skin of a rod is of the frames of its sections.
+    # It may have `modes` Φ (k, 3, ndof): its nodes then are X + Φ q, and q itself are no positions.
 
 
 class Points:
@@ -69,6 +72,10 @@ class Points:
 
     def __len__(self) -> int:
         return len(self.rest)
+
+    def on(self, owner: PointOwner) -> Points:
+        """The same points of another body with the same nodes, such as a reduced one."""
+        return Points(owner, self.rest, self.node_ptr, self.node_index, self.node_weight)
 
     def __getitem__(self, which: Any) -> Points:
         """A subset of the points, by index, slice or mask."""
@@ -101,6 +108,8 @@ class Points:
 
     def position(self, q: np.ndarray) -> np.ndarray:
         """p(q), (P, 3) [m]; q are the body's own coordinates."""
+        if self.dense is not None:
+            return self.rest + (self.dense @ q).reshape(-1, 3)
         return _positions(q, self.node_ptr, self.node_index, self.node_weight)
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
@@ -146,6 +155,11 @@ class Points:
 
     def _build_support(self) -> None:
         owner = self.owner
+        modes = getattr(owner, "modes", None)
+        self.dense: np.ndarray | None = None  # (3P, ndof) ∂p/∂dq of points on a reduced body, by rows
+        if modes is not None:
+            self._build_reduced(modes)
+            return
         point, index, weight = self._terms()
         block, region = owner.node_block[index], owner.node_region[index]
         free, held = block >= 0, region >= 0
@@ -183,6 +197,22 @@ class Points:
         moved = kind == TRANSLATION
         J[moved] = self.weight[moved, None, None] * owner.region_frame[self.region[moved]]
         self._constant_jacobian = np.ascontiguousarray(J * mask[:, None, :])
+
+    def _build_reduced(self, modes: np.ndarray) -> None:
+        """Every coordinate moves every point; points that none moves (on fixed nodes) have no support."""
+        P, (k, _, n) = len(self), modes.shape
+        share = sp.csr_array((self.node_weight, self.node_index, self.node_ptr), shape=(P, k))
+        J = (share @ modes.reshape(k, -1)).reshape(P, 3, n)
+        self.dense = np.ascontiguousarray(J.reshape(3 * P, n))
+        moving, blocks = np.flatnonzero(J.any(axis=(1, 2))), n // 3
+        entries = len(moving) * blocks
+        self.entry_point, self.block = np.repeat(moving, blocks), np.tile(np.arange(blocks), len(moving))
+        self.ptr = np.searchsorted(self.entry_point, np.arange(P + 1)).astype(np.int64)
+        self.weight, self.arm, self.region = np.zeros(entries), np.zeros((entries, 3)), np.full(entries, -1)
+        self.plain, self._mask = np.zeros(entries, bool), np.ones((entries, 3))
+        self._turning, self._pose_offset = np.zeros(0, np.int64), 0
+        apart = J[moving].reshape(-1, 3, blocks, 3).transpose(0, 2, 1, 3)
+        self._constant_jacobian = np.ascontiguousarray(apart.reshape(-1, 3, 3))
 
 
 @njit(cache=True, error_model="numpy")

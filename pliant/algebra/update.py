@@ -26,6 +26,7 @@ class Updated(Factor):
         self.smallest_pivot_ratio = factor.smallest_pivot_ratio
         self._C_inverse, self._indefinite = C_inverse, indefinite
         self._inner: Reals | None = None  # C⁻¹ + UA⁻¹Uᵀ, known with the first compliance
+        self._inverse: Reals | None = None
         self._negative = 0
 
     @property
@@ -58,7 +59,9 @@ class Updated(Factor):
         if self._inner is None:
             self._close(self.factor.compliance(self.U))
         assert self._inner is not None
-        return np.asarray(np.linalg.solve(self._inner, b), np.float64)
+        if self._inverse is None:
+            self._inverse = np.linalg.inv(self._inner)  # asked for several times
+        return np.asarray(self._inverse @ b, np.float64)
 
     def _close(self, W: Reals) -> None:
         """Take note of UA⁻¹Uᵀ."""
@@ -71,5 +74,9 @@ class Updated(Factor):
 
 
 def _positive(A: Reals) -> int:
-    """How many eigenvalues are positive."""
+    """How many eigenvalues are positive; all of them, where it has a Cholesky factor."""
+    try:
+        return len(np.linalg.cholesky(A))
+    except np.linalg.LinAlgError:
+        pass
     return int((np.linalg.eigvalsh(A) > 0.0).sum())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import pliant.sparse as sp
 from pliant.bodies.inputs import missing_regions
 from pliant.bodies.scatter import Plan, lower_pairs, ordered_cells, plan
 from pliant.errors import InputError, as_floats
@@ -172,6 +173,14 @@ class Mass:
         i, j, m = self.pairs(c.rank)
         touched = (c.node_region[i] >= 0) | (c.node_region[j] >= 0)
         return i[touched], j[touched], m[touched]
+
+    def of_nodes(self) -> sp.csr_array:
+        """m_ij of all nodes (k, k) [kg]: M_ij = m_ij I."""
+        k = len(self.load)
+        i, j, m = self.pairs(np.arange(k))
+        apart = i != j
+        both = np.concatenate([i, j[apart]]), np.concatenate([j, i[apart]])
+        return sp.csr_array((np.concatenate([m, m[apart]]), both), shape=(k, k))
 
     def pairs(self, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Node pairs (i, j), rank[i] ≥ rank[j], and the mass m of each, M_ij = m I."""

@@ -196,6 +196,11 @@ class Solid:
         """c(q, v) (ndof,) [N] of M v̇ + c = r: what turning rigid regions pull; None where nothing turns."""
         return self._mass.gyroscopic(q, v)
 
+    def node_masses(self) -> Any:
+        """M of the nodes of the mesh as a sparse array (k, k) [kg], the same along all axes; fixed nodes too."""
+        self._mass.check()
+        return self._mass.of_nodes()
+
     @property
     def total_mass(self) -> float:
         """[kg]."""

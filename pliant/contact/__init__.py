@@ -1,5 +1,6 @@
 """Contact: obstacles by signed distance, samples of bodies, and the detector that turns both into rows."""
 
+from pliant.contact.basis import ContactBasis
 from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.detector import Detector
 from pliant.contact.obstacles import (
@@ -20,6 +21,7 @@ from pliant.contact.surroundings import Surroundings
 __all__ = [
     "Box",
     "Capsule",
+    "ContactBasis",
     "Contacts",
     "Cylinder",
     "Detector",

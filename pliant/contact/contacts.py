@@ -136,6 +136,16 @@ class Contacts:
         vector = self.carried(previous, np.einsum("kai,ka->ki", previous.tangents, along))
         return np.concatenate([normal, np.einsum("kai,ki->ka", self.tangents, vector).ravel()])
 
+    def told(self, force: np.ndarray) -> tuple[Contacts, np.ndarray]:
+        """The single contacts that these rows stand for, here themselves, and their normal forces (n,) [N]."""
+        return self, force[: len(self)]
+
+    def yielding(
+        self, force: np.ndarray, q: np.ndarray, *, exact: bool = False
+    ) -> tuple[SparseRows, np.ndarray] | None:
+        """A change UᵀCU of K, as U and C⁻¹, with which rows answer changes of their contacts' gaps: none of single contacts."""
+        return None
+
     def spread(self, values: np.ndarray) -> np.ndarray:
         """Values (n, …) by index, (size, …): of the same length whatever touches; zero elsewhere."""
         out = np.zeros((self.size, *np.shape(values)[1:]))

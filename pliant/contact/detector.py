@@ -176,18 +176,23 @@ class Detector:
         return contacts
 
     def bent(
-        self, K: np.ndarray, contacts: Contacts, force: np.ndarray, q: np.ndarray
+        self, K: np.ndarray, contacts: Contacts, force: np.ndarray, q: np.ndarray, *, exact: bool = False
     ) -> tuple[np.ndarray, tuple[SparseRows, np.ndarray] | None]:
         """K − ∂(Hᵀλ)/∂q of contacts that push with `force` (n,) [N]: with obstacles on the robot's pattern (see `curvature`),
-        between bodies as a low-rank change of it (see `turning`), None where there is none."""
+        between bodies as a low-rank change of it (see `turning`), None where there is none. `exact` even where that is costly."""
         if not force.any():
             return K, None
-        if self._present or self.cloud.points.turns:
-            K = K.copy()
-            add_swinging(K, self.robot, contacts, force, q)
-            by_slot = {self._slots[o.name]: o for o in self._present}
-            add_curvature(K, self.robot, contacts, force, by_slot, q)
-        return K, turning(contacts, force, q) if self.soft else None
+        return self._curved(K, contacts, force, q), turning(contacts, force, q) if self.soft else None
+
+    def _curved(self, K: np.ndarray, contacts: Contacts, force: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """K with what obstacles and levers add on the robot's own pattern."""
+        if not (self._present or self.cloud.points.turns):
+            return K
+        K = K.copy()
+        add_swinging(K, self.robot, contacts, force, q)
+        by_slot = {self._slots[o.name]: o for o in self._present}
+        add_curvature(K, self.robot, contacts, force, by_slot, q)
+        return K
 
     def penetrations(self, q: np.ndarray) -> dict[str, float]:
         """Depth [m] of the deepest point of the robot's skin in each opponent, 0 if none; on much denser

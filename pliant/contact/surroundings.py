@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from pliant.contact.basis import ContactBasis
 from pliant.contact.detector import Detector
 from pliant.contact.obstacles import Obstacle
+from pliant.contact.reduced import ReducedDetector
 from pliant.contact.samples import Samples
 from pliant.mesh import Surface
 
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
-    """Obstacles around a robot, and how it touches them, itself and its other bodies; see `Detector` for the options."""
+    """Obstacles around a robot, and how it touches them, itself and its other bodies; see `Detector` for the options.
+
+    basis: contacts that it covers are reduced to its modes, see `ReducedDetector`.
+    """
 
     obstacles: Sequence[Obstacle] = ()
     samples: Samples | Sequence[Samples] | None = None
@@ -23,6 +29,7 @@ class Surroundings:
     alarm: float | None = None
     margin: float | None = None
     friction: float | Mapping[str, float] = 0.0
+    basis: ContactBasis | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "obstacles", _several(self.obstacles))
@@ -34,7 +41,8 @@ class Surroundings:
 
     def detector(self, robot: Any, obstacles: Obstacle | Iterable[Obstacle] = ()) -> Detector:
         """The detector of a robot in these surroundings, with more obstacles."""
-        return Detector(
+        kind = Detector if self.basis is None else partial(ReducedDetector, basis=self.basis)
+        return kind(
             robot,
             (*self.obstacles, *_several(obstacles)),
             samples=self.samples,

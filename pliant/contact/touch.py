@@ -71,14 +71,14 @@ def touch(
     slot = None if opponent is None else _slot(contacts, opponent)
     if contacts is None or not len(contacts):
         return ContactForce(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0))
+    contacts, pushes = contacts.told(np.asarray(pushes, float))
     chosen = np.diff(contacts.stencil.ptr) == 1  # one point: what it touches does not deform
     if slot is not None:
         chosen &= contacts.opponent == slot
     if where is not None:
         chosen &= _on_patch(contacts, rest, where)
-    pushes = np.asarray(pushes, float)
     forces = pushes[:, None] * contacts.normal
-    if len(friction):
+    if np.any(friction):
         forces = forces + np.einsum("kai,ka->ki", contacts.tangents, friction)
     return ContactForce(contacts.position[chosen], forces[chosen], pushes[chosen])
 

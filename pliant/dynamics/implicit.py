@@ -170,7 +170,10 @@ def moving(
         linear = linear.with_contacts(contacts, task.now.q)
         rows = len(linear.delta) - len(at.delta)
         conditions = conditions.with_contacts(contacts.friction, task.allowance[contacts.index], rows)
-        lam = np.concatenate([lam, task.now.carried(contacts, rows)])
+        pushing = task.now.carried(contacts, rows)
+        lam, yielding = np.concatenate([lam, pushing]), contacts.yielding(pushing, at.q)
+        if yielding is not None:
+            linear = replace(linear, turning=(yielding[0], s / h * yielding[1]))
     if s != h:
         linear, conditions = _to_the_end(linear, conditions, v, stage)
     return Moving(v, pose, linear, conditions, contacts, lam)
@@ -192,7 +195,9 @@ def condensed(model: Model, task: Task, here: Moving, guess: np.ndarray, work: W
     assert here.linear.K is not None
     shift = 0.0
     try:
-        factor = work.timed("factorise", factorise, model.robot, here.linear.K, work)
+        factor = work.timed(
+            "factorise", factorise, model.robot, here.linear.K, work, turning=here.linear.turning
+        )
     except NotPositiveDefinite:  # buckling faster than the step: the certificate says so
         factor, shift = work.timed("factorise", factorise_shifted, model.robot, here.linear.K, work)
     linear = work.timed("condense", _turning, model, task, here, factor, guess)

@@ -42,13 +42,14 @@ class Model:
         motion = step * float(np.abs(self.robot.reach * v).max(initial=0.0))
         fall = step * step * float(np.linalg.norm(self.robot.gravity)) if falling else 0.0
         found = self.detector.detect(q, self.detector.reach(motion + fall))
-        return self._closing(found, q, self.robot.retract(q, step * v))
+        return self._closing(found, q, step * v)
 
-    def _closing(self, found: Contacts, q: np.ndarray, ahead: np.ndarray) -> Contacts:
+    def _closing(self, found: Contacts, q: np.ndarray, dq: np.ndarray) -> Contacts:
         """Without pairs of the robot's own bodies that are far apart and do not come nearer: there may be very many."""
         far = (np.diff(found.stencil.ptr) == 4) & (found.gap > self.detector.alarm)
         if not far.any():
             return found
+        ahead = self.robot.retract(q, dq)
         nearer = np.minimum(np.einsum("ki,ki->k", found.normal, found.motion(ahead, q)), 0.0)
         return found.chosen(np.flatnonzero(~far | (found.gap + 2.0 * nearer < self.detector.alarm)))
 

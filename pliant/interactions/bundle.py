@@ -16,6 +16,7 @@ from pliant.algebra import SparseRows
 from pliant.algebra.pattern import Pattern
 from pliant.errors import InputError
 from pliant.interactions.chain import add_curvature, chain_rows, point_forces
+from pliant.interactions.dense import DensePairs, dense_rows
 from pliant.interactions.interaction import Interaction
 from pliant.points import Points
 
@@ -72,6 +73,10 @@ class Bundle:
 
     def jacobian(self, q: np.ndarray, gradient: np.ndarray) -> SparseRows:
         """H = ∂δ/∂dq, (rows, ndof)."""
+        if self._all_dense is not None:
+            H = dense_rows(gradient, self._indptr_rows, self._stencil_point, self._all_dense)
+            indptr = self.ndof * np.arange(self.rows + 1)
+            return SparseRows(indptr, np.tile(np.arange(self.ndof), self.rows), H.ravel(), H.shape)
         data = chain_rows(
             gradient,
             self._stencil_point,
@@ -118,11 +123,11 @@ class Bundle:
         _, _, _, i, j, _ = self._operations
         return i, j
 
-    def place(self, pattern: Pattern) -> np.ndarray:
-        """Where each coupling lands in K's stored blocks."""
+    def place(self, pattern: Pattern) -> tuple[np.ndarray, ...]:
+        """Where each coupling lands in K's stored blocks, and where those of each reduced body stand."""
         i, j = self.couplings
         index, _ = pattern.find(np.maximum(i, j), np.minimum(i, j))
-        return index
+        return index, *(pairs.place(pattern) for pairs in self._dense_pairs)
 
     def add_curvature(self, K, placement, rotation_placement, q, p, lam, gravity, gradient, load) -> None:
         """K −= ∂(Hᵀλ + loads)/∂dq, in place on the pattern's blocks."""
@@ -136,9 +141,12 @@ class Bundle:
                 if b > a and load is not None and i.load(self._own(p, k), gravity) is not None:
                     M[a:b] += i.load_hessian(self._own(p, k), gravity)
             pair, s, t, _, _, mode = self._operations
-            add_curvature(
-                K, M, pair, s, t, mode, placement, self._plain, self._weight, self.point_jacobian(q)
-            )
+            if len(pair):
+                add_curvature(
+                    K, M, pair, s, t, mode, placement[0], self._plain, self._weight, self.point_jacobian(q)
+                )
+            for dense, place in zip(self._dense_pairs, placement[1:], strict=True):
+                dense.subtract(K, place, M)
         if any(points.rotates for _, points, _, _ in self._groups):
             forces = point_forces(
                 self._indptr_rows, self._stencil_point, gradient, lam, int(self.point_start[-1])
@@ -227,12 +235,47 @@ class Bundle:
         self._pairs = np.concatenate(pairs).astype(np.int64) if pairs else np.zeros((0, 2), np.int64)
 
     @cached_property
+    def _all_dense(self) -> np.ndarray | None:
+        """∂p/∂dq (3P, ndof) when all points are of one reduced body, and there is no other body."""
+        if len(self._groups) != 1 or self._groups[0][1].dense is None:
+            return None
+        dense = self._groups[0][1].dense
+        return dense if dense.shape[1] == self.ndof else None
+
+    @cached_property
+    def _dense_pairs(self) -> list[DensePairs]:
+        """Pairs within one reduced body, body by body."""
+        out = []
+        for group, (where, points, _, entries) in enumerate(self._groups):
+            inside = (self._pair_group == group).all(axis=1)
+            if points.dense is None or not inside.any():
+                continue
+            local = np.zeros(int(self.point_start[-1]), np.int64)
+            local[where] = np.arange(len(where))
+            i, j = local[self._pairs[inside]].T
+            first = int((self._block[entries] - points.block)[0])
+            out.append(DensePairs(points, np.flatnonzero(inside), i, j, first))
+        return out
+
+    @cached_property
+    def _pair_group(self) -> np.ndarray:
+        """The group of both points of each pair, (npair, 2)."""
+        group = np.zeros(int(self.point_start[-1]), np.int64)
+        for n, (where, _, _, _) in enumerate(self._groups):
+            group[where] = n
+        return group[self._pairs]
+
+    @cached_property
     def _operations(self):
         """Each coupling: (pair, support entry of i, support entry of j, block of i, block of j, mode)."""
         i, j = self._pairs[:, 0], self._pairs[:, 1]
+        sparse = np.ones(len(self._pairs), bool)
+        for dense in self._dense_pairs:
+            sparse[dense.which] = False
         ni, nj = np.diff(self._ptr)[i], np.diff(self._ptr)[j]
-        pair = np.repeat(np.arange(len(self._pairs)), ni * nj)
-        local = np.arange(len(pair)) - np.repeat(np.cumsum(ni * nj) - ni * nj, ni * nj)
+        count = np.where(sparse, ni * nj, 0)
+        pair = np.repeat(np.arange(len(self._pairs)), count)
+        local = np.arange(len(pair)) - np.repeat(np.cumsum(count) - count, count)
         s, t = self._ptr[i[pair]] + local // nj[pair], self._ptr[j[pair]] + local % nj[pair]
         bi, bj, same = self._block[s], self._block[t], i[pair] == j[pair]
         keep = ~same | (bi >= bj)  # within one point the upper half is the transpose of the lower

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Self
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -9,6 +12,7 @@ import pliant.sparse as sp
 from pliant.errors import InputError
 from pliant.interactions import checks
 from pliant.interactions.interaction import INF, Interaction
+from pliant.points import Points
 
 
 class Combined(Interaction):
@@ -28,6 +32,11 @@ class Combined(Interaction):
         self.integrable = interaction.integrable
         self.effort_range = self._range(interaction.effort_range)
         self._lay_out_rows()
+
+    def with_points(self, points: Sequence[Points]) -> Self:
+        other = super().with_points(points)
+        other.inner = self.inner.with_points(points)
+        return other
 
     def _range(self, inner: tuple[float, float]) -> tuple[float, float]:
         if inner == (-INF, INF):

@@ -7,8 +7,9 @@ points. The chain rule through the body, δ(q), H(q) = ∂δ/∂dq and the geome
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -40,6 +41,18 @@ class Interaction:
                 got=type(points).__name__,
                 hint="Make them with body.points(coordinates).",
             )
+
+    def with_points(self, points: Sequence[Points]) -> Self:
+        """The same interaction on other points that rest at the same places, such as those of a reduced body."""
+        other = copy(self)
+        other.points = tuple(points)
+        if len(other.points) != len(self.points) or not np.allclose(
+            np.concatenate([p.rest for p in other.points]), self.rest, rtol=0.0, atol=1e-9
+        ):
+            raise InputError(
+                f"points of a {type(self).__name__}", expected="points at the same places", got="others"
+            )
+        return other
 
     @property
     def size(self) -> int:

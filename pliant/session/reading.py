@@ -43,8 +43,9 @@ def touching(contacts: Contacts | None, normal: Any, friction: Any, detector: De
     force = np.asarray(normal, float)
     if contacts is None or not force.any():
         return Touch.none()
+    contacts, force = contacts.told(force)
     vector = force[:, None] * contacts.normal
-    if friction is not None and len(friction):
+    if friction is not None and np.any(friction):
         vector = vector + np.einsum("kai,ka->ki", contacts.tangents, friction)
     on = np.flatnonzero(force > max(TRACE, 1e-6 * force.max()))
     if not len(on):

@@ -1,0 +1,89 @@
+"""ContactBasis: a few patterns of contact forces that stand for very many contacts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from pliant.contact.checks import frozen, positive
+from pliant.contact.detector import Detector
+from pliant.errors import InputError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ContactBasis:
+    """λ = Ψβ on the n contacts `index` (n,) that ever pushed; see `Modes` for what a mode does.
+
+    modes (n, k): Ψ ≥ 0, columns that sum to one, so that β are total forces [N]. corner[corner_ptr[i]:corner_ptr[i+1]] (·, 3): the
+    triangles that contact i was ever near, as nodes of a body of the robot, `touched` (n,) its number (−1: an obstacle).
+    fade [m]: ℓ, how much farther than the nearest of its mode a contact must be to count 1/e of its share; offset (k,) [m]: o, so
+    that modes close as they did in the snapshots.
+    opponents: names by slot; samples: how many there are; digest: of where they are, and of what they may touch.
+    """
+
+    index: np.ndarray
+    modes: np.ndarray
+    touched: np.ndarray
+    corner_ptr: np.ndarray
+    corner: np.ndarray
+    offset: np.ndarray
+    fade: float
+    opponents: tuple[str, ...]
+    samples: int
+    digest: str
+
+    def __post_init__(self) -> None:
+        kinds = {
+            "index": int,
+            "modes": float,
+            "touched": int,
+            "offset": float,
+            "corner_ptr": int,
+            "corner": int,
+        }
+        for name, kind in kinds.items():
+            object.__setattr__(self, name, frozen(getattr(self, name), kind))
+        n = len(self.index)
+        if self.modes.ndim != 2 or len(self.modes) != n or not self.modes.size:
+            expected = f"modes ({n}, k) of at least one contact and mode"
+            raise InputError("contact basis", expected=expected, got=f"shape {self.modes.shape}")
+        if not np.isfinite(self.modes).all() or (self.modes < 0).any() or not self.modes.any(axis=0).all():
+            raise InputError("contact basis", expected="non-negative modes, none of them zero", got="others")
+        if len(self.corner_ptr) != n + 1 or self.corner.shape != (self.corner_ptr[-1], 3):
+            raise InputError("contact basis", expected="triangles of every contact", got="others")
+        object.__setattr__(self, "fade", positive(self.fade, "fade"))
+
+    def __len__(self) -> int:
+        return self.modes.shape[1]
+
+    def __repr__(self) -> str:
+        return f"ContactBasis({len(self)} modes of {len(self.index)} contacts, fade {1e3 * self.fade:.3g} mm)"
+
+    @property
+    def sample(self) -> np.ndarray:
+        """Sample (n,) of each contact."""
+        return self.index % self.samples
+
+    @property
+    def slot(self) -> np.ndarray:
+        """Opponent (n,) of each contact, a place in `opponents`."""
+        return self.index // self.samples
+
+    def check(self, detector: Detector) -> None:
+        """Raise InputError unless it was made on samples like those of the detector."""
+        hint = "A contact basis belongs to the mesh and samples that it was made on."
+        if self.samples != detector.cloud.size:
+            got = f"{detector.cloud.size}"
+            raise InputError("contact basis", expected=f"{self.samples} samples", got=got, hint=hint)
+        if self.digest != digest(detector):
+            raise InputError("contact basis", expected="the samples it was made on", got="others", hint=hint)
+
+
+def digest(detector: Detector) -> str:
+    """Of where a detector's samples are at rest, to a nanometre, and of the bodies that they may touch."""
+    rest = np.round(detector.cloud.rest, 9) + 0.0
+    touched: list[Any] = [(o.name, o.body, o.patch.triangles.tobytes()) for o in detector.soft]
+    return sha256(rest.tobytes() + repr(touched).encode()).hexdigest()[:16]

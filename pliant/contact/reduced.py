@@ -1,0 +1,209 @@
+"""ReducedDetector: contacts of a basis as a few modes, without a search; all others as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from pliant.algebra import SparseRows
+from pliant.contact.basis import ContactBasis
+from pliant.contact.candidates import measure
+from pliant.contact.checks import frozen, positive
+from pliant.contact.contacts import Contacts, Stencil
+from pliant.contact.detector import Detector
+from pliant.contact.gather import gather
+from pliant.contact.keeping import BESIDE
+from pliant.contact.modes import Modes, Shares, faded
+from pliant.contact.obstacles import Obstacle
+from pliant.contact.stack import Stack
+from pliant.contact.turning import turning
+from pliant.errors import InputError
+
+
+class ReducedDetector(Detector):
+    """A `Detector` that knows a `ContactBasis`: what the basis covers becomes one row per mode.
+
+    Opponents that the basis knows nothing of, such as an obstacle that was added later, make contacts as usual: indices from
+    len(basis) on. Contacts of a covered opponent that never pushed in the snapshots do not exist.
+    """
+
+    def __init__(
+        self, robot: Any, obstacles: Iterable[Obstacle] = (), *, basis: ContactBasis, **options: Any
+    ) -> None:
+        self.basis, self._placed = basis, False
+        super().__init__(robot, obstacles, **options)
+        basis.check(self)
+        if self._common_friction or any(self._friction.values()):
+            raise InputError("friction", expected="none with a contact basis", got="rough contacts")
+        self._place_candidates()
+        self._arrange()
+
+    @property
+    def size(self) -> int:
+        """Modes, then opponents times samples."""
+        return len(self.basis) + super().size
+
+    def _place_candidates(self) -> None:
+        """The basis in the numbers of a stack of all samples and of the corners that it knows."""
+        basis, robot = self.basis, self.robot
+        order = np.argsort(basis.touched < 0, kind="stable")  # deformable opponents first
+        counts = np.diff(basis.corner_ptr)[order]
+        entry = np.repeat(basis.corner_ptr[order], counts) + _counted(counts)
+        owner, corner = np.repeat(basis.touched[order], counts), basis.corner[entry].copy()
+        parts, first = [s.points for s in self.cloud.samples], self.cloud.size
+        for body in sorted(set(owner.tolist())):
+            nodes, place = np.unique(corner[owner == body], return_inverse=True)
+            corner[owner == body] = first + place.reshape(-1, 3)
+            parts.append(robot.bodies[body].node_points(nodes))
+            first += len(nodes)
+        self._points = Stack(robot, parts)
+        self._soft = int((basis.touched >= 0).sum())
+        self._ptr, self._corner = frozen(np.concatenate([[0], np.cumsum(counts)]), int), frozen(corner, int)
+        self._sample, self._slots_of = frozen(basis.sample[order], int), basis.slot[order]
+        mode, contact = np.nonzero(basis.modes[order].T)
+        self._mode_ptr = frozen(np.searchsorted(mode, np.arange(len(basis) + 1)), int)
+        self._mode_contact = frozen(contact, int)
+        self._mode_value = frozen(basis.modes[order].T[mode, contact])
+        self._placed = True
+
+    def _arrange(self) -> None:
+        super()._arrange()
+        if not self._placed:
+            return
+        slot = {name: k for k, name in enumerate(self.basis.opponents)}
+        self._known = [
+            (o, np.flatnonzero(self._slots_of == slot[o.name])) for o in self._present if o.name in slot
+        ]
+        self._unknown = [k for k, o in enumerate(self._present) if o.name not in slot]
+        # By the detector's own slots: obstacles may have come in another order.
+        own = [self._slots.get(name, -1) for name in self.basis.opponents]
+        self._opponent = frozen(np.array(own)[self._slots_of], int)
+        self._off = np.zeros(len(self._sample))
+        for obstacle, mine in self._known:
+            self._off[mine] = 0.0 if obstacle.convex else self.margin
+
+    # Detection
+
+    def detect(self, q: np.ndarray, reach: float | None = None) -> Contacts:
+        """Modes at the robot's coordinates q with a contact nearer than `reach` [m], then contacts that no mode covers."""
+        limit = self.alarm if reach is None else positive(reach, "reach")
+        p = self._positions(self, q)
+        gap, normal, corners, weights = self._measured(p, limit)
+        basis = self.basis
+        mode, least, live, *shares = faded(
+            self._mode_ptr, self._mode_contact, self._mode_value, basis.offset, gap, limit, basis.fade
+        )
+        inner = self._contacts(p, live, gap, normal, corners, weights)
+        if not self._unknown:
+            return Modes.of(mode, least, self.size, inner, Shares(*shares), basis.fade)
+        plain = self._plain(p, limit)
+        n = len(inner)
+        ptr = np.concatenate([shares[0], shares[0][-1] + 1 + np.arange(len(plain))])
+        contact = np.concatenate([shares[1], n + np.arange(len(plain))])
+        value = np.concatenate([shares[2], np.ones(len(plain))])
+        index = np.concatenate([mode, len(basis) + plain.index])
+        gaps = np.concatenate([least, plain.gap])
+        both = _joined(inner, plain)
+        return Modes.of(index, gaps, self.size, both, Shares(ptr, contact, value), basis.fade)
+
+    def positions(self, q: np.ndarray) -> np.ndarray:
+        """Of all points that detection looks at: samples, then corners, (P, 3) [m]."""
+        return self._points.positions(q)
+
+    def _measured(self, p: np.ndarray, limit: float) -> tuple[np.ndarray, ...]:
+        """Gaps (n,) of the basis' contacts, inf if far; normals, corners and weights (n, 3)."""
+        n, soft = len(self._sample), self._soft
+        gap, normal = np.full(n, np.inf), np.zeros((n, 3))
+        corners, weights = np.zeros((n, 3), np.int64), np.zeros((n, 3))
+        measure(
+            p, self._sample[:soft], self.cloud.radius, self._ptr, self._corner, limit, gap, normal, corners, weights
+        )  # fmt: skip
+        for obstacle, mine in self._known:
+            sample = self._sample[mine]
+            far = limit + self.margin + self._thickest
+            gap[mine], normal[mine] = obstacle.distance(p[sample], far)
+            gap[mine] -= self.cloud.radius[sample] + self._off[mine]
+            gap[mine[gap[mine] >= limit]] = np.inf
+        return gap, normal, corners, weights
+
+    def _contacts(self, p, live, gap, normal, corners, weights) -> Contacts:
+        """The contacts `live` of the basis."""
+        n, soft = len(live), live < self._soft
+        ptr = np.concatenate([[0], np.cumsum(np.where(soft, 4, 1))])
+        point, weight = np.empty(ptr[-1], np.int64), np.empty(ptr[-1])
+        point[ptr[:-1]], weight[ptr[:-1]] = self._sample[live], 1.0
+        at = ptr[:-1][soft, None] + np.arange(1, 4)
+        point[at], weight[at] = corners[live[soft]], -weights[live[soft]]
+        sample, opponent = self._sample[live], self._opponent[live]
+        index = opponent * self.cloud.size + sample
+        tangents, none = _tangents(normal[live]), np.zeros(n)
+        of_each = index, sample, opponent, gap[live], normal[live], p[sample], tangents, none, self._off[live]
+        return Contacts(*of_each, Stencil(ptr, point, weight), self._points, super().size, self.opponents)
+
+    def _plain(self, p: np.ndarray, limit: float) -> Contacts:
+        """Contacts with obstacles that the basis does not know."""
+        cloud, chosen = self.cloud, len(self.soft) + np.array(self._unknown)
+        gaps, normals = np.empty((len(chosen), cloud.size)), np.empty((len(chosen), cloud.size, 3))
+        for k, place in enumerate(self._unknown):
+            far = limit + self.margin + self._thickest
+            gaps[k], normals[k] = self._present[place].distance(p[: cloud.size], far)
+        none = np.zeros((0, cloud.size, 3), np.int64), np.zeros((0, cloud.size, 3))
+        found = gather(
+            gaps, normals, *none, self._slot[chosen], self._mu[chosen], self._margins[chosen],
+            cloud.radius, self._points.mobile, p, limit,
+        )  # fmt: skip
+        return Contacts(*found[:9], Stencil(*found[9:]), self._points, super().size, self.opponents)
+
+    def redetect(
+        self,
+        q: np.ndarray,
+        before: Contacts,
+        force: np.ndarray,
+        reach: float | None = None,
+        beside: float = BESIDE,
+    ) -> Contacts:
+        """Contacts at q: modes do not keep facets."""
+        return self.detect(q, reach)
+
+    def bent(
+        self, K: np.ndarray, contacts: Contacts, force: np.ndarray, q: np.ndarray, *, exact: bool = False
+    ) -> tuple[np.ndarray, tuple[SparseRows, np.ndarray] | None]:
+        """With obstacles and levers as a plain detector's, and what the modes yield; if `exact`, also of facets that turn."""
+        if not force.any():
+            return K, None
+        inner, each = contacts.told(force)
+        turned = turning(inner, each, q) if exact else None
+        yielding = contacts.yielding(force, q, exact=exact)
+        K = self._curved(K, inner, each, q)
+        if turned is None or yielding is None:
+            return K, yielding if turned is None else turned
+        return K, (turned[0].above(yielding[0]), block_diag(turned[1], yielding[1]))
+
+
+def _tangents(normal: np.ndarray) -> np.ndarray:
+    """Two unit vectors (n, 2, 3) across each normal (n, 3)."""
+    least = np.abs(normal).argmin(axis=1)
+    first = np.cross(normal, np.eye(3)[least])
+    first /= np.linalg.norm(first, axis=1)[:, None]
+    return np.stack([first, np.cross(normal, first)], axis=1)
+
+
+def _counted(counts: np.ndarray) -> np.ndarray:
+    """0 … count − 1 for each count, one after the other."""
+    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def _joined(a: Contacts, b: Contacts) -> Contacts:
+    """Contacts on the same points, those of b after those of a."""
+    both = lambda name: np.concatenate([getattr(a, name), getattr(b, name)])
+    names = ("index", "sample", "opponent", "gap", "normal", "position", "tangents", "friction", "margin")
+    s, t = a.stencil, b.stencil
+    stencil = Stencil(
+        np.concatenate([s.ptr, s.ptr[-1] + t.ptr[1:]]),
+        np.concatenate([s.point, t.point]),
+        np.concatenate([s.weight, t.weight]),
+    )
+    return Contacts(*map(both, names), stencil, a.points, a.size, a.names)

@@ -1,0 +1,272 @@
+"""From snapshots to a contact basis: non-negative modes, and the triangles that each contact was ever near."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.sparse import block_array, csr_array, diags_array, eye_array, kron
+
+from pliant.contact import ContactBasis, Detector
+from pliant.contact.basis import digest
+from pliant.errors import InputError
+from pliant.reduction import factorisation
+from pliant.reduction.snapshots import Snapshots
+from pliant.robot import Robot
+
+METHODS = ("hals", "als")
+FADE = 0.1  # of the alarm distance
+BORROWED = 0.2  # of what its neighbours have in a mode, for a contact that never pushed
+RINGS = 2  # of neighbours
+MOST = 64  # modes that an automatic choice tries
+WORTH = 0.03  # relative fall of the held-out error that another mode must bring
+FOLDS = 5  # every so many snapshots, one is held out
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ContactFit:
+    """A contact basis and how good it is.
+
+    errors (k,) of the snapshots, ‖S − ΨB‖/‖S‖, with 1 … k modes (one number with "als"); held_out likewise of snapshots that were
+    left out, where the size was chosen by them, else empty. snapshots: how many were used; skipped: names of those that were not.
+    """
+
+    robot: Robot
+    basis: ContactBasis
+    errors: np.ndarray
+    held_out: np.ndarray
+    snapshots: int
+    skipped: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        left = f", {len(self.skipped)} skipped" if self.skipped else ""
+        size = f"{len(self.basis)} modes of {len(self.basis.index)} contacts"
+        return f"ContactFit({size}, error {100 * self.errors[-1]:.2g} % of {self.snapshots} snapshots{left})"
+
+
+def with_contact_basis(robot: Robot, basis: ContactBasis | None) -> Robot:
+    """The same robot with its contacts reduced to a basis, or none: for statics, dynamics, inverse model and studio alike."""
+    other = copy(robot)
+    other.surroundings = replace(robot.surroundings, basis=basis)
+    if basis is not None:
+        basis.check(Detector(robot, **_options(robot)))
+    return other
+
+
+def contact_basis(
+    robot: Robot,
+    snapshots: Snapshots,
+    size: int | None = None,
+    *,
+    method: str = "hals",
+    seed: int = 0,
+    fade: float | None = None,
+) -> ContactFit:
+    """The basis of `size` modes that explains the contact forces of the snapshots best, and the robot that uses it.
+
+    size=None chooses it: modes are added while each lowers the error of held-out snapshots by 3 %. method: "hals" (nested, its
+    error falls with every mode) or "als", the paper's, from a random start by `seed`. fade [m]: see `pliant.contact.modes`; by
+    default a tenth of the alarm distance. Snapshots that are not finite are left out and named.
+    """
+    if method not in METHODS:
+        raise InputError("method", expected=f"one of {METHODS}", got=repr(method))
+    if not isinstance(snapshots, Snapshots):
+        raise InputError("snapshots", expected="Snapshots", got=type(snapshots).__name__)
+    snapshots.fingerprint.check(robot, "snapshots")
+    used = snapshots.finite()
+    detector = Detector(robot, **_options(robot))
+    S, index = _pushing(used, detector)
+    held_out = np.zeros(0)
+    if size is None:
+        size, held_out = _chosen_size(S)
+    Psi, errors = _factorised(S, _checked_size(size, S), method, seed)
+    Psi, S, index, A = _widened(detector, Psi, S, index)
+    touched, corner_ptr, corner = _near(detector, used, index, A)
+    Psi, fade = factorisation.normalised(Psi), FADE * detector.alarm if fade is None else fade
+    basis = ContactBasis(
+        index,
+        Psi,
+        touched,
+        corner_ptr,
+        corner,
+        _offsets(Psi, S, fade),
+        fade,
+        detector.opponents,
+        detector.cloud.size,
+        digest(detector),
+    )
+    return ContactFit(with_contact_basis(robot, basis), basis, errors, held_out, len(used), used.skipped)
+
+
+def _options(robot: Robot) -> dict:
+    s = robot.surroundings
+    names = ("samples", "self_contact", "between_bodies", "alarm", "margin", "friction")
+    return {name: getattr(s, name) for name in names} | {"obstacles": s.obstacles}
+
+
+def _pushing(used: Snapshots, detector: Detector) -> tuple[np.ndarray, np.ndarray]:
+    """Forces S (n, s) of the contacts that ever push, in snapshots where something does, and their indices (n,)."""
+    if not len(used):
+        raise InputError("snapshots", expected="at least one that is finite", got="none")
+    if used.contact.shape[1] != detector.size:
+        expected, hint = (
+            f"forces of {detector.size} contacts",
+            "The basis of a robot is made from its own snapshots.",
+        )
+        raise InputError("snapshots", expected=expected, got=used.contact.shape[1], hint=hint)
+    if (used.contact < 0).any():
+        raise InputError("snapshots", expected="contact forces that push", got="negative ones")
+    if not used.contact.any():
+        hint = "Drive it further, until something touches."
+        raise InputError("snapshots", expected="some contact forces", got="zeros only", hint=hint)
+    index = np.flatnonzero(used.contact.any(axis=0))
+    S = used.contact[used.contact.any(axis=1)][:, index]
+    return np.ascontiguousarray(S.T), index
+
+
+def _checked_size(size: object, S: np.ndarray) -> int:
+    rank = int(np.linalg.matrix_rank(S))
+    whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
+    if not whole or not 1 <= int(size) <= rank:  # type: ignore[call-overload]
+        hint = "More snapshots, farther apart, have a larger rank."
+        expected = f"a whole number of modes from 1 to {rank}, the rank of the snapshots"
+        raise InputError("size", expected=expected, got=repr(size), hint=hint)
+    return int(size)  # type: ignore[call-overload]
+
+
+def _factorised(S: np.ndarray, size: int, method: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Ψ (n, k) and the errors with 1 … k modes."""
+    if method == "als":
+        Psi = factorisation.als(S, size, seed=seed)
+        return Psi, np.array([factorisation.error(Psi, S)])
+    sizes: Sequence[np.ndarray] = list(factorisation.nested(S, size))
+    return sizes[-1], np.array([factorisation.error(Psi, S) for Psi in sizes])
+
+
+def _chosen_size(S: np.ndarray) -> tuple[int, np.ndarray]:
+    """The number of modes after which another does not lower the held-out error by WORTH any more; that error by size."""
+    held = np.arange(S.shape[1]) % FOLDS == FOLDS - 1
+    if not held.any():
+        return 1, np.zeros(0)
+    errors: list[float] = []
+    most = min(MOST, int(np.linalg.matrix_rank(S[:, ~held])))
+    for Psi in factorisation.nested(S[:, ~held], most):
+        errors.append(factorisation.error(Psi, S[:, held]))
+        if len(errors) > 3 and errors[-1] > (1.0 - WORTH) ** 3 * errors[-4]:
+            return len(errors) - 3, np.array(errors)
+    return len(errors), np.array(errors)
+
+
+def _widened(detector: Detector, Psi: np.ndarray, S: np.ndarray, index: np.ndarray):
+    """Ψ and S on the contacts beside those that ever pushed too, all indices, and who is beside whom.
+
+    Snapshots touch here and there; the robot will touch in between. A contact borrows BORROWED of what its neighbours have in a
+    mode, and where it is the nearest it takes over their push.
+    """
+    beside = _beside(detector)
+    wide = np.zeros((detector.size, Psi.shape[1]))
+    wide[index] = Psi
+    for _ in range(RINGS):
+        wide = np.where(wide.any(axis=1, keepdims=True), wide, BORROWED * (beside @ wide))
+    wide = np.where(wide == wide.max(axis=1, keepdims=True), wide, 0.0)
+    more = np.flatnonzero(wide.any(axis=1))
+    forces = np.zeros((len(more), S.shape[1]))
+    forces[np.searchsorted(more, index)] = S
+    return wide[more], forces, more, beside[more][:, more]
+
+
+def _beside(detector: Detector) -> csr_array:
+    """Which contacts (C, C) are neighbours: same opponent, samples on one facet; each row sums to one."""
+    blocks = []
+    for samples in detector.cloud.samples:
+        count = len(samples)
+        point = np.repeat(np.arange(count), np.diff(samples.facet_ptr))
+        facets = int(samples.facet.max(initial=-1)) + 1
+        on = csr_array((np.ones(len(point)), (point, samples.facet)), shape=(count, facets))
+        joined = (on @ on.T).tolil()
+        joined.setdiag(0)
+        blocks.append(joined.tocsr())
+    one = block_array(
+        [[b if i == j else None for j in range(len(blocks))] for i, b in enumerate(blocks)], format="csr"
+    )
+    one.data[:] = 1.0
+    each = np.maximum(np.diff(one.indptr), 1)
+    one = diags_array(1.0 / each) @ one
+    return csr_array(kron(eye_array(len(detector.opponents)), one))
+
+
+def _offsets(Psi: np.ndarray, S: np.ndarray, fade: float) -> np.ndarray:
+    """o (k,) [m] with which the contacts that push in the snapshots S (n, s) have no gap, in the mean by their forces.
+
+    A mode with o = 0 is closed when contacts that push in shares s are at gaps ℓ log(ψ/s): o = −ℓ Σ s log(s/ψ).
+    """
+    offset = np.zeros(Psi.shape[1])
+    for j in range(len(offset)):
+        mine = Psi[:, j] > 0.0
+        force, psi = S[mine], Psi[mine, j]
+        total = force.sum(axis=0)
+        share = force[:, total > 0.0] / total[total > 0.0]
+        apart = np.sum(share * np.log(np.where(share > 0.0, share, 1.0) / psi[:, None]), axis=0)
+        if len(apart):
+            offset[j] = -fade * np.average(apart, weights=total[total > 0.0])
+    return offset
+
+
+def _near(
+    detector: Detector, used: Snapshots, index: np.ndarray, beside: csr_array
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Whose triangles (n,) the contacts touch, and all that each was within the alarm distance of: pointers and nodes (·, 3)."""
+    opponents = index // detector.cloud.size
+    soft = np.array([o.body for o in detector.soft] + [-1] * (len(detector.opponents) - len(detector.soft)))
+    found = [np.zeros((0, 4), np.int64)]
+    for q in used.coordinates[used.contact.any(axis=1)]:
+        contacts = detector.detect(q)
+        mine = np.isin(contacts.index, index) & (np.diff(contacts.stencil.ptr) == 4)
+        at = contacts.stencil.ptr[:-1][mine, None] + np.arange(1, 4)
+        found.append(np.column_stack([contacts.index[mine], contacts.stencil.point[at]]))
+        if len(found) > 64:
+            found = [np.unique(np.concatenate(found), axis=0)]
+    pairs = np.unique(np.concatenate(found), axis=0)
+    node = np.zeros(detector.cloud.points.size, np.int64)  # of each point of the stack
+    for place in detector.cloud.point_of_node.values():
+        node[place[place >= 0]] = np.flatnonzero(place >= 0)
+    pairs = np.column_stack([pairs[:, 0], node[pairs[:, 1:]]])
+    for _ in range(RINGS):  # contacts that were never near have the triangles of those beside them
+        pairs = _lent(pairs, index, beside)
+    seen = _with_neighbours(detector, pairs[:, 0], pairs[:, 1:])
+    ptr = np.searchsorted(seen[:, 0], np.append(index, index[-1] + 1))
+    return soft[opponents], ptr, seen[:, 1:]
+
+
+def _lent(pairs: np.ndarray, index: np.ndarray, beside: csr_array) -> np.ndarray:
+    """Contacts and triangles (·, 4), with those of neighbours for contacts that have none."""
+    known, lent = np.isin(index, pairs[:, 0]), [pairs]
+    first, last = np.searchsorted(pairs[:, 0], index), np.searchsorted(pairs[:, 0], index, side="right")
+    for i in np.flatnonzero(~known):
+        for j in beside.indices[beside.indptr[i] : beside.indptr[i + 1]]:
+            theirs = pairs[first[j] : last[j]].copy()
+            theirs[:, 0] = index[i]
+            lent.append(theirs)
+    return np.unique(np.concatenate(lent), axis=0)
+
+
+def _with_neighbours(detector: Detector, index: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """Contacts and triangles (·, 4): those given and all of the opponent that share a corner with one, each once, by contact."""
+    found = [np.zeros((0, 4), np.int64)]
+    slot = index // detector.cloud.size
+    for k, opponent in enumerate(detector.soft):
+        triangles = opponent.patch.triangles
+        at = csr_array(
+            (np.ones(triangles.size), (triangles.ravel(), np.repeat(np.arange(len(triangles)), 3))),
+            shape=(len(opponent.patch.nodes), len(triangles)),
+        )
+        mine = np.flatnonzero(slot == k)
+        touches = csr_array(
+            (np.ones(3 * len(mine)), (np.repeat(np.arange(len(mine)), 3), corners[mine].ravel())),
+            shape=(len(mine), len(opponent.patch.nodes)),
+        )
+        pair, triangle = (touches @ at).nonzero()
+        found.append(np.column_stack([index[mine[pair]], triangles[triangle]]))
+    return np.unique(np.concatenate(found), axis=0)

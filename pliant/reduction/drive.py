@@ -1,0 +1,143 @@
+"""One trajectory of a campaign: a robot driven step by step, with what is remembered of every posture.
+
+By statics, each posture is an equilibrium. Where very many contacts come and go, Newton's method spends most of its time on
+finding out which; then the robot creeps: a few steps in time for each command that forget their speed, (M/h² + K) dq = r + Hᵀλ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pliant.dynamics import Moment, Simulation
+from pliant.errors import ConvergenceError, InputError
+from pliant.laws import Known
+from pliant.reduction.fingerprint import Fingerprint
+from pliant.reduction.plans import Plan
+from pliant.reduction.snapshots import Snapshots
+from pliant.result import Result
+from pliant.robot import Robot
+from pliant.state import State
+from pliant.static import static
+
+TIME_STEP = 0.02  # [s] of a step that forgets its speed
+STILL = 1e-7  # of the robot's length: motion in a step that is none
+
+Probe = Callable[[Result], Mapping[str, np.ndarray]]
+Source = Robot | str | Callable[[], Robot]
+
+
+def built(source: Source) -> Robot:
+    """The robot itself, the one of that name in the gallery, or what a function returns."""
+    if isinstance(source, Robot):
+        return source
+    if isinstance(source, str):
+        from pliant.robots import entry
+
+        return entry(source).build()
+    robot = source() if callable(source) else source
+    if not isinstance(robot, Robot):
+        expected = "a Robot, a name of the gallery, or a function that builds one"
+        raise InputError("robot", expected=expected, got=type(robot).__name__)
+    return robot
+
+
+def run(
+    source: Source,
+    plan: Plan,
+    number: int,
+    probe: Probe | None = None,
+    creep: int = 0,
+    told: Callable[[], object] | None = None,
+) -> Snapshots:
+    """Snapshots of one trajectory of a plan; `told` is called after every step.
+
+    creep: steps in time for each command, at most; 0 for statics. A step without an equilibrium, or with one that is not
+    finite, is left out and named.
+    """
+    robot = built(source)
+    mover = _Creeping(robot, creep) if creep else _Resting(robot)
+    found: list[Result | Moment] = []
+    steps, skipped = [], []
+    for step, command in enumerate(plan.trajectories[number]):
+        try:
+            found.append(mover.to(plan.laws(command)))
+            steps.append(step)
+        except ConvergenceError as error:
+            skipped.append(f"trajectory {number + 1}, step {step + 1}: {str(error).split(':')[0]}")
+        if told is not None:
+            told()
+    return _gathered(robot, mover.contacts, plan, number, found, steps, skipped, probe).finite()
+
+
+class _Resting:
+    """Equilibria, each from the one before."""
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot, self.state = robot, None
+        self.detector = None if robot.surroundings.empty(robot) else robot.surroundings.detector(robot)
+        self.contacts = 0 if self.detector is None else self.detector.size
+
+    def to(self, laws: Mapping[str, Known]) -> Result:
+        result = static(self.robot, laws, state=self.state, detector=self.detector)
+        self.state = result.state
+        return result
+
+
+class _Creeping:
+    """Postures on the way to equilibria, from that without commands."""
+
+    def __init__(self, robot: Robot, steps: int) -> None:
+        self.steps, self.still = steps, STILL * robot.length
+        self.simulation = Simulation(robot, time_step=TIME_STEP, state=_stopped(static(robot).state))
+        self.contacts = 0 if robot.surroundings.empty(robot) else self.simulation.detector.size
+
+    def to(self, laws: Mapping[str, Known]) -> Moment:
+        for _ in range(self.steps):
+            before = self.simulation.state.q
+            moment = self.simulation.step(laws)
+            self.simulation.state = _stopped(moment.state)
+            if np.abs(moment.q - before).max() < self.still:
+                break
+        return moment
+
+
+def _stopped(state: State) -> State:
+    """The same place without speed."""
+    return State(state.q, np.zeros(len(state.v)), state.effort, state.internal, state.gravity)
+
+
+def _gathered(
+    robot: Robot,
+    contacts: int,
+    plan: Plan,
+    number: int,
+    found: list[Result | Moment],
+    steps: list[int],
+    skipped: list[str],
+    probe: Probe | None,
+) -> Snapshots:
+    probed: list[Mapping[str, Any]] = [probe(result) for result in found] if probe is not None else []
+    names = probed[0] if probed else {}
+    return Snapshots(
+        Fingerprint.of(robot),
+        plan.actuators,
+        plan.drives,
+        plan.trajectories[number][steps],
+        np.array([result.q for result in found]).reshape(-1, robot.nq),
+        np.array([forces(result, contacts) for result in found]).reshape(len(found), contacts),
+        np.full(len(steps), number),
+        np.array(steps, int),
+        {name: np.array([values[name] for values in probed]) for name in names},
+        tuple(skipped),
+    )
+
+
+def forces(result: Result | Moment, size: int) -> np.ndarray:
+    """Normal forces by contact index (size,) [N]."""
+    if result.contacts is None:
+        return np.zeros(size)
+    contacts, force = result.contacts.told(result.contact_force)
+    return contacts.spread(force)

@@ -1,0 +1,80 @@
+"""Held-out motions: what a reduced robot makes of commands that it was not made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.errors import ConvergenceError
+from pliant.reduction.plans import Plan
+from pliant.reduction.reduce import expanded
+from pliant.reduction.snapshots import Snapshots
+from pliant.robot import Robot
+from pliant.static import static
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Errors of a reduced robot in s held-out equilibria.
+
+    effector (s,) [m]: of the positions that it aims with; field (s,) [m]: of the worst node. stroke [m]: how far the effector goes
+    from where it hangs (without effectors: the worst node). failed: where no equilibrium was found.
+    """
+
+    effector: np.ndarray
+    field: np.ndarray
+    stroke: float
+    failed: tuple[str, ...] = ()
+
+    @property
+    def share(self) -> float:
+        """The largest error of the effector, as a share of the stroke; infinite if something failed."""
+        return (
+            float("inf")
+            if self.failed or not len(self.effector)
+            else float(self.effector.max()) / self.stroke
+        )
+
+
+def held_out(robot: Robot, reduced: Robot, snapshots: Snapshots) -> HeldOut:
+    """Drive the reduced robot through the commands of snapshots of the full one, and compare."""
+    plan = Plan(snapshots.actuators, snapshots.drives, (snapshots.commands,))
+    rows = _aiming(robot)
+    hanging = static(robot)
+    start = _seen(robot, rows, hanging.q)
+    effector, field, failed, state, last = [], [], [], None, -1
+    stroke = 0.0
+    for k, (command, q) in enumerate(zip(snapshots.commands, snapshots.coordinates, strict=True)):
+        state = state if snapshots.trajectory[k] == last else None
+        last = snapshots.trajectory[k]
+        true = _seen(robot, rows, q)
+        stroke = max(stroke, _farthest(true - start))
+        try:
+            state = static(reduced, plan.laws(command), state=state).state
+        except ConvergenceError:
+            failed.append(snapshots.label(k))
+            continue
+        effector.append(_farthest(_seen(reduced, rows, state.q) - true))
+        x = robot.positions(expanded(reduced, state))
+        field.append(float(np.linalg.norm(x - robot.positions(q), axis=1).max()))
+    return HeldOut(np.array(effector), np.array(field), stroke, tuple(failed))
+
+
+def _aiming(robot: Robot) -> np.ndarray | None:
+    """Scalar rows of effectors in metres, three for each point; None if there are none."""
+    names = [n for n in robot.by_role("effector") if robot.rows[n].interaction.unit == "m"]
+    names = [n for n in names if robot.rows[n].interaction.size % 3 == 0]
+    every = np.arange(robot.bundle.rows)
+    return np.concatenate([every[robot.named(n)] for n in names]) if names else None
+
+
+def _seen(robot: Robot, rows: np.ndarray | None, q: np.ndarray) -> np.ndarray:
+    """Positions (p, 3) [m] that count."""
+    if rows is None:
+        return robot.positions(q)
+    return robot.bundle.delta(robot.bundle.positions(q))[rows].reshape(-1, 3)
+
+
+def _farthest(x: np.ndarray) -> float:
+    return float(np.linalg.norm(x, axis=1).max())

@@ -1,0 +1,128 @@
+"""Modal bases: the free vibrations about an equilibrium, slowest first, and how they bend as they grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant.bodies import Solid
+from pliant.errors import InputError, SingularError
+from pliant.reduction.state_basis import StateBasis
+from pliant.robot import Robot
+from pliant.state import State
+from pliant.step import Workspace, factorise, linearise
+
+TINY = 1e-5  # of the robot's length: step of differences
+SMALL = 300  # coordinates: all vibrations at once
+ALIKE = 1e-4  # of the largest: shapes below it are left out
+
+
+def modal(
+    robot: Robot, state: State | None = None, *, modes: int = 10, body: int = 0, derivatives: bool = False
+) -> StateBasis:
+    """The slowest vibrations K φ = ω² M φ of a robot about a state (default: rest), as shapes of one of its bodies.
+
+    K has the geometric stiffness of the efforts that the state carries. `values` are the ω [rad/s]. The displacement of the state
+    itself comes first, if there is one: without it the reduced robot could not be there.
+    derivatives: also how the shapes change with amplitude, −K⁻¹ (∂K/∂φⱼ) φᵢ: large motions without any snapshots.
+    """
+    state = robot.checked(state)
+    values, dq, factor = vibrations(robot, state, modes)
+    if not isinstance(robot.bodies[body], Solid):
+        raise InputError("body to reduce", expected="a Solid", got=type(robot.bodies[body]).__name__)
+    if derivatives:
+        dq = np.column_stack([dq, _derivatives(robot, state, dq, factor)])
+    shapes = _shapes(robot, state, dq, body)
+    rest = robot.bodies[body].coordinates.rest
+    offset = state.q[robot.q_spans[body]][: rest.size].reshape(-1, 3) - rest
+    if np.abs(offset).max() > 1e-9 * robot.length:
+        shapes = np.concatenate([offset[:, :, None], shapes], axis=2)
+    kept = _independent(shapes) if derivatives else shapes
+    return StateBasis(kept, "modal", values)
+
+
+def vibrations(robot: Robot, state: State, modes: int) -> tuple[np.ndarray, np.ndarray, Any]:
+    """ω (k,) [rad/s], ascending; dq (ndof, k) with dqᵀM dq = I; and the factor of K."""
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    robot.check_held()
+    linear = linearise(robot, state.q, state.effort, state.internal, state.gravity)
+    if linear is None or linear.K is None:
+        raise SingularError(f"{robot.name!r}: the state has inverted elements, it does not vibrate.")
+    factor = factorise(robot, linear.K, Workspace(), indefinite=True)
+    if factor.negative:
+        raise SingularError(f"{robot.name!r} is unstable at this state: {factor.negative} motions grow.")
+    free = np.concatenate([b.free for b in robot.bodies])
+    room = int(free.sum())
+    if not 1 <= modes < room:
+        raise InputError("modes", expected=f"1 to {room - 1}", got=modes)
+    M = mass_matrix(robot, state.q, free)
+    operator: Any = LinearOperator  # its type stubs know the subclass's arguments only
+    inverse = operator((robot.ndof, robot.ndof), matvec=lambda x: factor.solve(x.ravel()))
+    if room > SMALL and modes < 0.5 * room:
+        start = np.where(free, np.random.default_rng(0).normal(size=len(free)), 0.0)  # the same in every run
+        square, dq = eigsh(M, k=modes, M=M, sigma=0.0, OPinv=inverse, which="LM", v0=start)
+    else:
+        square, dq = _all(robot, linear.K, M, free, modes)
+    order = np.argsort(square)
+    return np.sqrt(square[order]), dq[:, order], factor
+
+
+def mass_matrix(robot: Robot, q: np.ndarray, free: np.ndarray) -> Any:
+    """M (ndof, ndof) [kg], sparse, zero where locked."""
+    import pliant.sparse as sp
+
+    parts = [b.pattern.to_csr(b.mass(q[s])) for b, s in zip(robot.bodies, robot.q_spans, strict=True)]
+    from scipy.sparse import block_diag
+
+    D = sp.csr_array((free.astype(float), (np.arange(len(free)), np.arange(len(free)))))
+    return sp.csr_array(D @ block_diag(parts, format="csr") @ D)
+
+
+def _all(robot: Robot, K: np.ndarray, M: Any, free: np.ndarray, modes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of a small robot: all vibrations at once."""
+    from scipy.linalg import eigh
+
+    own = np.flatnonzero(free)
+    square, shapes = eigh(robot.pattern.to_csr(K).toarray()[np.ix_(own, own)], M.toarray()[np.ix_(own, own)])
+    dq = np.zeros((len(free), modes))
+    dq[own] = shapes[:, :modes]
+    return square[:modes], dq
+
+
+def _shapes(robot: Robot, state: State, dq: np.ndarray, body: int) -> np.ndarray:
+    """Changes dq (ndof, k) as motions (n, 3, k) of the nodes of one body."""
+    span, own = robot.q_spans[body], robot.bodies[body]
+    size, dq = own.coordinates.rest.size, dq[robot.dq_spans[body]]
+    step = TINY * robot.length / np.abs(dq).max(axis=0)
+    q, out = state.q[span], []
+    for k in range(dq.shape[1]):
+        there, back = own.retract(q, step[k] * dq[:, k]), own.retract(q, -step[k] * dq[:, k])
+        out.append((there - back)[:size].reshape(-1, 3) / (2.0 * step[k]))
+    return np.stack(out, axis=2)
+
+
+def _derivatives(robot: Robot, state: State, dq: np.ndarray, factor: Any) -> np.ndarray:
+    """−K⁻¹ (∂K/∂φⱼ) φᵢ for i ≤ j, (ndof, k(k+1)/2), by differences of K."""
+    out = []
+    for j in range(dq.shape[1]):
+        step = TINY * robot.length / np.abs(robot.reach * dq[:, j]).max()
+        sides = [_stiffness(robot, state, sign * step * dq[:, j]) for sign in (1.0, -1.0)]
+        change = (sides[0] - sides[1]) / (2.0 * step)
+        out += [-factor.solve(change @ dq[:, i]) for i in range(j + 1)]
+    return np.column_stack(out)
+
+
+def _stiffness(robot: Robot, state: State, dq: np.ndarray) -> Any:
+    q = robot.retract(state.q, dq)
+    linear = linearise(robot, q, state.effort, state.internal, state.gravity)
+    assert linear is not None and linear.K is not None
+    return robot.pattern.to_csr(linear.K)
+
+
+def _independent(shapes: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of the shapes, each scaled to the same size first."""
+    flat = shapes.reshape(-1, shapes.shape[2])
+    U, sigma, _ = np.linalg.svd(flat / np.linalg.norm(flat, axis=0), full_matrices=False)
+    return U[:, sigma > ALIKE * sigma[0]].reshape(*shapes.shape[:2], -1)

@@ -1,0 +1,87 @@
+"""Reduced models on disk: one .npz of plain arrays and a line of JSON. Nothing in it is ever executed."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.contact import ContactBasis
+from pliant.errors import InputError
+from pliant.reduction.ecsw import Sampling
+from pliant.reduction.fingerprint import Fingerprint
+from pliant.reduction.model import ReducedModel
+from pliant.reduction.state_basis import StateBasis
+
+FORMAT, VERSION = "pliant reduced model", 1
+
+
+def save(model: ReducedModel, path: str | Path) -> Path:
+    """Write a model, at once or not at all."""
+    path = Path(path)
+    facts = {
+        "format": FORMAT,
+        "version": VERSION,
+        "fingerprint": model.fingerprint.data(),
+        "body": model.body,
+        "kind": model.basis.kind,
+        "skipped": list(model.basis.skipped),
+        "facts": dict(model.facts),
+    }
+    arrays: dict[str, Any] = {"modes": model.basis.modes, "values": model.basis.values}
+    if model.sampling is not None:
+        s = model.sampling
+        facts["sampling"] = {"every": s.every, "error": s.error, "snapshots": s.snapshots}
+        arrays |= {"cells": s.cells, "weights": s.weights}
+    if model.contact is not None:
+        plain = {f.name: getattr(model.contact, f.name) for f in fields(ContactBasis)}
+        arrays |= {f"contact/{name}": value for name, value in plain.items() if isinstance(value, np.ndarray)}
+        facts["contact"] = {name: value for name, value in plain.items() if not isinstance(value, np.ndarray)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+    with draft.open("wb") as file:
+        np.savez_compressed(file, facts=np.array(json.dumps(facts)), **arrays)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(draft, path)
+    return path
+
+
+def load(path: str | Path) -> ReducedModel:
+    """Read a model; `model.on(robot)` then makes the reduced robot, and refuses another robot than it was made from."""
+    what, expected = f"reduced model {str(path)!r}", "a file that pliant wrote"
+    try:
+        with np.load(path, allow_pickle=False) as data:
+            facts = json.loads(str(data["facts"]))
+            arrays = {name: data[name] for name in data.files if name != "facts"}
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(what, expected=expected, got=str(error)) from None
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise InputError(what, expected=expected, got=repr(facts)[:60])
+    if facts.get("version") != VERSION:
+        hint = "Make it again with `pliant reduce`."
+        raise InputError(what, expected=f"version {VERSION}", got=facts.get("version"), hint=hint)
+    try:
+        return _assembled(facts, arrays)
+    except (KeyError, TypeError) as error:
+        raise InputError(what, expected=expected, got=f"no {error}") from None
+
+
+def _assembled(facts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> ReducedModel:
+    basis = StateBasis(arrays["modes"], facts["kind"], arrays["values"], tuple(facts["skipped"]))
+    sampling = None
+    if "sampling" in facts:
+        sampling = Sampling(arrays["cells"], arrays["weights"], **facts["sampling"])
+    contact = None
+    if "contact" in facts:
+        own = {name.removeprefix("contact/"): a for name, a in arrays.items() if name.startswith("contact/")}
+        given = facts["contact"] | {"opponents": tuple(facts["contact"]["opponents"])}
+        contact = ContactBasis(**own, **given)
+    fingerprint = Fingerprint.from_data(facts["fingerprint"])
+    return ReducedModel(fingerprint, basis, sampling, int(facts["body"]), contact, facts["facts"])

@@ -1,0 +1,99 @@
+"""Where a robot goes in use: a plan that pulls a few actuators at a time, none against another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.compliance import compliance
+from pliant.errors import InputError
+from pliant.laws import Known
+from pliant.reduction.plans import Plan
+from pliant.robot import Robot
+from pliant.stage import RowFacts
+
+AGAINST = -0.02  # correlation of two actuators in W below which they work against each other
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How an actuator is driven ("effort" or "displacement"), what it gets while it rests, and at most."""
+
+    drive: str
+    rest: float
+    most: float
+
+
+def reaches(robot: Robot, laws: Mapping[str, Known]) -> dict[str, Reach]:
+    """The reach of every scalar actuator, from commands of a demonstration: like the largest of its kind there.
+
+    Kinds that the demonstration leaves out go half way to their limits. What can only pull is paid out while it rests.
+    """
+    most: dict[tuple[type, str], float] = {}
+    for name, law in laws.items():
+        drive = "displacement" if law.displacement is not None else "effort"
+        value = float(np.max(np.abs(np.asarray(getattr(law, drive), float))))
+        key = type(robot.rows[name].interaction), drive
+        most[key] = max(most.get(key, 0.0), value)
+    return {name: _reach(robot, name, most) for name in robot.by_role("actuator")}
+
+
+def _reach(robot: Robot, name: str, most: Mapping[tuple[type, str], float]) -> Reach:
+    facts, kind = RowFacts.of(robot, name), type(robot.rows[name].interaction)
+    if facts.size != 1:
+        raise InputError(f"actuator {name!r}", expected="one with a single row", got=f"{facts.size} rows")
+    drive = next((d for k, d in most if k is kind), facts.drive)
+    low, high = facts.limits(drive)
+    top = most.get((kind, drive), 0.5 * high)
+    if not np.isfinite(top) or top <= 0:
+        hint = "Give its reach, or a Bounded law with finite limits."
+        raise InputError(f"reach of {name!r}", expected="a finite range", got=(low, high), hint=hint)
+    pulls = drive == "displacement" and robot.rows[name].interaction.effort_range[0] >= 0
+    return Reach(drive, max(low, -top) if pulls and np.isfinite(low) else -top if pulls else 0.0, top)
+
+
+def few(
+    robot: Robot,
+    reach: Mapping[str, Reach],
+    *,
+    postures: int,
+    steps: int = 3,
+    together: int = 3,
+    seed: int = 0,
+    ends: bool = True,
+) -> Plan:
+    """Postures with one to `together` actuators at random shares of their reach, the others at rest; with `ends` one of them goes
+    all the way, so that nothing lies beyond.
+
+    Actuators that work against each other (W_ij far below zero at rest) are not pulled at the same time: squeezed between them a
+    soft robot buckles, which is seldom what it is meant for.
+    """
+    if postures < 1 or steps < 1 or together < 1:
+        raise InputError(
+            "plan", expected="at least one posture, step and actuator", got=(postures, steps, together)
+        )
+    names = tuple(reach)
+    if not names:
+        raise InputError("plan", expected="a robot with actuators", got="none")
+    W = compliance(robot).matrix[np.ix_(*[[robot.named(n).start for n in names]] * 2)]
+    size = np.sqrt(np.diagonal(W))
+    friends = W / np.outer(size, size) > AGAINST
+    rng = np.random.default_rng(seed)
+    rest, most = (np.array([getattr(reach[n], which) for n in names]) for which in ("rest", "most"))
+    targets = []
+    for number in range(postures):
+        chosen = [number % len(names)]  # everyone in turn
+        wanted = 1 + number // len(names) % together
+        for other in rng.permutation(len(names)).tolist():
+            if len(chosen) < wanted and other not in chosen and friends[other, chosen].all():
+                chosen.append(other)
+        target = rest.copy()
+        share = rng.uniform(0.3, 1.0, len(chosen))
+        share[0] = 1.0 if ends else share[0]
+        target[chosen] = most[chosen] * share
+        targets.append(target)
+    ramp = np.arange(1, steps + 1)[:, None] / steps
+    drives = tuple(reach[n].drive for n in names)
+    return Plan(names, drives, tuple(ramp * target for target in targets), "a few at a time")

@@ -1,0 +1,167 @@
+"""`pliant reduce`: from a robot of the gallery to a saved reduced model, in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.bench.golden import one_step
+from pliant.bench.timing import Yardstick, milliseconds
+from pliant.errors import InputError, unknown_name
+from pliant.laws import Known
+from pliant.reduction import plans
+from pliant.reduction.campaign import collect
+from pliant.reduction.held_out import held_out
+from pliant.reduction.model import reduced_model
+from pliant.reduction.plans import Plan
+from pliant.reduction.responses import responses
+from pliant.reduction.saved import save
+from pliant.reduction.snapshots import Snapshots
+from pliant.reduction.symmetry import Symmetry, multiplied
+from pliant.reduction.workspace import Reach, few, reaches
+from pliant.robot import Robot
+from pliant.studies.reduce.report import Findings, table, write
+
+PLANS = ("few", "halton", "latin-hypercube", "plackett-burman", "grid", "pull")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `pliant reduce` may be told.
+
+    plan: how the robot is driven; "few": a few actuators at a time (see `workspace.few`), the others are those of `plans`.
+    postures, steps: of the plan. scale: of the demonstration's commands. held: postures that are kept back for the errors.
+    turns: the robot looks the same after each n-th of a turn about the vertical through the origin; its snapshots count n times.
+    tolerance, modes: of the basis. force_tolerance, cells: of the sampling. contact_modes: of contact forces; 0 leaves contacts
+    as they are, None chooses how many. error: of the stroke that is asked for.
+    """
+
+    plan: str = "few"
+    postures: int = 48
+    steps: int = 3
+    scale: float = 0.5
+    held: int = 8
+    turns: int = 1
+    tolerance: float = 1e-4
+    modes: int | None = None
+    force_tolerance: float = 0.005
+    cells: int | None = None
+    contact_modes: int | None = 0
+    error: float = 0.01
+    seed: int = 0
+
+
+def reduce_robot(
+    robot: Robot,
+    laws: Mapping[str, Known],
+    folder: Path,
+    options: Options = Options(),  # noqa: B008  (frozen)
+    *,
+    view: tuple[float, float] = (-60.0, 16.0),
+    progress: bool = False,
+) -> tuple[Findings, Path]:
+    """Snapshots, basis, sampling, errors on held-out motions and speed-up; writes model.npz and a report into `folder`.
+
+    laws: commands of a demonstration, which say how far the actuators go. Snapshots stay in folder/snapshots: a second call with
+    the same plan goes on where the first was stopped, and other tolerances need no new ones.
+    """
+    training = collect(
+        robot,
+        the_plan(robot, laws, options),
+        folder=folder / "snapshots",
+        probe=responses,
+        progress=progress,
+    )
+    trial = collect(robot, held_plan(robot, laws, options), folder=folder / "held out", progress=progress)
+    used = turned(robot, training, options.turns)
+    model = reduced_model(
+        robot,
+        used,
+        tolerance=options.tolerance,
+        modes=options.modes,
+        force_tolerance=options.force_tolerance,
+        cells=options.cells,
+        contact_modes=options.contact_modes,
+    )
+    reduced = model.on(robot)
+    errors = held_out(robot, reduced, trial)
+    full, small, yardstick = step_times(robot, reduced)
+    facts = {"options": vars(options) | {}, "error": errors.share if np.isfinite(errors.share) else None}
+    model = replace(model, facts=facts)
+    skipped = (*model.basis.skipped, *trial.skipped)
+    found = Findings(model, errors, full, small, len(used), skipped, yardstick)
+    save(model, folder / "model.npz")
+    return found, write(found, robot, reduced, folder, asked=options.error, view=view)
+
+
+def the_plan(robot: Robot, laws: Mapping[str, Known], options: Options) -> Plan:
+    """The commands that the options ask for."""
+    reach = reaches(robot, laws)
+    reach = {
+        n: replace(r, rest=options.scale * r.rest, most=options.scale * r.most) for n, r in reach.items()
+    }
+    limits = {n: (0.0, r.most) for n, r in reach.items()}
+    drives = {r.drive for r in reach.values()}
+    if options.plan == "few":
+        return few(robot, reach, postures=options.postures, steps=options.steps, seed=options.seed)
+    if options.plan not in PLANS:
+        raise unknown_name("plan", options.plan, PLANS)
+    how: dict[str, Any] = {"steps": options.steps, "drive": drives.pop() if len(drives) == 1 else None}
+    if options.plan in ("halton", "latin-hypercube"):
+        how |= {"postures": options.postures, "seed": options.seed}
+    if options.plan == "grid":
+        how["levels"] = max(2, round(options.postures ** (1.0 / len(limits))))
+    return getattr(plans, options.plan.replace("-", "_"))(robot, limits, **how)
+
+
+def held_plan(robot: Robot, laws: Mapping[str, Known], options: Options) -> Plan:
+    """Commands that the model is not made from: other shares of the reach, other actuators together."""
+    reach, seed = _scaled(robot, laws, options), options.seed + 1000
+    return few(robot, reach, postures=options.held, steps=1, seed=seed, ends=False)
+
+
+def _scaled(robot: Robot, laws: Mapping[str, Known], options: Options) -> dict[str, Reach]:
+    c = options.scale
+    return {n: replace(r, rest=c * r.rest, most=c * r.most) for n, r in reaches(robot, laws).items()}
+
+
+def turned(robot: Robot, snapshots: Snapshots, turns: int) -> Snapshots:
+    """The snapshots, and what they become by turning the robot about the vertical."""
+    if turns < 1:
+        raise InputError("turns", expected="at least 1", got=turns)
+    if turns == 1:
+        return snapshots
+    up = robot.gravity if robot.gravity.any() else np.array([0.0, 0.0, 1.0])
+    return multiplied(snapshots, [Symmetry.turn(robot, 2 * np.pi * k / turns, up) for k in range(1, turns)])
+
+
+def step_times(robot: Robot, reduced: Robot) -> tuple[float, float, float]:
+    """[ms] of a step of the full and of the reduced robot, and of a 1500 × 1500 product in the same run."""
+    return (
+        milliseconds(one_step(robot), repeats=9, budget=2.0),
+        milliseconds(one_step(reduced)),
+        Yardstick.measure().milliseconds,
+    )
+
+
+def reduce_named(
+    name: str, folder: Path | None, options: Options, *, json: Path | None = None
+) -> tuple[Path, bool]:
+    """A robot of the gallery, with progress bars and a table: what the command line calls. Returns the page and whether it passed."""
+    from pliant.robots import entry
+
+    chosen = entry(name)
+    out = folder or Path("results") / f"{name} reduced"
+    found, page = reduce_robot(
+        chosen.build(), dict(chosen.laws), out, options, view=chosen.view, progress=True
+    )
+    numbers = table(found, options.error)
+    numbers.show()
+    if json is not None:
+        json.parent.mkdir(parents=True, exist_ok=True)
+        json.write_bytes((out / "result.json").read_bytes())
+    return page, numbers.passed and not found.errors.failed
