@@ -41,7 +41,7 @@ from pliant.static import Tolerance, static
 from pliant.threads import pin_blas
 
 if TYPE_CHECKING:
-    from pliant import inverse, robots, sensing
+    from pliant import hardware, inverse, planning, project, robots, sensing
     from pliant.bodies import Beam, Shell
     from pliant.dynamics import Simulation
     from pliant.inverse import Inverse
@@ -53,7 +53,10 @@ else:
             "Shell": "pliant.bodies",
             "Simulation": "pliant.dynamics",
             "Inverse": "pliant.inverse",
+            "hardware": "pliant.hardware",
             "inverse": "pliant.inverse",
+            "planning": "pliant.planning",
+            "project": "pliant.project",
             "robots": "pliant.robots",
             "sensing": "pliant.sensing",
         },

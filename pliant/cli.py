@@ -16,7 +16,7 @@ from pliant.io.terminal import complain, console, drive_with_progress, summarise
 FAILED, ERROR, INTERRUPTED = 1, 2, 130
 
 DESCRIPTION = "Model, simulate and control soft robots. Begin with: pliant run trunk"
-COMMANDS = ("list", "run", "view", "new", "reproduce", "bench", "doctor")
+COMMANDS = ("list", "run", "view", "new", "drive", "report", "reproduce", "bench", "doctor")
 
 app = tyro.extras.SubcommandApp()
 Name = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
@@ -90,6 +90,7 @@ def view(
     port: int = 0,
     browser: bool = True,
     folder: Folder = None,
+    hardware: bool = False,
 ) -> int:
     """Open a robot in the browser, live; or a recording (a .mcap file), as a player beside it.
 
@@ -99,8 +100,10 @@ def view(
         port: the port to listen on, 0 for any that is free.
         browser: open the page; otherwise only print its link.
         folder: where recordings go, results/recordings by default.
+        hardware: the devices of the project file follow what is shown; pause and reset are emergency stops.
     """
     import webbrowser
+    from contextlib import ExitStack
 
     if name.endswith(".mcap"):
         from pliant.io.player import export
@@ -112,8 +115,16 @@ def view(
         return 0
     from pliant.studio import view as open_studio
 
-    shown = _entry(name).build() if name.endswith(".toml") else name
-    with open_studio(shown, host=host, port=port, browser=browser, folder=folder) as window:
+    project = _project(name) if name.endswith(".toml") else None
+    if hardware and project is None:
+        raise InputError("--hardware", expected="a project file (robot.toml)", got=repr(name))
+    with ExitStack() as stack:
+        shown = project.robot if project else name
+        window = stack.enter_context(open_studio(shown, host=host, port=port, browser=browser, folder=folder))
+        if hardware and project is not None:
+            from pliant.project.drive import following
+
+            stack.enter_context(following(window, project))
         console().print(
             f"The studio is at [bold]{window.url}[/bold]. Ctrl+C ends it.", highlight=False, soft_wrap=True
         )
@@ -180,12 +191,58 @@ def reproduce(
     return 0 if passed else FAILED
 
 
+@app.command
+def drive(
+    path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")],
+    /,
+    aim: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ROW=X,Y,Z")] = (),
+    seconds: float | None = None,
+    dry_run: bool = False,
+    record: File = None,
+) -> int:
+    """Drive the devices of a project file (its [hardware] table). Space, escape, q or Ctrl+C stop it.
+
+    Args:
+        path: the project file.
+        aim: targets instead of the file's, in SI units: "tip=0.03,0,0.18".
+        seconds: how long; until stopped if not given.
+        dry_run: everything but the devices.
+        record: write what happens to this file (.mcap).
+    """
+    from pliant.project.drive import drive as drive_devices
+
+    aims = dict(_parse_aim(text) for text in aim)
+    found = drive_devices(path, aims=aims, seconds=seconds, dry_run=dry_run, record=record)
+    console().print(str(found), highlight=False, soft_wrap=True)
+    return 0 if found.status in ("done", "stopped") else FAILED
+
+
+@app.command(name="report")
+def report_recording(
+    path: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")], /, out: Folder = None
+) -> int:
+    """Draw what a recording (a .mcap file) holds: pictures, curves over time, what was sent and read, what happened.
+
+    Args:
+        path: the recording.
+        out: the folder to write, results/NAME by default.
+    """
+    from pliant.io.run_report import run_report
+
+    with console().status("Drawing"):
+        page = run_report(path, out or Path("results") / path.stem)
+    console().print(f"Look at [bold]{page}[/bold]", highlight=False, soft_wrap=True)
+    return 0
+
+
 # What can be measured, and where; those apart are not part of "all": they need a folder, an extra, or minutes.
 BENCHES = {
     "cantilever": "pliant.bench:cantilever",
+    "closed": "pliant.hardware.bench_closed:closed_bench",
     "speed": "pliant.bench:speed",
     "dynamics": "pliant.bench:dynamics",
     "golden": "pliant.bench:golden",
+    "hardware": "pliant.hardware.bench:loop_bench",
     "lcp": "pliant.bench:lcp_bench",
     "learning": "pliant.learning.bench:learning_bench",
     "manipulator": "pliant.bench:manipulator",
@@ -194,7 +251,7 @@ BENCHES = {
     "studio": "pliant.studio.bench:studio_bench",
     "validation": "pliant.bench:validation",
 }
-APART = {"golden", "learning", "studio"}
+APART = {"closed", "golden", "hardware", "learning", "studio"}
 
 
 @app.command
@@ -207,10 +264,11 @@ def bench(
     """Measure accuracy and speed; exit code 1 when a stated check fails.
 
     Args:
-        what: cantilever (error against cost), dynamics (time of a step in motion), golden (reference equilibria in a
-            folder), lcp and qpcc (solvers), learning (steps of the environments per second), manipulator (a tree of rods that
-            touches itself), rates (steps of the inverse model per second), speed (one step), studio (how fast the page is served),
-            validation (closed forms and orders of convergence), or all but golden, learning and studio.
+        what: cantilever (error against cost), closed (feedback on a wrong model), dynamics (time of a step in motion), golden
+            (reference equilibria in a folder), hardware (deadlines of the loop, ten minutes), lcp and qpcc (solvers), learning (steps
+            of the environments per second), manipulator (a tree of rods that touches itself), rates (steps of the inverse model
+            per second), speed (one step), studio (how fast the page is served), validation (closed forms and orders of
+            convergence), or all but closed, golden, hardware, learning and studio.
         path: the folder with cases.json, for golden.
         json: also write the tables to this file.
     """
@@ -303,15 +361,28 @@ def parse_setting(text: str) -> tuple[str, Any]:
     return row.strip(), Known(effort=number) if kind.strip() == "effort" else Known(displacement=number)
 
 
+def _parse_aim(text: str) -> tuple[str, list[float]]:
+    """ "tip=0.03,0,0.18" → ("tip", [0.03, 0, 0.18])."""
+    row, _, value = text.partition("=")
+    try:
+        return row.strip(), [float(part) for part in value.split(",")]
+    except ValueError:
+        raise InputError("--aim", expected="ROW=X,Y,Z in SI units", got=repr(text)) from None
+
+
 def _entry(name: str) -> Any:
     """A robot of the gallery, or of a project file."""
     if name.endswith(".toml"):
-        from pliant.project import load
-
-        return load(name).entry()
+        return _project(name).entry()
     from pliant.robots import entry
 
     return entry(name)
+
+
+def _project(path: str) -> Any:
+    from pliant.project import load
+
+    return load(path)
 
 
 def _report(results: list[Any], folder: Path, chosen: Any, laws: Any) -> Path:

@@ -123,6 +123,26 @@ def test_random_paths_have_the_derivatives_of_their_length():
     assert worst[0] < 1e-8 and worst[1] < 1e-5
 
 
+def test_random_paths_are_taut():
+    """Shapes of all kinds on both sides: the path turns only towards what it touches and cuts through nothing, which makes it shortest."""
+    rng, tried = np.random.default_rng(8), 0
+    for _ in range(40):
+        shapes, sides, z = random_scene(rng)
+        path, poses = path_of(shapes, sides, z), z[4:].reshape(-1, 3)
+        if path.inside.any() or (path.contact.state == BEHIND).any():
+            continue
+        tried += 1
+        line = path.polyline(arc=0.03)
+        assert np.linalg.norm(np.diff(line, axis=0), axis=1).sum() == pytest.approx(path.length, rel=1e-4)
+        assert (path.turn >= 0.0).all()
+        share = np.linspace(0.0, 1.0, 9)[:, None, None]
+        dense = (line[:-1] + share * np.diff(line, axis=0)).reshape(-1, 2)
+        for shape, pose in zip(shapes, poses, strict=True):
+            local = (dense - pose[:2]) @ rotation(pose[2])
+            assert min(shape.distance(p) for p in local) > -2e-5
+    assert tried > 25
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_polygons_are_passed_by_the_shortest_way(seed):
     """All polygons on the cable's left and reaching over the line from below: the taut path is the shortest way over them."""

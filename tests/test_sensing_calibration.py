@@ -163,3 +163,6 @@ def test_questions_that_make_no_sense_are_refused(truth):
         calibrate(bar, [Record(np.full((16, 3), np.nan), LAWS[0])], TRUE)
     with pytest.raises(pl.InputError, match="Divide by 1000"):
         calibrate(bar, [Record(1e3 * r.readings, r.laws) for r in good], TRUE, transform=True)
+    shown = [Record(1e3 * x, laws) for x, laws in zip(truth, LAWS, strict=True)]
+    with pytest.raises(pl.InputError, match="Divide by 1000"):
+        calibrate(bar, shown, TRUE)

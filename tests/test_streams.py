@@ -1,6 +1,7 @@
 """Marker frames from files, NatNet and JSON: what is sent is what is read, garbage is passed over, the newest wins."""
 
 import json
+import socket
 import struct
 from time import monotonic, sleep
 
@@ -138,6 +139,23 @@ def test_natnet_over_the_network(version):
         assert client.read(1.0) is not None
     assert client.read(0.01) is None and client.ended
     server.close()
+
+
+def test_natnet_listens_to_what_is_sent_to_all():
+    """Multicast on the loopback interface, where the system allows it."""
+    here = socket.inet_aton("127.0.0.1")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("", 0))
+        port = free.getsockname()[1]
+    with NatNet(port=port, interface="127.0.0.1", version=(3, 0)) as client:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            try:
+                sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, here)
+                sender.sendto(encode_frame(SEEN, 1, (3, 0)), ("239.255.42.99", port))
+            except OSError as error:
+                pytest.skip(f"no multicast here: {error}")
+        frame = client.read(2.0)
+    assert frame is not None and frame.time == SEEN.time and len(frame) == 3
 
 
 def test_natnet_says_what_it_cannot_do():

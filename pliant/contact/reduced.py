@@ -16,7 +16,7 @@ from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.detector import Detector
 from pliant.contact.gather import gather
 from pliant.contact.keeping import BESIDE
-from pliant.contact.modes import Modes, Shares, faded
+from pliant.contact.modes import TINY, Modes, Shares, faded
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.stack import Stack
 from pliant.contact.turning import turning
@@ -175,7 +175,8 @@ class ReducedDetector(Detector):
         if not force.any():
             return K, None
         inner, each = contacts.told(force)
-        turned = turning(inner, each, q) if exact else None
+        strong = np.where(each > TINY * each.max(), each, 0.0)
+        turned = turning(inner, strong, q) if exact else None
         yielding = contacts.yielding(force, q, exact=exact)
         K = self._curved(K, inner, each, q)
         if turned is None or yielding is None:

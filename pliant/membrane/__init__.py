@@ -6,8 +6,9 @@ from pliant.membrane.finger import Finger
 from pliant.membrane.hand import Hand, soft_hand
 from pliant.membrane.joints import Fixed, Free, Prismatic, Revolute, Translating
 from pliant.membrane.mechanism import Mechanism
+from pliant.membrane.moment import PlanarMoment, PlanarState
 from pliant.membrane.shapes import Disc, Polygon, box, regular
-from pliant.membrane.simulation import PlanarMoment, PlanarState, Simulation
+from pliant.membrane.simulation import Simulation
 from pliant.membrane.staging import frame_of, stage_of
 from pliant.membrane.wrapping import LEFT, RIGHT, Pulley, TautPath, wrap
 

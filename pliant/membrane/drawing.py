@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from pliant.membrane.mechanism import Mechanism
+from pliant.membrane.moment import PlanarMoment
 from pliant.membrane.shapes import Shape, rotation
-from pliant.membrane.simulation import PlanarMoment
 from pliant.membrane.staging import plate
 from pliant.membrane.wrapping import TautPath
 

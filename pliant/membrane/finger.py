@@ -17,7 +17,7 @@ from pliant.membrane.shapes import point_of
 from pliant.membrane.wrapping import LEFT, RIGHT
 
 JOINTS = 3
-COLUMNS = ("base x", "base y", "heading", "link", "paddle", "side")
+COLUMNS = ("base x", "base y", "heading", "link", "paddle", "side × offset")
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Finger:
 
     base (2,): the proximal hinge; heading: direction of the link at θ_p = 0; link: from hinge to hinge at θ_l = 0; paddle: span
     of the skin; side: where the object is, LEFT or RIGHT of the paddle seen from the base; stiffness [N/m], damping [N·s/m] and
-    preload [m] of the skin; depth: how far an object can be pressed in before it meets the paddle behind the skin.
-    lower, upper (3,): limits of θ_p, θ_l, θ_d.
+    preload [m] of the skin; offset: of the skin in front of the distal hinge; depth: how far an object can be pressed in before it
+    meets the paddle behind the skin. lower, upper (3,): limits of θ_p, θ_l, θ_d.
     """
 
     base: Any
@@ -41,6 +41,7 @@ class Finger:
     preload: float = 0.0
     damping: float = 0.0
     depth: float = np.inf
+    offset: float = 0.0
 
     def __post_init__(self) -> None:
         point_of("base of a finger", self.base)
@@ -48,8 +49,9 @@ class Finger:
             value = getattr(self, what)
             if not is_number(value) or not value > 0.0:
                 raise InputError(f"{what} of a finger", expected="a number > 0", got=value)
-        if not is_number(self.damping) or not self.damping >= 0.0:
-            raise InputError("damping of a finger", expected="a number ≥ 0 [N·s/m]", got=self.damping)
+        for what in ("damping", "offset"):
+            if not is_number(getattr(self, what)) or not getattr(self, what) >= 0.0:
+                raise InputError(f"{what} of a finger", expected="a number ≥ 0", got=getattr(self, what))
         if not is_number(self.preload) or not self.preload < self.paddle:
             raise InputError(
                 "preload of a finger", expected=f"less than the paddle, {self.paddle:g} m", got=self.preload
@@ -69,7 +71,7 @@ class Finger:
     @property
     def row(self) -> tuple[float, ...]:
         """The numbers that kinematics needs, in the order of COLUMNS."""
-        return (*point_of("base", self.base), self.heading, self.link, self.paddle, float(self.side))
+        return (*point_of("base", self.base), self.heading, self.link, self.paddle, self.side * self.offset)
 
 
 @kernel
@@ -78,18 +80,18 @@ def kinematics(fingers, q):
     f = len(fingers)
     ends, D = np.empty((f, 4)), np.zeros((4 * f, 3 * f))
     for k in range(f):
-        bx, by, heading, link, paddle, _ = fingers[k]
+        bx, by, heading, link, paddle, front = fingers[k]
         a = heading + q[3 * k]
         b = a + q[3 * k + 2]
         reach, ca, sa, cb, sb = link + q[3 * k + 1], np.cos(a), np.sin(a), np.cos(b), np.sin(b)
         for e in range(2):
             h = -0.5 * paddle if e == 0 else 0.5 * paddle
-            x, y = reach * ca + h * cb, reach * sa + h * sb
+            x, y = reach * ca + h * cb - front * sb, reach * sa + h * sb + front * cb
             ends[k, 2 * e], ends[k, 2 * e + 1] = bx + x, by + y
             row = 4 * k + 2 * e
             D[row, 3 * k], D[row + 1, 3 * k] = -y, x
             D[row, 3 * k + 1], D[row + 1, 3 * k + 1] = ca, sa
-            D[row, 3 * k + 2], D[row + 1, 3 * k + 2] = -h * sb, h * cb
+            D[row, 3 * k + 2], D[row + 1, 3 * k + 2] = -h * sb - front * cb, h * cb - front * sb
     return ends, D
 
 

@@ -153,21 +153,22 @@ def soft_hand(
     stiffness: float = 150.0,
     damping: float = 5.0,
     preload: float = 0.05,
-    bases: float = 0.4,
+    bases: float = 0.6,
     paddle: float = 0.6,
-    depth: float = 0.15,
+    depth: float = 0.1,
+    offset: float = 0.15,
     limits: Sequence[float] = (0.25, 0.12, 0.8),
     rotates: bool = False,
 ) -> Hand:
     """The hand of Mirano's thesis: a lower and an upper finger along x with their skins facing each other, a box between them.
 
-    size: from hinge to paddle [m]; preload, bases (distance of the hinges), paddle and depth in units of it; limits of θ_p and θ_d
+    size: from hinge to paddle [m]; preload (in paddles), bases (distance of the hinges), paddle, depth and offset in units of it; limits of θ_p and θ_d
     [rad] and of θ_l [sizes], to both sides. The origin lies midway between the paddles. The box measures 0.2 × 0.2 sizes. The
     thesis prints no dimensions.
     """
     p, l, d = limits
     half = 0.5 * bases * size
-    tilt = float(np.arcsin(0.5 * (bases - 0.2)))  # the skins just touch the box in the middle of the joints
+    tilt = float(np.arcsin(0.5 * (bases - 0.2) - offset))  # the skins just touch the box in the middle of the joints
     make = lambda sign, side: Finger(
         base=(-size, -sign * half),
         heading=sign * tilt,
@@ -178,6 +179,7 @@ def soft_hand(
         damping=damping,
         preload=preload * paddle * size,
         depth=depth * size,
+        offset=offset * size,
         lower=(-p, -l * size, -sign * tilt - d),
         upper=(p, l * size, -sign * tilt + d),
     )

@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import ConvergenceError, InputError, SingularError, as_floats, unknown_name
-from pliant.membrane import run_kernel, wrap_kernel
+from pliant.errors import InputError, as_floats, unknown_name
+from pliant.membrane import run_kernel
 from pliant.membrane.bodies import At, Motor, Pin, PlanarBody, Spring
 from pliant.membrane.cable import Cable, Membrane
 from pliant.membrane.checks import check_apart, check_crossing
 from pliant.membrane.compilation import joints_of, links_of, memory_of, ordered, paths_of, tree_of
+from pliant.membrane.evaluation import bias_of, check_status, evaluate, path_of
 from pliant.membrane.joints import WORLD
-from pliant.membrane.model import CABLE, Drive, Memory, Model, Work, step_scratch, workspace
+from pliant.membrane.model import CABLE, Drive, Memory, Model, Work, workspace
 from pliant.membrane.shapes import rotation
-from pliant.membrane.wrapping import Contact, Stations, TautPath
+from pliant.membrane.wrapping import TautPath
 
 SLACKNESS = 1e-9  # of the length of a cable: closer to its length than this it is taut
 
@@ -152,7 +153,7 @@ class Mechanism:
     def cable_rows(self, q: Any, v: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """φ = L − length (c,), J = ∂φ/∂q (c, n) and J̇v (c,) of pins and inextensible cables."""
         work = self.evaluate(q, v)
-        return work.value.copy(), work.rows.copy(), self._bias(work, self._pair(q, v)[1])
+        return work.value.copy(), work.rows.copy(), bias_of(self.model, work, self._pair(q, v)[1])
 
     def acceleration(
         self, q: Any, v: Any = None, drive: Drive | None = None
@@ -161,7 +162,7 @@ class Mechanism:
         q, v = self._pair(q, v)
         work = self.evaluate(q, v, drive)
         free = np.linalg.solve(work.M, work.applied - work.inertial)
-        J, bias, pins = work.rows, self._bias(work, v), 2 * len(self.model.pins.body)
+        J, bias, pins = work.rows, bias_of(self.model, work, v), 2 * len(self.model.pins.body)
         taut = (work.value > -self.slackness) & (J @ v > -self.slackness)
         active = taut | (np.arange(len(J)) < pins)
         while True:
@@ -173,24 +174,6 @@ class Mechanism:
             if not len(pushing):
                 return free + Y @ efforts[active], efforts
             active[pushing[np.argmax(efforts[pushing])]] = False
-
-    def _bias(self, work: Work, v: np.ndarray) -> np.ndarray:
-        """J̇v (c,) of pins and cables: ∂φ/∂x·(J̇v of the poses x) + ẋᵀ ∂²φ/∂x² ẋ."""
-        out, speed = np.zeros(len(work.value)), work.J @ v
-        pins, paths = self.model.pins, self.model.paths
-        for k, (bodies, at) in enumerate(zip(pins.body, pins.at, strict=True)):
-            for sign, b, local in ((-1.0, bodies[0], at[:2]), (1.0, bodies[1], at[2:])):
-                arm = rotation(float(work.pose[b, 2])) @ local
-                out[2 * k : 2 * k + 2] += sign * (work.bias[b, :2] - arm * speed[b, 2] ** 2)
-        for p in np.flatnonzero(paths.kind == CABLE):
-            own = slice(paths.start[p], paths.start[p + 1])
-            places, table, body = work.place[own], work.table[own], paths.body[own]
-            H, grad = np.empty((3 * len(places), 3 * len(places))), np.empty((len(places), 3))
-            wrap_kernel.path_hessian(places, table, H)
-            wrap_kernel.path_gradient(places, table, grad)
-            rate = speed[body].ravel()
-            out[paths.row[p]] = (grad * work.bias[body]).sum() + rate @ H @ rate
-        return out
 
     def drive(
         self,
@@ -310,46 +293,6 @@ class Mechanism:
         for cable, path in zip(self.cables, paths, strict=True):
             check_apart(cable.name, path)
         check_crossing(self.cables, paths)
-
-
-def path_of(model: Model, memory: Memory, work: Work, cable: int) -> TautPath:
-    """The taut path of a cable, after an evaluation."""
-    p = model.paths
-    own = slice(p.start[cable], p.start[cable + 1])
-    stations = Stations(
-        work.place[own].copy(), p.corners, p.first[own], p.last[own], p.radius[own], p.side[own]
-    )
-    contact = Contact(memory.state[own][1:-1].copy(), memory.turn[own][1:-1].copy())
-    return TautPath(stations, float(work.length[cable]), work.table[own].copy(), contact)
-
-
-def evaluate(
-    model: Model,
-    memory: Memory,
-    drive: Drive,
-    q: np.ndarray,
-    v: np.ndarray,
-    work: Work,
-    *,
-    tangent: bool = False,
-    settle: bool = False,
-) -> None:
-    """Fill `work` at (q, v); `settle` also writes contacts and slip to the memory."""
-    phase = run_kernel.SETTLE if settle else run_kernel.EVALUATE
-    scratch = step_scratch(model)
-    run_kernel.run(model, memory, drive, q, v, 1.0, 0, 0.0, 0.0, phase, tangent, work, scratch)
-
-
-def check_status(name: str, status: int) -> None:
-    """Raise for a status of the kernels that is not DONE."""
-    if status == run_kernel.NO_PATH:
-        raise ConvergenceError(f"A cable of {name!r} finds no taut path: shapes on it overlap.")
-    if status == run_kernel.SINGULAR:
-        raise SingularError(f"{name!r} has a coordinate without inertia.")
-    if status != run_kernel.DONE:
-        raise ConvergenceError(
-            f"No step of {name!r}: the motion has no bounds or the time_step is too large."
-        )
 
 
 def _vector(what: str, value: Any, size: int) -> np.ndarray:

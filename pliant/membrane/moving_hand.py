@@ -85,8 +85,8 @@ def _object(hand: Hand, pose: np.ndarray, mass: float, drag: float) -> PlanarBod
 
 def _skin(hand: Hand, k: int, friction: float) -> Membrane:
     finger, paddle = hand.fingers[k], part("paddle", k)
-    half = 0.5 * finger.paddle
-    path = (At(paddle, (-half, 0.0)), Over(OBJECT, finger.side), At(paddle, (half, 0.0)))
+    half, front = 0.5 * finger.paddle, finger.side * finger.offset
+    path = (At(paddle, (-half, front)), Over(OBJECT, finger.side), At(paddle, (half, front)))
     return Membrane(
         part("skin", k),
         path,

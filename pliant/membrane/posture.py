@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.errors import InputError
-from pliant.membrane.equilibrium import FIXED, ROTATING, size_of
+from pliant.membrane.equilibrium import FIXED, ROTATING, Skins, size_of
 from pliant.membrane.equilibrium_kernel import sensitivities
 from pliant.membrane.finger import clearances
 from pliant.membrane.hand import Hand
@@ -73,52 +73,51 @@ def conditions(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(values (c,), their derivatives by the joints (c, 3f), lower, upper (c,)), each in its own unit.
 
-    Rows: balance (2, or 3 for an object that turns), grip (f), depth (f), clearance of the ends (2f), gaps (4 for each pair of fingers that face each other).
+    Rows: balance (2, or 3 for an object that turns), grip (f), depth (f), clearance of the ends (2f), gaps (4 if two fingers face
+    each other).
     """
-    free = ROTATING if hand.rotates else FIXED
     skins, D = hand.skins(joints)
-    size, f = size_of(hand.shape), len(skins)
-    _, wrench, _, _, _, cross = sensitivities(
-        skins.arrays, hand.shape.corners.copy(), hand.shape.radius, pose, free, size
+    f, n = len(skins), 3 if hand.rotates else 2
+    forces, forces_slope = _forces(hand, pose, skins, D, grip)
+    distances, distances_slope = _distances(hand, pose, skins, D)
+    gaps = len(distances) - 3 * f
+    each = lambda *values: np.concatenate([np.full(count, value) for value, count in values])
+    low = each(
+        (0.0, n), (1.0, f), (PRESSED, f), (grip.clear / hand.size, 2 * f), (grip.gap / hand.size, gaps)
     )
-    change = np.array([-cross[k] @ D[4 * k : 4 * k + 4] for k in range(f)])  # (f, 3, 3f)
+    high = each((0.0, n), (grip.high / grip.low, f), (np.inf, 3 * f + gaps))
+    high[n + f : n + 2 * f] = hand.depth / hand.size
+    return np.concatenate((forces, distances)), np.vstack((forces_slope, distances_slope)), low, high
+
+
+def _forces(
+    hand: Hand, pose: np.ndarray, skins: Skins, D: np.ndarray, grip: Grip
+) -> tuple[np.ndarray, np.ndarray]:
+    """Balance and grip, in units of the least grip, and their slopes."""
+    free, size = ROTATING if hand.rotates else FIXED, size_of(hand.shape)
+    corners = hand.shape.corners.copy()
+    wrench, *_, cross = sensitivities(skins.arrays, corners, hand.shape.radius, pose, free, size)[1:]
+    change = np.array([-cross[k] @ D[4 * k : 4 * k + 4] for k in range(len(skins))])  # (f, 3, 3f)
     unit = np.array([1.0, 1.0, size])[free] * grip.low
-    balance = (wrench.sum(axis=0) + hand.wrench)[free] / unit
     force = np.hypot(wrench[:, 0], wrench[:, 1])
     way = wrench[:, :2] / np.maximum(force, 1e-300)[:, None]
-    corners = hand.shape.corners @ rotation(pose[2]).T + pose[:2]
+    value = np.concatenate(((wrench.sum(axis=0) + hand.wrench)[free] / unit, force / grip.low))
+    along = np.einsum("ka,kab->kb", way, change[:, :2]) / grip.low
+    return value, np.vstack((change.sum(axis=0)[free] / unit[:, None], along))
+
+
+def _distances(hand: Hand, pose: np.ndarray, skins: Skins, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Depth, clearance and gaps, in units of the hand's size, and their slopes."""
+    f, corners = len(skins), hand.shape.corners @ rotation(pose[2]).T + pose[:2]
     depth, slope, clear, normal, gap, bend = clearances(skins.ends, skins.side, corners, hand.shape.radius)
-    facing = [
-        (i, j) for i in range(f) for j in range(f) if i != j and skins.side[i] != skins.side[j] and f == 2
-    ]
-    near = [gap[i, j, e] / hand.size for i, j in facing for e in range(2)]
-    nearing = [
-        (bend[i, j, e, :4] @ D[4 * i : 4 * i + 4] + bend[i, j, e, 4:] @ D[4 * j : 4 * j + 4]) / hand.size
-        for i, j in facing
-        for e in range(2)
-    ]
-    value = np.concatenate((balance, force / grip.low, depth / hand.size, clear.ravel() / hand.size, near))
-    slopes = np.vstack((
-        change.sum(axis=0)[free] / unit[:, None],
-        np.einsum("ka,kab->kb", way, change[:, :2]) / grip.low,
-        [slope[k] @ D[4 * k : 4 * k + 4] / hand.size for k in range(f)],
-        *[normal[k, e] @ D[4 * k + 2 * e : 4 * k + 2 * e + 2] / hand.size for k in range(f) for e in range(2)],
-        *nearing,
-    ))  # fmt: skip
-    zero = np.zeros(len(free))
-    low = np.concatenate(
-        (
-            zero,
-            np.ones(f),
-            np.full(f, PRESSED),
-            np.full(2 * f, grip.clear / hand.size),
-            np.full(len(near), grip.gap / hand.size),
-        )
-    )
-    high = np.concatenate(
-        (zero, np.full(f, grip.high / grip.low), hand.depth / hand.size, np.full(2 * f + len(near), np.inf))
-    )
-    return value, slopes, low, high
+    rows = [slope[k] @ D[4 * k : 4 * k + 4] for k in range(f)]
+    rows += [normal[k, e] @ D[4 * k + 2 * e : 4 * k + 2 * e + 2] for k in range(f) for e in range(2)]
+    value = [*depth, *clear.ravel()]
+    if f == 2 and skins.side[0] != skins.side[1]:
+        for i, j, e in ((0, 1, 0), (0, 1, 1), (1, 0, 0), (1, 0, 1)):
+            value.append(gap[i, j, e])
+            rows.append(bend[i, j, e, :4] @ D[4 * i : 4 * i + 4] + bend[i, j, e, 4:] @ D[4 * j : 4 * j + 4])
+    return np.array(value) / hand.size, np.array(rows) / hand.size
 
 
 def posture(

@@ -10,14 +10,20 @@ import numpy as np
 
 from pliant.errors import InputError
 from pliant.membrane.equilibrium import HELD
-from pliant.membrane.finger import JOINTS
+from pliant.membrane.finger import JOINTS, Finger
 from pliant.membrane.hand import Hand
 from pliant.membrane.posture import Grip, posture
 
 NEIGHBOURS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
 AGREE = 1e-6  # of the hand's size: how near an equilibrium must be to the place it was planned for
 FIRM = 4.0  # times the least grip and clearance: what is aimed at where it can be had
-LEVELS = ((1.0, 1.0), (1.0, 0.3), (1.0, 0.0), (0.4, 0.0), (0.0, 0.0))  # shares of that in force and clearance, firmest first
+LEVELS = (
+    (1.0, 1.0),
+    (1.0, 0.3),
+    (1.0, 0.0),
+    (0.4, 0.0),
+    (0.0, 0.0),
+)  # shares of that in force and clearance, firmest first
 WALK, FAR = 4, 3.0  # checks on the way between two grasps; how far the object may stray there, in cells
 PINCHES = 181  # directions of a rigid pinch that are tried
 
@@ -182,24 +188,24 @@ def rigid_pinch(hand: Hand, reach: Reach, *, turning: bool = True) -> np.ndarray
     if len(hand.fingers) != 2:
         raise InputError("rigid pinch", expected="a hand with two fingers", got=len(hand.fingers))
     X, Y = np.meshgrid(reach.x, reach.y, indexing="ij")
+    up = np.array([0.0, 1.0])  # in the object's own frame, which turns with the pinch
+    half = 0.5 * float(up @ (hand.shape.support(up) - hand.shape.support(-up)))
     found = np.zeros(X.shape, bool)
     for turn in np.linspace(-0.5 * np.pi, 0.5 * np.pi, PINCHES) if turning else (0.0,):
         across = reach.angle + turn
-        n = np.array([-np.sin(across), np.cos(across)])
-        own = np.array([-np.sin(reach.angle), np.cos(reach.angle)])
-        local = np.array([0.0, 1.0])  # own side of the object, which turns with the pinch
-        half = 0.5 * float(local @ (hand.shape.support(local) - hand.shape.support(-local)))
+        nx, ny = -half * np.sin(across), half * np.cos(across)
         possible = np.ones(X.shape, bool)
         for finger in hand.fingers:
-            sign = -finger.side * np.sign(n @ own or 1.0)
-            possible &= _tip_reaches(finger, X + sign * half * n[0], Y + sign * half * n[1], across)
+            possible &= _tip_reaches(finger, X - finger.side * nx, Y - finger.side * ny, across)
         found |= possible
     return found
 
 
-def _tip_reaches(finger: Any, x: np.ndarray, y: np.ndarray, across: float) -> np.ndarray:
-    """Whether the middle of the paddle gets to (x, y) with the paddle along `across`."""
-    dx, dy = x - finger.base[0], y - finger.base[1]
+def _tip_reaches(finger: Finger, x: np.ndarray, y: np.ndarray, across: float) -> np.ndarray:
+    """Whether the middle of the paddle's front gets to (x, y) with the paddle along `across`."""
+    front = finger.side * finger.offset
+    dx = x + front * np.sin(across) - finger.base[0]
+    dy = y - front * np.cos(across) - finger.base[1]
     a = np.arctan2(dy, dx)
     wrapped = lambda value: np.angle(np.exp(1j * value))
     theta = (wrapped(a - finger.heading), np.hypot(dx, dy) - finger.link, wrapped(across - a))

@@ -16,8 +16,8 @@ import numpy as np
 from pliant.frame import Frame, Touch
 from pliant.membrane.bodies import At, Motor, PlanarBody
 from pliant.membrane.mechanism import Mechanism
+from pliant.membrane.moment import PlanarMoment
 from pliant.membrane.shapes import Disc, Polygon, Shape, rotation
-from pliant.membrane.simulation import PlanarMoment
 from pliant.stage import RowFacts, Stage
 
 LINE = 48  # points of a cable's polyline

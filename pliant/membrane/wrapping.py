@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.errors import ConvergenceError, InputError, as_floats
+from pliant.membrane import slope_kernel
 from pliant.membrane import wrap_kernel as kernel
 from pliant.membrane.shapes import Shape, point_of
 from pliant.membrane.wrap_kernel import BEHIND, FRONT, THROUGH, TOUCHING
@@ -89,7 +90,7 @@ class TautPath:
     def gradient(self) -> np.ndarray:
         """∂L/∂(x, y, θ) (m + 2, 3) of the start, the pulleys and the end: minus the wrench of a unit tension on each."""
         g = np.empty((len(self.table), 3))
-        kernel.path_gradient(self.stations.poses, self.table, g)
+        slope_kernel.path_gradient(self.stations.poses, self.table, g)
         return g
 
     @property
@@ -112,7 +113,7 @@ class TautPath:
         """∂²L (3(m+2), 3(m+2)) with respect to the poses of start, pulleys and end; rows of θ at the ends are zero."""
         n = len(self.table)
         H = np.empty((3 * n, 3 * n))
-        kernel.path_hessian(self.stations.poses, self.table, H)
+        slope_kernel.path_hessian(self.stations.poses, self.table, H)
         return H
 
     def contact_points(self) -> np.ndarray:

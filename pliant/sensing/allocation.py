@@ -56,7 +56,7 @@ def allocate(points: ArrayLike, expected: ArrayLike, *, gate: float) -> Allocati
     index = np.where(found, usable[index] if len(usable) else -1, -1)
     labelled = np.full(model.shape, np.nan)
     labelled[found] = seen[index[found]]
-    spare = good.copy()
+    spare = np.array(good)
     spare[index[found]] = False
     return Allocation(labelled, index, np.flatnonzero(spare))
 

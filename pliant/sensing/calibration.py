@@ -175,7 +175,8 @@ def _report(
         )
         warnings.warn(text, PliantWarning, stacklevel=4)
     values, offsets = poses.split(x)
-    freedom = len(r) - rank + int(np.isfinite(prior).sum())
+    freedom = len(r) + int(np.isfinite(prior).sum()) - rank
+    squares = float(r @ r + ((poses.scale * x / prior) ** 2).sum())
     rms = 0.0 if motion is None else poses.rms(x, motion)
     return Calibration(
         values,
@@ -183,7 +184,7 @@ def _report(
         None if motion is None else Rigid(motion.rotation, motion.translation, rms),
         covariance,
         names,
-        float(np.sqrt(r @ r / freedom)) if freedom > 0 else float("nan"),
+        float(np.sqrt(squares / freedom)) if freedom > 0 else float("nan"),
         state[1],
         state[0],
         unknown,
@@ -194,8 +195,8 @@ def _report(
 def _priors(poses: Poses, deviation: Mapping[str, float]) -> np.ndarray:
     prior = np.full(len(poses.names), np.inf)
     for name, value in deviation.items():
-        if name not in poses.names:
-            raise unknown_name("parameter", name, poses.names)
+        if name not in (*poses.start, *poses.rows):
+            raise unknown_name("parameter", name, (*poses.start, *poses.rows))
         if not (is_number(value) and value > 0):
             raise InputError(f"deviation of {name!r}", expected="a positive number", got=repr(value))
         prior[poses.names.index(name)] = value

@@ -17,7 +17,7 @@ from pliant.robot import Robot
 from pliant.sensing.instruments import instrumented
 from pliant.sensing.readings import vector
 from pliant.sensing.record import Record, check_offset
-from pliant.sensing.registration import Rigid, register
+from pliant.sensing.registration import Rigid, check_size, register
 from pliant.sensing.roles import Noise, Sensors, compile_sensors
 from pliant.state import State
 from pliant.static import static
@@ -57,6 +57,8 @@ class Poses:
         self.row = row
         self._read(first, noise)
         self.motion = self._registered(transform)
+        if self.motion is None:
+            self._check_unit()
 
     # What is asked for
 
@@ -156,6 +158,13 @@ class Poses:
         if model is None:
             raise InputError("start", expected="parameters whose robot comes to rest", got=str(self.start))
         return register(self._values[self._place].reshape(-1, 3), model[self._place].reshape(-1, 3))
+
+    def _check_unit(self) -> None:
+        """Raise InputError where markers are spread so much wider or less than the model's that they must be in another unit."""
+        model, seen = self._model(np.zeros(len(self.names))), self._values[self._place].reshape(-1, 3)
+        good = np.isfinite(seen).all(axis=1)
+        if model is not None and good.sum() > 2:
+            check_size(seen[good], model[self._place].reshape(-1, 3)[good])
 
     def _readings(self, motion: Rigid | None) -> np.ndarray:
         """Readings, markers in the robot's coordinates."""

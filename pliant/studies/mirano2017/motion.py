@@ -54,7 +54,8 @@ def _hand(lab: Lab) -> tuple[float, list[Picture]]:
         best = max(best, 1.0 / (perf_counter() - begin))
         if k in (0, 2, 3):
             ax = next(shown)
-            draw(ax, plant.simulation.moment, force=0.01)
+            draw(ax, plant.simulation.moment, force=0.02)
+            ax.locator_params(nbins=4)
             heading(ax, f"t = {plant.simulation.t:.0f} s")
     caption = (
         "The hand after three commands: fingers (grey), skins (teal), object and the skins' forces on it."

@@ -84,7 +84,7 @@ def pinch_joints(hand: Hand, place: np.ndarray) -> np.ndarray:
     half = float(hand.shape.support((0.0, 1.0))[1]) - PRESS * hand.size
     joints = []
     for finger in hand.fingers:
-        tip = place - (0.0, finger.side * half) - np.asarray(finger.base)
+        tip = place - (0.0, finger.side * (half + finger.offset)) - np.asarray(finger.base)
         angle = np.arctan2(tip[1], tip[0])
         joints += [angle - finger.heading, np.hypot(*tip) - finger.link, -angle]
     return np.clip(joints, hand.lower, hand.upper)

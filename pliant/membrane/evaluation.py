@@ -1,0 +1,70 @@
+"""Evaluating a mechanism at one state: the compiled loop asked for its forces only, and what follows from them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.errors import ConvergenceError, SingularError
+from pliant.membrane import run_kernel, slope_kernel
+from pliant.membrane.model import CABLE, Drive, Memory, Model, Work, step_scratch
+from pliant.membrane.shapes import rotation
+from pliant.membrane.wrapping import Contact, Stations, TautPath
+
+
+def path_of(model: Model, memory: Memory, work: Work, cable: int) -> TautPath:
+    """The taut path of a cable, after an evaluation."""
+    p = model.paths
+    own = slice(p.start[cable], p.start[cable + 1])
+    stations = Stations(
+        work.place[own].copy(), p.corners, p.first[own], p.last[own], p.radius[own], p.side[own]
+    )
+    contact = Contact(memory.state[own][1:-1].copy(), memory.turn[own][1:-1].copy())
+    return TautPath(stations, float(work.length[cable]), work.table[own].copy(), contact)
+
+
+def evaluate(
+    model: Model,
+    memory: Memory,
+    drive: Drive,
+    q: np.ndarray,
+    v: np.ndarray,
+    work: Work,
+    *,
+    tangent: bool = False,
+    settle: bool = False,
+) -> None:
+    """Fill `work` at (q, v); `settle` also writes contacts and slip to the memory."""
+    phase = run_kernel.SETTLE if settle else run_kernel.EVALUATE
+    scratch = step_scratch(model)
+    run_kernel.run(model, memory, drive, q, v, 1.0, 0, 0.0, 0.0, phase, tangent, work, scratch)
+
+
+def check_status(name: str, status: int) -> None:
+    """Raise for a status of the kernels that is not DONE."""
+    if status == run_kernel.NO_PATH:
+        raise ConvergenceError(f"A cable of {name!r} finds no taut path: shapes on it overlap.")
+    if status == run_kernel.SINGULAR:
+        raise SingularError(f"{name!r} has a coordinate without inertia.")
+    if status != run_kernel.DONE:
+        raise ConvergenceError(
+            f"No step of {name!r}: the motion has no bounds or the time_step is too large."
+        )
+
+
+def bias_of(model: Model, work: Work, v: np.ndarray) -> np.ndarray:
+    """J̇v (c,) of pins and cables: ∂φ/∂x·(J̇v of the poses x) + ẋᵀ ∂²φ/∂x² ẋ."""
+    out, speed = np.zeros(len(work.value)), work.J @ v
+    pins, paths = model.pins, model.paths
+    for k, (bodies, at) in enumerate(zip(pins.body, pins.at, strict=True)):
+        for sign, b, local in ((-1.0, bodies[0], at[:2]), (1.0, bodies[1], at[2:])):
+            arm = rotation(float(work.pose[b, 2])) @ local
+            out[2 * k : 2 * k + 2] += sign * (work.bias[b, :2] - arm * speed[b, 2] ** 2)
+    for p in np.flatnonzero(paths.kind == CABLE):
+        own = slice(paths.start[p], paths.start[p + 1])
+        places, table, body = work.place[own], work.table[own], paths.body[own]
+        H, grad = np.empty((3 * len(places), 3 * len(places))), np.empty((len(places), 3))
+        slope_kernel.path_hessian(places, table, H)
+        slope_kernel.path_gradient(places, table, grad)
+        rate = speed[body].ravel()
+        out[paths.row[p]] = (grad * work.bias[body]).sum() + rate @ H @ rate
+    return out
