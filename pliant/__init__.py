@@ -41,7 +41,7 @@ from pliant.static import Tolerance, static
 from pliant.threads import pin_blas
 
 if TYPE_CHECKING:
-    from pliant import hardware, inverse, planning, project, robots, sensing
+    from pliant import hardware, inverse, membrane, planning, project, reduction, robots, sensing
     from pliant.bodies import Beam, Shell
     from pliant.dynamics import Simulation
     from pliant.inverse import Inverse
@@ -55,8 +55,10 @@ else:
             "Inverse": "pliant.inverse",
             "hardware": "pliant.hardware",
             "inverse": "pliant.inverse",
+            "membrane": "pliant.membrane",
             "planning": "pliant.planning",
             "project": "pliant.project",
+            "reduction": "pliant.reduction",
             "robots": "pliant.robots",
             "sensing": "pliant.sensing",
         },

@@ -133,7 +133,7 @@ def test_interrupted(error, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "drive_with_progress", stop)
+    monkeypatch.setattr(cli.robots, "drive_with_progress", stop)
     assert error("run", "cantilever", code=cli.INTERRUPTED) == "Interrupted."
 
 

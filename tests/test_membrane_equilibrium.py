@@ -94,6 +94,15 @@ def test_kinds_of_contact():
     assert kind(0.06, 0.0) == SWALLOWED and kind(0.12, -0.05) == BEYOND
 
 
+def test_an_end_is_inside_a_round_polygon_where_the_shape_says_so():
+    """Near a rounded corner as well, where growing every edge would take in too much."""
+    shape, rng = SHAPES["round"], np.random.default_rng(0)
+    for x, y in rng.uniform(-0.03, 0.03, (200, 2)):
+        kind = length(np.array([x, y, 0.5, 0.0]), LEFT, shape.corners.copy(), shape.radius, np.zeros(3))[0]
+        far = np.abs(shape.distance(np.array([x, y]))) > 1e-9
+        assert not far or (kind == SWALLOWED) == shape.contains((x, y))
+
+
 # Equilibrium
 
 

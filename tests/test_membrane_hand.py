@@ -23,7 +23,7 @@ from pliant.membrane.shapes import Disc, regular
 from pliant.membrane.wrapping import LEFT, RIGHT
 
 HAND = soft_hand()
-CLOSED = np.array([0.05, 0.0, -0.15, -0.05, 0.0, 0.15])
+CLOSED = HAND.middle + np.array([0.05, 0.0, -0.05, -0.05, 0.0, 0.05])
 wiggle = st.lists(st.floats(-1.0, 1.0), min_size=6, max_size=6).map(np.array)
 
 
@@ -110,6 +110,32 @@ def test_clearances_of_a_known_place():
     assert gap[0, 1] == pytest.approx([2.0, 2.0]) and gap[1, 0] == pytest.approx([2.0, 2.0])
 
 
+def test_a_hand_of_three_fingers():
+    """Fingers from three sides hold a disc; the same Jacobian, planning included."""
+    side = {
+        "link": 0.1,
+        "paddle": 0.07,
+        "side": LEFT,
+        "stiffness": 100.0,
+        "preload": 0.004,
+        "offset": 0.02,
+        "depth": 0.02,
+    }
+    reach = {"lower": (-0.3, -0.02, -0.5), "upper": (0.3, 0.02, 0.5)}
+    fingers = []
+    for angle in np.deg2rad([0.0, 120.0, 240.0]):
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        fingers.append(Finger(base=tuple(turn @ (-0.1, -0.045)), heading=float(angle), **side, **reach))
+    hand = Hand(tuple(fingers), Disc(0.03))
+    held = hand.rest(hand.middle, (0.002, 0.001))
+    assert held.status == HELD and held.rest.touching.all() and np.abs(held.pose[:2]).max() < 1e-9
+    slopes = numeric(lambda q: hand.rest(q, held.pose).pose, hand.middle)
+    assert np.allclose(held.jacobian, slopes, rtol=1e-6, atol=1e-7)
+    moved_to = grasp(hand, (0.003, -0.002))
+    assert moved_to.held.pose[:2] == pytest.approx([0.003, -0.002], abs=1e-8)
+    assert moved_to.held.grip.min() >= Grip.of(hand).low - 1e-9
+
+
 # Planning
 
 
@@ -184,7 +210,7 @@ def test_a_rigid_pinch_reaches_what_its_tips_reach(reach):
     rigid = rigid_pinch(HAND, reach, turning=False)
     i, j = np.argwhere(rigid)[0]
     for finger, sign in zip(HAND.fingers, (-1.0, 1.0)):
-        tip = np.array([reach.x[i], reach.y[j] + sign * 0.1 * HAND.size]) - finger.base
+        tip = np.array([reach.x[i], reach.y[j] + sign * (0.1 * HAND.size + finger.offset)]) - finger.base
         angle = np.arctan2(tip[1], tip[0])
         theta = np.array([angle - finger.heading, np.linalg.norm(tip) - finger.link, -angle])
         assert (theta >= np.array(finger.lower) - 1e-12).all() and (
@@ -210,6 +236,12 @@ def test_the_outer_loop_brings_the_object_to_its_target(kind, home, reach):
         track = follow(plant, outer, 9.0)
         assert track.settled() < 0.01 * HAND.size
         assert track.target[-1] == pytest.approx(place)
+
+
+def test_the_loop_bears_friction_that_its_model_does_not_have(home):
+    plant, outer = Moving(HAND, home.joints, home.pose, friction=0.3), Outer(HAND)
+    outer.aim(plant.read(), (0.01, 0.01))
+    assert follow(plant, outer, 22.0).settled() < 0.01 * HAND.size
 
 
 def test_a_target_out_of_reach_is_refused(home):
@@ -287,9 +319,9 @@ def test_the_mechanism_of_a_hand_has_its_geometry():
     from pliant.membrane.bodies import At
 
     half = 0.5 * HAND.fingers[0].paddle
-    for k in range(2):
-        assert mech.place(mech.q0, At(f"paddle {k}", (-half, 0.0))) == pytest.approx(ends[k, :2])
-        assert mech.place(mech.q0, At(f"paddle {k}", (half, 0.0))) == pytest.approx(ends[k, 2:])
+    for k, front in enumerate((HAND.fingers[0].offset, -HAND.fingers[1].offset)):
+        assert mech.place(mech.q0, At(f"paddle {k}", (-half, front))) == pytest.approx(ends[k, :2])
+        assert mech.place(mech.q0, At(f"paddle {k}", (half, front))) == pytest.approx(ends[k, 2:])
     assert OBJECT in mech.number
 
 

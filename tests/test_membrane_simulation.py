@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -292,7 +294,8 @@ def test_a_desk_shows_and_records_a_hand(tmp_path):
     from pliant.studio.messages import Aim, Cut
     from pliant.studio.packet import frame_packet, stage_packet
 
-    desk = Desk({"hand": HandSession}, "hand", folder=tmp_path)
+    robots: Any = {"hand": HandSession}
+    desk = Desk(robots, "hand", folder=tmp_path)
     desk.start_recording()
     desk.do(Aim(do="aim", row="object", value=[0.004, 0.0, 0.0]))
     for _ in range(10):

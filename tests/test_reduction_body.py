@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from test_bodies_common import ELEMENTS, MATERIALS, Probe, distorted, left
@@ -13,10 +15,13 @@ from test_core_bundle import (  # noqa: F401  (run again here, on the bodies of 
     test_tangent_is_the_derivative_of_the_residual,
 )
 from test_core_models import DOWN, bar, block, cables, joined, specimen
+from test_interactions_bodies import TRIALS as FULL_TRIALS
+from test_inverse_registry import reached, rows_of, target_of
 
 import pliant as pl
 from pliant.bodies.reduced import Reduced
 from pliant.bodies.sampling import cell_numbers
+from pliant.interactions import Specimen, registry
 from pliant.reduction.reduce import reduce, with_body
 from pliant.reduction.state_basis import StateBasis
 
@@ -173,3 +178,33 @@ def test_bad_input():
         Reduced(rod, shapes)
     with pytest.raises(pl.errors.InputError, match="incompressible"):
         Reduced(bar(material=MATERIALS["incompressible"]), shapes)
+
+
+# The inverse model
+
+
+@dataclass(frozen=True)
+class OnReduced:
+    """A trial of the inverse model's tests, on a reduced body."""
+
+    body: Reduced
+    specimen: Specimen
+    size: float
+
+
+@pytest.fixture(scope="module")
+def block_with_a_plate() -> OnReduced:
+    trial = FULL_TRIALS["hex8"]()
+    body, s = smaller(trial.body), trial.specimen
+    moved = Specimen(s.line.on(body), s.frame.on(body), s.skin.on(body), s.triangles)
+    return OnReduced(body, moved, trial.size)
+
+
+@pytest.mark.parametrize("role", ["effector", "actuator"])
+@pytest.mark.parametrize(("name", "make"), registry, ids=[name for name, _ in registry])
+def test_every_interaction_in_the_inverse_model(name, make, role, block_with_a_plate, within):
+    trial = block_with_a_plate
+    robot = pl.Robot(trial.body, rows_of(trial, make(trial.specimen), role))
+    drive, effector = ("force", "row") if role == "effector" else ("row", "tip")
+    target = target_of(robot, drive, effector, trial.size)
+    within(reached(robot, effector, target) / trial.size, 1e-4, f"{name} as {role}")

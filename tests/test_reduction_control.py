@@ -10,10 +10,13 @@ from test_core_models import DOWN, bar, cables
 
 import pliant as pl
 from pliant.errors import InputError
+from pliant.reduction.campaign import collect
 from pliant.reduction.controller import Damper
 from pliant.reduction.linear_dynamics import linear_dynamics
 from pliant.reduction.modal import mass_matrix, modal
+from pliant.reduction.model import reduced_model
 from pliant.reduction.observer import Observer
+from pliant.reduction.plans import Plan
 from pliant.reduction.reduce import reduce
 
 STEP = 0.005
@@ -233,3 +236,20 @@ def test_a_session_runs_on_a_reduced_body():
     _, lean = bendable()
     frame = Session(lean).step()
     assert frame.positions.shape == lean.body.mesh.nodes.shape and np.isfinite(frame.positions).all()
+
+
+def test_a_reduced_robot_on_a_moving_base(within):
+    """The base, a rigid region on a slider, is held by its row alone: statics and inverse model on the reduced robot."""
+    full = pl.robots.trunk(travel=0.02, discs=5, size=0.02)
+    names = ("cable 1", "cable 2", "base")
+    ends = np.random.default_rng(0).uniform((0.0, 0.0, -0.02), (0.01, 0.01, 0.02), (6, 3))
+    plan = Plan(names, ("displacement",) * 3, tuple(np.outer([0.5, 1.0], end) for end in ends))
+    lean = reduced_model(full, collect(full, plan), tolerance=1e-5, force_tolerance=None).on(full)
+    laws = {n: pl.Known(displacement=v) for n, v in zip(names, (0.005, 0.006, 0.008))}
+    tips = [pl.static(r, laws).displacement["tip"] for r in (full, lean)]
+    within((tips[1] - tips[0]) / 0.2, 0.01, "tip")
+    controller = pl.Inverse(lean)
+    for _ in range(30):
+        out = controller.step({"tip": tips[1]})
+    assert out.certificate.status == "reached"
+    within(out.error["tip"] / 0.2, 1e-3, "tip of the inverse model")

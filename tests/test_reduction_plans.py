@@ -32,7 +32,7 @@ def test_designs_are_orthogonal_and_balanced(actuators):
     assert runs % 4 == 0 and runs > actuators and np.isin(X, (-1, 1)).all()
     np.testing.assert_array_equal(X.T @ X, runs * np.eye(actuators))
     np.testing.assert_array_equal(X.sum(axis=0), 0)
-    assert (X[-1] == -1).all() and len(np.unique(X, axis=0)) == runs or actuators < 3
+    assert ((X[-1] == -1).all() and len(np.unique(X, axis=0)) == runs) or actuators < 3
     if actuators <= 40:
         assert runs == 4 * (actuators // 4 + 1)  # the fewest there are
 
@@ -58,7 +58,9 @@ def test_the_manipulator_takes_twelve_postures(manipulator):
     ends = np.array([t[-1] for t in plan.trajectories])
     assert set(np.unique(ends)) == {0.0, 50.0}
     for t in plan.trajectories:  # from nothing, in equal steps
-        np.testing.assert_allclose(np.diff(t, axis=0, prepend=0.0), np.tile(t[-1] / 120, (120, 1)), atol=1e-12)
+        np.testing.assert_allclose(
+            np.diff(t, axis=0, prepend=0.0), np.tile(t[-1] / 120, (120, 1)), atol=1e-12
+        )
 
 
 def test_a_pull_goes_by_equal_steps(finger):

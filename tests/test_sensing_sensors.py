@@ -194,6 +194,35 @@ def test_usual_doubts_know_what_loads_can_tell(body):
         ForceEstimator(robot, [[0.1, 0, 0]], [[0.08, 0.01, 0.02]], command_scale=0.1)
 
 
+def test_deviations_are_what_doubts_make_of_them():
+    """Modulus, tensions, offset and noise drawn as the usual doubts state them: errors over stated deviations have unit variance,
+    whether the doubts are estimated or only widen the covariance."""
+    from pliant.robots.parallel import parallel, parallel_layouts
+    from pliant.sensing import usual_doubts
+
+    layout, rng = parallel_layouts["r2"], np.random.default_rng(0)
+    laws = {f"cable {n}": Known(effort=2.0) for n in range(1, 5)}
+    model = parallel(cells=(8, 2, 2))
+    doubts = usual_doubts(model, laws)
+    wide = {name: value for name, value in doubts.items() if not name.startswith("estimate")}
+    estimators = [
+        ForceEstimator(model, layout.markers, layout.candidates, laws=laws, noise=1e-4, **chosen)
+        for chosen in (doubts, wide)
+    ]
+    off = []
+    for _ in range(16):
+        young, factor = 300e3 * np.exp(0.05 * rng.normal()), 1.0 + 0.1 * rng.normal()
+        pulled = {name: Known(effort=2.0 * factor + 0.1 * rng.normal()) for name in laws}
+        plant = instrumented(parallel(cells=(8, 2, 2), young=young), layout.markers, layout.candidates)
+        real = pl.static(plant, {**pulled, "forces": Known(effort=layout.applied.ravel())})
+        seen = real.displacement["markers"].reshape(-1, 3) + doubts["offset"] * rng.normal(size=3)
+        frame = seen + 1e-4 * rng.normal(size=seen.shape)
+        found = [estimator.converge(frame) for estimator in estimators]
+        off.append([(f.effort["forces"] - layout.applied.ravel()) / f.deviation("forces") for f in found])
+    # 16 draws of nine components that depend on each other: σ of the mean square is about 15 %.
+    assert np.mean(np.square(off), axis=(0, 2)) == pytest.approx([1.0, 1.0], abs=0.45)
+
+
 # Reduced bodies
 
 

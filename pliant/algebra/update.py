@@ -59,8 +59,8 @@ class Updated(Factor):
         if self._inner is None:
             self._close(self.factor.compliance(self.U))
         assert self._inner is not None
-        if self._inverse is None:
-            self._inverse = np.linalg.inv(self._inner)  # asked for several times
+        if self._inverse is None:  # asked for several times
+            self._inverse = np.asarray(np.linalg.inv(self._inner), np.float64)
         return np.asarray(self._inverse @ b, np.float64)
 
     def _close(self, W: Reals) -> None:

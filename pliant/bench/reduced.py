@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from pliant.reduction.campaign import collect
 from pliant.reduction.held_out import held_out
 from pliant.reduction.model import reduced_model
 from pliant.reduction.plans import Plan
+from pliant.reduction.snapshots import Snapshots
 from pliant.reduction.symmetry import Symmetry, multiplied
 from pliant.robot import Robot
 from pliant.robots import trunk
@@ -75,15 +78,15 @@ def reduced(sizes: tuple[Size, ...] = SIZES) -> list[Table]:
     return [table, *damping()]
 
 
-def _measured(size: Size) -> tuple[dict, float]:
+def _measured(size: Size) -> tuple[dict[str, Any], float]:
     robot = trunk(around=size.around, size=size.size)
     learnt = collect(robot, bending(robot, size.learnt, 0, learnt=True))
     held = collect(robot, bending(robot, size.held, 7, learnt=False))
     model = reduced_model(robot, symmetric(robot, learnt), modes=MODES, force_tolerance=1e-3, cells=CELLS)
     small = model.on(robot)
     errors = held_out(robot, small, held)
-    yardstick = Yardstick.measure()
     full, cost = shortest(one_step(robot), 5), shortest(one_step(small), 1000)
+    yardstick = Yardstick(shortest(_product(), 5))
     faster = full / cost
     good = errors.share <= ERROR and (faster >= FASTER or size.name == "gallery")
     row = {
@@ -123,7 +126,7 @@ def bending(robot: Robot, postures: int, seed: int, *, learnt: bool) -> Plan:
     return Plan(names, ("displacement",) * 8, tuple(np.array([0.5, 1.0])[:, None] * end for end in ends))
 
 
-def symmetric(robot: Robot, snapshots):
+def symmetric(robot: Robot, snapshots: Snapshots) -> Snapshots:
     """The snapshots as the trunk's four quarter turns and their mirror images see them."""
     mirror = np.diag([1.0, -1.0, 1.0])
     turns = [_turn(k) @ m for m in (np.eye(3), mirror) for k in range(4)][1:]
@@ -135,10 +138,14 @@ def _turn(quarters: int) -> np.ndarray:
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
-def shortest(action, repeats: int) -> float:
-    """The shortest time of an action [ms]: what it costs on a machine with nothing else to do."""
-    from time import perf_counter
+def _product(size: int = 1500) -> Callable[[], object]:
+    """The yardstick's product, to be timed like the steps."""
+    a = np.random.default_rng(0).normal(size=(size, size))
+    return lambda: a @ a
 
+
+def shortest(action: Callable[[], object], repeats: int) -> float:
+    """The shortest time of an action [ms]: what it costs on a machine with nothing else to do."""
     action()
     times = []
     for _ in range(repeats):

@@ -18,9 +18,9 @@ import numpy as np
 from pliant.algebra.pattern import Pattern
 from pliant.bodies.groups import read_only
 from pliant.bodies.overstress import Overstress
+from pliant.bodies.reduced_inputs import checked_body, checked_cells, checked_modes
 from pliant.bodies.sampling import cell_numbers, sample
 from pliant.bodies.solid import Solid
-from pliant.errors import InputError
 from pliant.points import Points
 
 
@@ -37,8 +37,8 @@ class Reduced:
     variational = True
 
     def __init__(self, body: Solid, modes: Any, *, cells: Any = None, weights: Any = None) -> None:
-        self.full = _checked_body(body)
-        shapes = _checked_modes(modes, body)
+        self.full = checked_body(body)
+        shapes = checked_modes(modes, body)
         self.count = shapes.shape[2]  # k
         size = -(-self.count // 3)
         padded = np.zeros((*shapes.shape[:2], 3 * size))
@@ -62,7 +62,7 @@ class Reduced:
 
     def _sample(self, cells: Any, weights: Any) -> None:
         every = cell_numbers(self.full.assembly.groups)
-        chosen, w = _checked_cells(cells, weights, every)
+        chosen, w = checked_cells(cells, weights, every)
         sampled = sample(self.full.assembly, self._rest, chosen, w)
         self._sampled = sampled
         of_cell = np.zeros(int(every.max()) + 1)
@@ -114,19 +114,9 @@ class Reduced:
         flat = self.modes.reshape(-1, self.ndof)[:, : self.count]
         return flat.T @ flat
 
-    @cached_property
-    def _rigid(self) -> int:
-        if not self.full.rigid_modes():
-            return 0
-        K = self.linearise(self.q0, np.zeros(3))[2]
-        assert K is not None
-        own = self.pattern.to_csr(K).toarray()[: self.count, : self.count]
-        size = np.sqrt(np.diagonal(own))
-        return int((np.linalg.eigvalsh(own / np.outer(size, size)) < 1e-9).sum()) if (size > 0).all() else 1
-
     def rigid_modes(self) -> int:
-        """Rigid motions among the modes that no support holds."""
-        return self._rigid
+        """Rigid motions that no support holds: those of the full body, which modes nearly contain where snapshots show them."""
+        return min(self.full.rigid_modes(), self.count)
 
     # Forces
 
@@ -256,57 +246,3 @@ class Reduced:
     def attached_points(self, name: str, where: Any) -> Points:
         """Points that move with a rigid region of the full body."""
         return self.full.attached_points(name, where).on(self)
-
-
-def _checked_body(body: Any) -> Solid:
-    if not isinstance(body, Solid):
-        hint = "Rods and shells have rotations among their coordinates, which modes cannot add up."
-        raise InputError("body to reduce", expected="a Solid", got=type(body).__name__, hint=hint)
-    if len(body.z0):
-        hint = "A law with ν = 0.49 can be reduced."
-        raise InputError(
-            "body to reduce", expected="no pressures of cells", got="an incompressible law", hint=hint
-        )
-    return body
-
-
-def _checked_modes(modes: Any, body: Solid) -> np.ndarray:
-    shapes = np.asarray(modes, float)
-    n, k = len(body.coordinates.rest), len(body.mesh.nodes)
-    if shapes.ndim != 3 or shapes.shape[1] != 3 or shapes.shape[0] not in (n, k) or not shapes.shape[2]:
-        raise InputError("modes", expected=f"shape ({n}, 3, modes) for this body", got=shapes.shape)
-    if shapes.shape[0] < n:
-        hint = "Modes of a body with rigid regions go over their frame nodes too: coordinates.rest."
-        raise InputError("modes", expected=f"{n} nodes", got=k, hint=hint)
-    if not np.isfinite(shapes).all():
-        raise InputError(
-            "modes", expected="finite numbers", got=f"{(~np.isfinite(shapes)).sum()} that are not"
-        )
-    largest = np.linalg.norm(shapes, axis=1).max(axis=0)
-    if not largest.all():
-        raise InputError(
-            "modes", expected="motions", got=f"mode {int(np.argmin(largest))} is zero everywhere"
-        )
-    held = np.zeros((n, 3), bool)
-    held[:k] = body.fixed
-    off = np.abs(shapes[held]).max(axis=0, initial=0.0) / largest
-    if (off > 1e-9).any():
-        raise InputError(
-            "modes", expected="zero at fixed nodes", got=f"mode {int(np.argmax(off))} moves them"
-        )
-    return np.where(held[:, :, None], 0.0, shapes)
-
-
-def _checked_cells(cells: Any, weights: Any, every: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    if (cells is None) != (weights is None):
-        raise InputError("cells of a Reduced", expected="cells and weights, or neither", got="one of them")
-    if cells is None:
-        return every, np.ones(len(every))
-    chosen, w = np.asarray(cells, np.int64).ravel(), np.asarray(weights, float).ravel()
-    strange = np.setdiff1d(chosen, every)
-    if chosen.shape != w.shape or not len(chosen) or len(strange) or len(np.unique(chosen)) < len(chosen):
-        got = f"cell {strange[0]}" if len(strange) else f"{len(chosen)} cells and {len(w)} weights"
-        raise InputError("cells of a Reduced", expected="different cells of the body, a weight each", got=got)
-    if not (np.isfinite(w).all() and (w > 0).all()):
-        raise InputError("weights of a Reduced", expected="positive numbers", got=float(w.min()))
-    return chosen, w

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import zipfile
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,8 @@ import numpy as np
 from pliant.contact.checks import frozen, positive
 from pliant.contact.detector import Detector
 from pliant.errors import InputError
+
+VERSION = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,6 +85,40 @@ class ContactBasis:
             raise InputError("contact basis", expected=f"{self.samples} samples", got=got, hint=hint)
         if self.digest != digest(detector):
             raise InputError("contact basis", expected="the samples it was made on", got="others", hint=hint)
+
+    def save(self, path: str | Path) -> None:
+        """Write an .npz file."""
+        facts = {
+            "format": "pliant contact basis",
+            "version": VERSION,
+            "fade": self.fade,
+            "opponents": self.opponents,
+            "samples": self.samples,
+            "digest": self.digest,
+        }
+        arrays = {name: getattr(self, name) for name in ARRAYS}
+        with Path(path).open("wb") as file:
+            np.savez_compressed(file, **{"facts": np.array(json.dumps(facts))}, **arrays)  # type: ignore[arg-type]
+
+    @staticmethod
+    def load(path: str | Path) -> ContactBasis:
+        """Read what `save` wrote."""
+        what, expected = f"contact basis {str(path)!r}", "a file that pliant wrote"
+        try:
+            with np.load(path, allow_pickle=False) as data:
+                facts = json.loads(str(data["facts"]))
+                arrays = {name: data[name] for name in ARRAYS}
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise InputError(what, expected=expected, got=str(error)) from None
+        if facts.get("format") != "pliant contact basis" or facts.get("version") != VERSION:
+            raise InputError(
+                what, expected=expected, got=f"{facts.get('format')!r}, {facts.get('version')!r}"
+            )
+        others = {name: facts[name] for name in ("fade", "samples", "digest")}
+        return ContactBasis(**arrays, **others, opponents=tuple(facts["opponents"]))
+
+
+ARRAYS = ("index", "modes", "touched", "corner_ptr", "corner", "offset")
 
 
 def digest(detector: Detector) -> str:

@@ -220,7 +220,7 @@ class Detector:
 
     # Inside
 
-    def _positions(self, cloud: Cloud, q: np.ndarray) -> np.ndarray:
+    def _positions(self, cloud: Any, q: np.ndarray) -> np.ndarray:
         if np.shape(q) != (self.robot.nq,):
             raise InputError(
                 "q", expected=f"the robot's {self.robot.nq} coordinates", got=f"shape {np.shape(q)}"

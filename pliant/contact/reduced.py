@@ -140,8 +140,10 @@ class ReducedDetector(Detector):
         sample, opponent = self._sample[live], self._opponent[live]
         index = opponent * self.cloud.size + sample
         tangents, none = _tangents(normal[live]), np.zeros(n)
-        of_each = index, sample, opponent, gap[live], normal[live], p[sample], tangents, none, self._off[live]
-        return Contacts(*of_each, Stencil(ptr, point, weight), self._points, super().size, self.opponents)
+        return Contacts(
+            index, sample, opponent, gap[live], normal[live], p[sample], tangents, none, self._off[live],
+            Stencil(ptr, point, weight), self._points, super().size, self.opponents,
+        )  # fmt: skip
 
     def _plain(self, p: np.ndarray, limit: float) -> Contacts:
         """Contacts with obstacles that the basis does not know."""
@@ -181,7 +183,7 @@ class ReducedDetector(Detector):
         K = self._curved(K, inner, each, q)
         if turned is None or yielding is None:
             return K, yielding if turned is None else turned
-        return K, (turned[0].above(yielding[0]), block_diag(turned[1], yielding[1]))
+        return K, (turned[0].above(yielding[0]), np.asarray(block_diag(turned[1], yielding[1])))
 
 
 def _tangents(normal: np.ndarray) -> np.ndarray:
@@ -207,4 +209,5 @@ def _joined(a: Contacts, b: Contacts) -> Contacts:
         np.concatenate([s.point, t.point]),
         np.concatenate([s.weight, t.weight]),
     )
-    return Contacts(*map(both, names), stencil, a.points, a.size, a.names)
+    joined: Any = {name: both(name) for name in names}
+    return Contacts(**joined, stencil=stencil, points=a.points, size=a.size, names=a.names)

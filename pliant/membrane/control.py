@@ -172,12 +172,21 @@ class Outer:
         return LEAK * scale * (c - np.linalg.pinv(A, rcond=DAMPED) @ (A @ c))
 
     def _model(self, reading: Reading) -> Held | None:
-        """The model at rest with the measured joints; None where it holds nothing."""
-        try:
-            held = self.hand.rest(reading.joints, reading.pose)
-        except InputError:
-            return None
-        return held if held.status == HELD and held.rest.touching.all() else None
+        """The model at rest with the measured joints, else with those of the plan; None where neither holds the object."""
+        places = [(reading.joints, reading.pose)]
+        if (
+            self._plan is not None
+        ):  # friction, or an end that touches the object, may keep it where the model would not
+            t = reading.time - self._began
+            places.append((self._plan_at(self._plan.joints, t), self._plan_at(self._plan.poses, t)))
+        for joints, pose in places:
+            try:
+                held = self.hand.rest(joints, pose)
+            except InputError:
+                continue
+            if held.status == HELD and held.rest.touching.all():
+                return held
+        return None
 
     def _inverse(self, J: np.ndarray, v: np.ndarray, joints: np.ndarray) -> np.ndarray:
         """θ̇ (3f,) with Jθ̇ = v of least size, joints measured by their range; joints at a limit that would pass it stay out."""

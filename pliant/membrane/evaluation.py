@@ -41,8 +41,8 @@ def evaluate(
 
 def check_status(name: str, status: int) -> None:
     """Raise for a status of the kernels that is not DONE."""
-    if status == run_kernel.NO_PATH:
-        raise ConvergenceError(f"A cable of {name!r} finds no taut path: shapes on it overlap.")
+    if status == run_kernel.NOT_A_NUMBER:
+        raise ConvergenceError(f"The state of {name!r} is not a number any more.")
     if status == run_kernel.SINGULAR:
         raise SingularError(f"{name!r} has a coordinate without inertia.")
     if status != run_kernel.DONE:

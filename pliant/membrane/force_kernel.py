@@ -91,7 +91,7 @@ def pin_rows(pins, pose, J, rows, value):
 @inner
 def evaluate(model, memory, drive, q, v, tangent, commit, work):
     """Everything at (q, v), into `work`: M, c, applied forces, constraint rows, K and C if asked. Energies [J] in
-    work.total: kinetic, potential (weight, springs, skins; NaN if a cable has no taut path), motors. commit: bands remember their slip."""
+    work.total: kinetic, potential (weight, springs, skins), motors. commit: bands remember their slip."""
     pose, J, applied, K, C = work.pose, work.J, work.applied, work.K, work.C
     kinematics(model.tree, q, v, pose, J, work.bias)
     fill(applied, 0.0)

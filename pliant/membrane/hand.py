@@ -137,11 +137,8 @@ class Hand:
         """The object at rest at joints (3f,), found downhill from `start` (x, y, φ), by default the middle of the skins."""
         q = self.joints(joints)
         skins, D = self.skins(q)
-        place = (
-            np.array([*skins.ends.reshape(-1, 2).mean(axis=0), self.angle])
-            if start is None
-            else self.pose(start)
-        )
+        middle = skins.ends.reshape(-1, 2).mean(axis=0)
+        place = self.pose(middle if start is None else start)
         found = settle(skins, self.shape, place, ROTATING if self.rotates else FIXED, self._load)
         return Held(q, found, D, CROSSED if self.crossed(skins.ends) else found.status)
 
@@ -162,13 +159,15 @@ def soft_hand(
 ) -> Hand:
     """The hand of Mirano's thesis: a lower and an upper finger along x with their skins facing each other, a box between them.
 
-    size: from hinge to paddle [m]; preload (in paddles), bases (distance of the hinges), paddle, depth and offset in units of it; limits of θ_p and θ_d
-    [rad] and of θ_l [sizes], to both sides. The origin lies midway between the paddles. The box measures 0.2 × 0.2 sizes. The
-    thesis prints no dimensions.
+    size: from hinge to hinge [m]. In units of it: bases (distance of the proximal hinges), paddle, depth and offset (see Finger), the
+    limit of θ_l to both sides; preload is in paddles, the limits of θ_p and θ_d in radians. The box measures 0.2 × 0.2 sizes; the
+    skins just touch it in the middle of the joints, near the origin. The thesis prints no dimensions.
     """
     p, l, d = limits
-    half = 0.5 * bases * size
-    tilt = float(np.arcsin(0.5 * (bases - 0.2) - offset))  # the skins just touch the box in the middle of the joints
+    rise = 0.5 * (bases - 0.2) - offset  # of a link, from the base to where its skin touches the box
+    if not -1.0 < rise < 1.0:
+        raise InputError("bases, offset", expected="fingers that reach the box", got=(bases, offset))
+    half, tilt = 0.5 * bases * size, float(np.arcsin(rise))
     make = lambda sign, side: Finger(
         base=(-size, -sign * half),
         heading=sign * tilt,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -56,9 +57,8 @@ class Mechanism:
         self.q0 = joints.rest.copy()
         self.q0.setflags(write=False)
         none, (no_paths, state) = links_of((), self.number, None), paths_of((), self.bodies, self.number, 0)
-        self.model = Model(
-            tree, joints, none, none, no_paths, self.gravity
-        )  # enough to know where points are
+        # Enough to know where points are, which rest lengths need.
+        self.model = Model(tree, joints, none, none, no_paths, self.gravity)
         self.memory = memory_of(no_paths, state)
         hinges = links_of(pins, self.number, self._distance)
         links = links_of(springs, self.number, self._distance)
@@ -88,7 +88,7 @@ class Mechanism:
             return own[0]
         raise unknown_name("coordinate", name, names)
 
-    @property
+    @cached_property
     def size(self) -> float:
         """The longest cable at rest, else the extent of the bodies [m]."""
         if len(self.model.paths.kind):
@@ -220,7 +220,7 @@ class Mechanism:
         memory = self.memory if memory is None else memory
         evaluate(self.model, memory, drive, q, v, work, tangent=tangent)
         if not np.isfinite(work.total[1]):
-            check_status(self.name, run_kernel.NO_PATH)
+            check_status(self.name, run_kernel.NOT_A_NUMBER)
         return work
 
     @property

@@ -184,7 +184,7 @@ def bump(paths, p, tangent, pose, places, J, applied, K, row):
 
 @inner
 def path_forces(paths, memory, v, tangent, commit, work, row):
-    """Cables and skins: forces of the skins, rows and values of the cables; returns the energy, NaN if a path has none."""
+    """Cables and skins: forces of the skins, rows and values of the cables; returns the energy."""
     pose, J, K, C, applied, total = work.pose, work.J, work.K, work.C, work.applied, 0.0
     places, tables, pulls, bumped = work.place, work.table, work.pull, work.bumped
     for p in range(len(paths.kind)):

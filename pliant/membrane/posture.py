@@ -21,6 +21,7 @@ from pliant.solvers.qp import qp
 
 TRUST = 0.25  # of the range of a joint, per step
 ROUNDS = 40
+PENALTY = 10.0  # of a violation, against the squared distance from the joints preferred
 BALANCED = 1e-9  # unbalanced force over the force unit that counts as rest
 PRESSED = 1e-3  # of the hand's size: least depth, which shows the way where no skin is touched yet
 CLOSE = 1e-3  # violation from which the balance is polished
@@ -129,6 +130,7 @@ def posture(
     Q, q = np.diag(1.0 / span**2), np.clip(start, hand.lower, hand.upper)
     value, slopes, low, high = conditions(hand, pose, q, grip)
     worst, iterations, trust = _violation(value, low, high), 0, TRUST
+    away = lambda q: 0.0 if prefer is None else 0.5 * float(np.sum(((q - prefer) / span) ** 2))
     for iterations in range(1, ROUNDS + 1):  # noqa: B007
         room = trust * span
         step = qp(
@@ -138,7 +140,7 @@ def posture(
         trial = np.clip(q + step.effort, hand.lower, hand.upper)
         now = conditions(hand, pose, trial, grip)
         change = _violation(now[0], low, high)
-        if change > worst and change > MET:
+        if PENALTY * (change - worst) + away(trial) - away(q) > 0.0 and change > MET:
             trust *= 0.5
             if trust < 1e-4 * TRUST:
                 break

@@ -22,7 +22,7 @@ from pliant.membrane.wrap_kernel import THROUGH, TOUCHING, remember
 
 EVALUATE, START, MIDDLE, ENDS, ITERATED, CHECK, PROJECT, SETTLE = range(8)
 ITERATION, ROUND, TURN = range(3)  # what is counted
-DONE, NO_PATH, NOT_CONVERGED, SINGULAR = 0, -1, -2, -3
+DONE, NOT_A_NUMBER, NOT_CONVERGED, SINGULAR = 0, -1, -2, -3
 ITERATIONS = 40
 FRESH = 8  # iterations with one tangent
 TURNS = 6  # of projection
@@ -202,7 +202,7 @@ def run(model, memory, drive, q, v, h, count, tolerance, slackness, phase, tange
         if phase == EVALUATE:
             return DONE, 0
         if not np.isfinite(work.total[1]):
-            return NO_PATH, done
+            return NOT_A_NUMBER, done
         if phase == SETTLE:
             remember_all(model.paths, memory, work)
             if count > 0:

@@ -196,7 +196,7 @@ class Simulation:
     def _begin(self) -> None:
         evaluate(self.model, self._memory, self.drive, self._q, self._v, self._work, settle=True)
         if not np.isfinite(self._work.total[1]):
-            check_status(self.mechanism.name, run_kernel.NO_PATH)
+            check_status(self.mechanism.name, run_kernel.NOT_A_NUMBER)
 
 
 def _own(model: Model) -> Model:

@@ -50,15 +50,16 @@ def place(shape, pose, corners):
 
 @inner
 def _holds(corners, r, x, y):
-    """Whether a point lies inside the polygon (or within r of one of its corners)."""
+    """Whether a point lies inside the polygon or within r of one of its edges; single corners are left to `_corner`."""
     n = len(corners)
-    if n < 3:
-        return False
-    for k in range(n):
+    inside, nearest = n > 2, np.inf
+    for k in range(n if n > 2 else 0):
+        wx, wy = x - corners[k, 0], y - corners[k, 1]
         ex, ey = corners[(k + 1) % n, 0] - corners[k, 0], corners[(k + 1) % n, 1] - corners[k, 1]
-        if ex * (y - corners[k, 1]) - ey * (x - corners[k, 0]) < -r * np.sqrt(ex * ex + ey * ey):
-            return False
-    return True
+        inside = inside and ex * wy - ey * wx >= 0.0
+        along = min(max((wx * ex + wy * ey) / (ex * ex + ey * ey), 0.0), 1.0)
+        nearest = min(nearest, (wx - along * ex) ** 2 + (wy - along * ey) ** 2)
+    return inside or nearest < r * r
 
 
 @inner

@@ -24,8 +24,8 @@ def carry(p, i, rx, ry, rate, pose, J, bias):
 
 
 @inner
-def slide(i, dof, dx, dy, vx, vy, rate, c, s, axes, pose, J, bias):
-    """Move body i by (dx, dy) [m] along its joint's axes (c, s), at the speed (vx, vy); rate [rad/s] of the joint frame."""
+def slide(i, dof, dx, dy, vx, vy, rate, c, s, flat, pose, J, bias):
+    """Move body i by (dx, dy) [m] along its joint's axes (c, s), at the speed (vx, vy); rate [rad/s] of the joint frame; flat: along both."""
     pose[i, 0] += dx
     pose[i, 1] += dy
     for k in range(J.shape[2]):
@@ -33,7 +33,7 @@ def slide(i, dof, dx, dy, vx, vy, rate, c, s, axes, pose, J, bias):
         J[i, 1, k] += dx * J[i, 2, k]
     J[i, 0, dof] += c
     J[i, 1, dof] += s
-    if axes == 2:
+    if flat:
         J[i, 0, dof + 1] -= s
         J[i, 1, dof + 1] += c
     bias[i, 0] -= dx * rate * rate + 2.0 * rate * vy
@@ -59,12 +59,12 @@ def kinematics(tree, q, v, pose, J, bias):
         carry(p, i, c * fx - s * fy, s * fx + c * fy, rate, pose, J, bias)
         pose[i, 2] += frame[i, 2]
         c, s = np.cos(pose[i, 2]), np.sin(pose[i, 2])
-        if kind == PRISMATIC:
-            slide(i, dof, c * q[dof], s * q[dof], c * v[dof], s * v[dof], rate, c, s, 1, pose, J, bias)
-        elif kind in (TRANSLATING, FREE):
-            x, y, vx, vy = q[dof], q[dof + 1], v[dof], v[dof + 1]
+        if kind in (PRISMATIC, TRANSLATING, FREE):
+            flat = kind != PRISMATIC
+            x, vx = q[dof], v[dof]
+            y, vy = (q[dof + 1], v[dof + 1]) if flat else (0.0, 0.0)
             dx, dy = c * x - s * y, s * x + c * y
-            slide(i, dof, dx, dy, c * vx - s * vy, s * vx + c * vy, rate, c, s, 2, pose, J, bias)
+            slide(i, dof, dx, dy, c * vx - s * vy, s * vx + c * vy, rate, c, s, flat, pose, J, bias)
         if kind in (REVOLUTE, FREE):
             turn = dof if kind == REVOLUTE else dof + 2
             pose[i, 2] += q[turn]

@@ -151,7 +151,7 @@ def arc(poses, corners, first, last, radius, side, k, out):
     if loops > 0.0:
         around, at = 0.0, lo
         for _ in range(hi - lo):
-            length, at = edge_length(corners, lo, hi, at, 1)
+            length, at = edge_length(corners, lo, hi, at, s * s)
             around += length
         total += loops * around
     a, b = int(out[k, ENTRY]), int(out[k, EXIT])
@@ -195,32 +195,42 @@ def depth_beyond(poses, corners, first, last, radius, side, k, i, j, out):
 @inner
 def chain(poses, corners, first, last, radius, side, turn, out):
     """All straight pieces between the active stations, and the turns at them."""
-    before = 0
-    for k in range(1, len(radius)):
-        if out[k, ACTIVE] > 0.0:
-            piece(poses, corners, first, last, radius, side, before, k, out)
-            before = k
+    for i in range(len(radius) - 1):
+        if out[i, ACTIVE] > 0.0:
+            j = i + 1
+            while out[j, ACTIVE] == 0.0:
+                j += 1
+            piece(poses, corners, first, last, radius, side, i, j, out)
     for k in range(1, len(radius) - 1):
         if out[k, ACTIVE] > 0.0:
             out[k, TURN] = turned(out, k, side, turn[k])
 
 
 @inner
+def beside(out, k):
+    """The active stations before and after station k."""
+    before, after = k - 1, k + 1
+    while out[before, ACTIVE] == 0.0:
+        before -= 1
+    while out[after, ACTIVE] == 0.0:
+        after += 1
+    return before, after
+
+
+@inner
 def worst_change(poses, corners, first, last, radius, side, state, out):
     """The station that must leave the path, or join it, first; −1 when none must."""
-    chosen, before = -1, 0
+    chosen = -1
     worst = ROUNDING * (out[len(radius) - 1, SPAN] + abs(out[0, COUT_X]) + abs(out[0, COUT_Y]))
-    m = len(radius)
-    for k in range(1, m - 1):
+    for k in range(1, len(radius) - 1):
+        if out[k, CHANGES] >= UNDECIDED:
+            continue
         if out[k, ACTIVE] > 0.0:
-            before = k
             lift = -out[k, TURN] * (out[k, SPAN] + TINY)
-            if state[k] < THROUGH and lift > worst and out[k, CHANGES] < UNDECIDED:
+            if state[k] < THROUGH and lift > worst:
                 chosen, worst = k, lift
-        elif state[k] >= FRONT and out[k, CHANGES] < UNDECIDED:
-            after = k + 1
-            while out[after, ACTIVE] == 0.0:
-                after += 1
+        elif state[k] >= FRONT:
+            before, after = beside(out, k)
             depth, where = depth_beyond(poses, corners, first, last, radius, side, k, before, after, out)
             if where == 0 and depth > worst:
                 chosen, worst = k, depth
@@ -261,16 +271,12 @@ def solve_path(poses, corners, first, last, radius, side, state, turn, out):
 @kernel
 def remember(poses, corners, first, last, radius, side, state, turn, out):
     """What is kept for the next time: who is touched, with the turn; who went past an end, until it is wholly in front again."""
-    before = 0
     for k in range(1, len(radius) - 1):
         if out[k, ACTIVE] > 0.0:
-            before = k
             turn[k] = out[k, TURN]
             state[k] = THROUGH if state[k] == THROUGH else TOUCHING
             continue
-        after = k + 1
-        while out[after, ACTIVE] == 0.0:
-            after += 1
+        before, after = beside(out, k)
         depth, where = depth_beyond(poses, corners, first, last, radius, side, k, before, after, out)
         # Past an end of the cable or a ring; past another shape it is only out of order, beside the piece it just left.
         by_start = where < 0 and (before == 0 or state[before] == THROUGH)

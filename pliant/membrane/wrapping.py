@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.errors import ConvergenceError, InputError, as_floats
+from pliant.errors import InputError, as_floats
 from pliant.membrane import slope_kernel
 from pliant.membrane import wrap_kernel as kernel
 from pliant.membrane.shapes import Shape, point_of
@@ -198,10 +198,6 @@ def wrap(start: Any, end: Any, pulleys: Sequence[Pulley] = (), *, contact: Conta
         turn[1:-1] = contact.turn
     s, out = stations, np.zeros((len(state), kernel.COLUMNS))
     length = kernel.solve_path(s.poses, s.corners, s.first, s.last, s.radius, s.side, state, turn, out)
-    if not np.isfinite(length):
-        raise ConvergenceError(
-            "No taut path: pulleys overlap so that they push each other off the cable in turn."
-        )
     kernel.remember(s.poses, s.corners, s.first, s.last, s.radius, s.side, state, turn, out)
     for array in (out, state, turn):
         array.setflags(write=False)

@@ -7,19 +7,18 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse import block_array, csr_array, diags_array, eye_array, kron
 
 from pliant.contact import ContactBasis, Detector
 from pliant.contact.basis import digest
 from pliant.errors import InputError
 from pliant.reduction import factorisation
+from pliant.reduction.coverage import near, widened
 from pliant.reduction.snapshots import Snapshots
 from pliant.robot import Robot
 
 METHODS = ("hals", "als")
-FADE = 0.1  # of the alarm distance
-BORROWED = 0.2  # of what its neighbours have in a mode, for a contact that never pushed
-RINGS = 2  # of neighbours
+FADE = 2.0  # alarm distances, by the number of modes: the more there are, the sharper
+WIDEST = 0.1  # of the alarm distance
 MOST = 64  # modes that an automatic choice tries
 WORTH = 0.03  # relative fall of the held-out error that another mode must bring
 FOLDS = 5  # every so many snapshots, one is held out
@@ -68,7 +67,7 @@ def contact_basis(
 
     size=None chooses it: modes are added while each lowers the error of held-out snapshots by 3 %. method: "hals" (nested, its
     error falls with every mode) or "als", the paper's, from a random start by `seed`. fade [m]: see `pliant.contact.modes`; by
-    default a tenth of the alarm distance. Snapshots that are not finite are left out and named.
+    default twice the alarm distance by the number of modes, at most a tenth of it. Snapshots that are not finite are left out and named.
     """
     if method not in METHODS:
         raise InputError("method", expected=f"one of {METHODS}", got=repr(method))
@@ -82,17 +81,18 @@ def contact_basis(
     if size is None:
         size, held_out = _chosen_size(S)
     Psi, errors = _factorised(S, _checked_size(size, S), method, seed)
-    Psi, S, index, A = _widened(detector, Psi, S, index)
-    touched, corner_ptr, corner = _near(detector, used, index, A)
-    Psi, fade = factorisation.normalised(Psi), FADE * detector.alarm if fade is None else fade
+    Psi, S, index, A = widened(detector, Psi, S, index)
+    touched, corner_ptr, corner = near(detector, used, index, A)
+    Psi = factorisation.normalised(Psi)
+    width = detector.alarm * min(WIDEST, FADE / Psi.shape[1]) if fade is None else fade
     basis = ContactBasis(
         index,
         Psi,
         touched,
         corner_ptr,
         corner,
-        _offsets(Psi, S, fade),
-        fade,
+        _offsets(Psi, S, width),
+        width,
         detector.opponents,
         detector.cloud.size,
         digest(detector),
@@ -159,44 +159,6 @@ def _chosen_size(S: np.ndarray) -> tuple[int, np.ndarray]:
     return len(errors), np.array(errors)
 
 
-def _widened(detector: Detector, Psi: np.ndarray, S: np.ndarray, index: np.ndarray):
-    """Ψ and S on the contacts beside those that ever pushed too, all indices, and who is beside whom.
-
-    Snapshots touch here and there; the robot will touch in between. A contact borrows BORROWED of what its neighbours have in a
-    mode, and where it is the nearest it takes over their push.
-    """
-    beside = _beside(detector)
-    wide = np.zeros((detector.size, Psi.shape[1]))
-    wide[index] = Psi
-    for _ in range(RINGS):
-        wide = np.where(wide.any(axis=1, keepdims=True), wide, BORROWED * (beside @ wide))
-    wide = np.where(wide == wide.max(axis=1, keepdims=True), wide, 0.0)
-    more = np.flatnonzero(wide.any(axis=1))
-    forces = np.zeros((len(more), S.shape[1]))
-    forces[np.searchsorted(more, index)] = S
-    return wide[more], forces, more, beside[more][:, more]
-
-
-def _beside(detector: Detector) -> csr_array:
-    """Which contacts (C, C) are neighbours: same opponent, samples on one facet; each row sums to one."""
-    blocks = []
-    for samples in detector.cloud.samples:
-        count = len(samples)
-        point = np.repeat(np.arange(count), np.diff(samples.facet_ptr))
-        facets = int(samples.facet.max(initial=-1)) + 1
-        on = csr_array((np.ones(len(point)), (point, samples.facet)), shape=(count, facets))
-        joined = (on @ on.T).tolil()
-        joined.setdiag(0)
-        blocks.append(joined.tocsr())
-    one = block_array(
-        [[b if i == j else None for j in range(len(blocks))] for i, b in enumerate(blocks)], format="csr"
-    )
-    one.data[:] = 1.0
-    each = np.maximum(np.diff(one.indptr), 1)
-    one = diags_array(1.0 / each) @ one
-    return csr_array(kron(eye_array(len(detector.opponents)), one))
-
-
 def _offsets(Psi: np.ndarray, S: np.ndarray, fade: float) -> np.ndarray:
     """o (k,) [m] with which the contacts that push in the snapshots S (n, s) have no gap, in the mean by their forces.
 
@@ -212,61 +174,3 @@ def _offsets(Psi: np.ndarray, S: np.ndarray, fade: float) -> np.ndarray:
         if len(apart):
             offset[j] = -fade * np.average(apart, weights=total[total > 0.0])
     return offset
-
-
-def _near(
-    detector: Detector, used: Snapshots, index: np.ndarray, beside: csr_array
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Whose triangles (n,) the contacts touch, and all that each was within the alarm distance of: pointers and nodes (·, 3)."""
-    opponents = index // detector.cloud.size
-    soft = np.array([o.body for o in detector.soft] + [-1] * (len(detector.opponents) - len(detector.soft)))
-    found = [np.zeros((0, 4), np.int64)]
-    for q in used.coordinates[used.contact.any(axis=1)]:
-        contacts = detector.detect(q)
-        mine = np.isin(contacts.index, index) & (np.diff(contacts.stencil.ptr) == 4)
-        at = contacts.stencil.ptr[:-1][mine, None] + np.arange(1, 4)
-        found.append(np.column_stack([contacts.index[mine], contacts.stencil.point[at]]))
-        if len(found) > 64:
-            found = [np.unique(np.concatenate(found), axis=0)]
-    pairs = np.unique(np.concatenate(found), axis=0)
-    node = np.zeros(detector.cloud.points.size, np.int64)  # of each point of the stack
-    for place in detector.cloud.point_of_node.values():
-        node[place[place >= 0]] = np.flatnonzero(place >= 0)
-    pairs = np.column_stack([pairs[:, 0], node[pairs[:, 1:]]])
-    for _ in range(RINGS):  # contacts that were never near have the triangles of those beside them
-        pairs = _lent(pairs, index, beside)
-    seen = _with_neighbours(detector, pairs[:, 0], pairs[:, 1:])
-    ptr = np.searchsorted(seen[:, 0], np.append(index, index[-1] + 1))
-    return soft[opponents], ptr, seen[:, 1:]
-
-
-def _lent(pairs: np.ndarray, index: np.ndarray, beside: csr_array) -> np.ndarray:
-    """Contacts and triangles (·, 4), with those of neighbours for contacts that have none."""
-    known, lent = np.isin(index, pairs[:, 0]), [pairs]
-    first, last = np.searchsorted(pairs[:, 0], index), np.searchsorted(pairs[:, 0], index, side="right")
-    for i in np.flatnonzero(~known):
-        for j in beside.indices[beside.indptr[i] : beside.indptr[i + 1]]:
-            theirs = pairs[first[j] : last[j]].copy()
-            theirs[:, 0] = index[i]
-            lent.append(theirs)
-    return np.unique(np.concatenate(lent), axis=0)
-
-
-def _with_neighbours(detector: Detector, index: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Contacts and triangles (·, 4): those given and all of the opponent that share a corner with one, each once, by contact."""
-    found = [np.zeros((0, 4), np.int64)]
-    slot = index // detector.cloud.size
-    for k, opponent in enumerate(detector.soft):
-        triangles = opponent.patch.triangles
-        at = csr_array(
-            (np.ones(triangles.size), (triangles.ravel(), np.repeat(np.arange(len(triangles)), 3))),
-            shape=(len(opponent.patch.nodes), len(triangles)),
-        )
-        mine = np.flatnonzero(slot == k)
-        touches = csr_array(
-            (np.ones(3 * len(mine)), (np.repeat(np.arange(len(mine)), 3), corners[mine].ravel())),
-            shape=(len(mine), len(opponent.patch.nodes)),
-        )
-        pair, triangle = (touches @ at).nonzero()
-        found.append(np.column_stack([index[mine[pair]], triangles[triangle]]))
-    return np.unique(np.concatenate(found), axis=0)

@@ -41,8 +41,8 @@ def held_out(robot: Robot, reduced: Robot, snapshots: Snapshots) -> HeldOut:
     """Drive the reduced robot through the commands of snapshots of the full one, and compare."""
     plan = Plan(snapshots.actuators, snapshots.drives, (snapshots.commands,))
     rows = _aiming(robot)
-    hanging = static(robot)
-    start = _seen(robot, rows, hanging.q)
+    loose = robot.rigid_modes() > 0  # held by its rows only: it hangs nowhere without them
+    start = _seen(robot, rows, robot.rest.q if loose else static(robot).q)
     effector, field, failed, state, last = [], [], [], None, -1
     stroke = 0.0
     for k, (command, q) in enumerate(zip(snapshots.commands, snapshots.coordinates, strict=True)):

@@ -10,7 +10,6 @@ import numpy as np
 from pliant.bodies.reduced import Reduced
 from pliant.contact import Samples, Surroundings
 from pliant.errors import InputError
-from pliant.points import Points
 from pliant.reduction.ecsw import Sampling
 from pliant.reduction.state_basis import StateBasis
 from pliant.robot import Robot, Row
@@ -60,9 +59,3 @@ def expanded(robot: Robot, state: State) -> np.ndarray:
     """Coordinates of the full robot (nq,) at a state of the reduced one."""
     parts = zip(robot.bodies, robot.q_spans, strict=True)
     return np.concatenate([b.expand(state.q[s]) if isinstance(b, Reduced) else state.q[s] for b, s in parts])
-
-
-def full_points(points: Points) -> Points:
-    """Points of a reduced body as points of the full one."""
-    owner = points.owner
-    return points.on(owner.full) if isinstance(owner, Reduced) else points

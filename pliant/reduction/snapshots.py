@@ -8,7 +8,6 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 
@@ -39,7 +38,7 @@ class Snapshots:
     skipped: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "extra", MappingProxyType(dict(self.extra)))
+        object.__setattr__(self, "extra", dict(self.extra))
         for name, array in self._arrays().items():
             if len(array) != len(self):
                 expected = f"{len(self)} rows, one for each snapshot"
@@ -68,7 +67,7 @@ class Snapshots:
         bad: dict[int, list[str]] = {}
         for name, array in self._arrays().items():
             if array.dtype.kind == "f":
-                for k in np.flatnonzero(~np.isfinite(array.reshape(len(array), -1)).all(axis=1)).tolist():
+                for k in np.flatnonzero(~np.isfinite(array).all(axis=tuple(range(1, array.ndim)))).tolist():
                     bad.setdefault(k, []).append(name)
         if not bad:
             return self

@@ -77,9 +77,7 @@ def few(
     names = tuple(reach)
     if not names:
         raise InputError("plan", expected="a robot with actuators", got="none")
-    W = compliance(robot).matrix[np.ix_(*[[robot.named(n).start for n in names]] * 2)]
-    size = np.sqrt(np.diagonal(W))
-    friends = W / np.outer(size, size) > AGAINST
+    friends = _friends(robot, names)
     rng = np.random.default_rng(seed)
     rest, most = (np.array([getattr(reach[n], which) for n in names]) for which in ("rest", "most"))
     targets = []
@@ -97,3 +95,13 @@ def few(
     ramp = np.arange(1, steps + 1)[:, None] / steps
     drives = tuple(reach[n].drive for n in names)
     return Plan(names, drives, tuple(ramp * target for target in targets), "a few at a time")
+
+
+def _friends(robot: Robot, names: tuple[str, ...]) -> np.ndarray:
+    """(a, a) Which actuators do not work against each other at rest; all of them for a robot that only its rows hold."""
+    if robot.rigid_modes():
+        return np.ones((len(names), len(names)), bool)
+    rows = [robot.named(n).start for n in names]
+    W = compliance(robot).matrix[np.ix_(rows, rows)]
+    size = np.sqrt(np.diagonal(W))
+    return W / np.outer(size, size) > AGAINST

@@ -43,7 +43,7 @@ def folding_finger(
     After the finger of Goury et al., 'Real-time simulation for control of soft robots with self-collisions', RA-L 2021: one
     cable, pulled in by up to 40 mm, and 495 collision points, 99 on one side of each of the five `joints`, which touch the
     side across. A joint is a notch down to the `spine` [m], `valley` [m] wide at its ground and `opening` [m] wider at
-    its top: it closes from the valley on. The "cable" runs through the blocks at the share `cable` of the height; "tip"
+    its top; it closes from there on. The "cable" runs through the blocks at the share `cable` of the height; "tip"
     is the middle of the end face. contact=False lets the sides go through each other.
     """
     positive(length=length, width=width, height=height, spine=spine, valley=valley)

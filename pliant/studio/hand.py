@@ -9,9 +9,7 @@ from typing import Any, cast
 from pliant.membrane.hand import Hand
 from pliant.membrane.session import HandSession
 from pliant.studio.desk import Desk
-from pliant.studio.view import Window, open_window
-
-SUMMARY = "a soft hand of cable membranes; drag its object's target"
+from pliant.studio.view import HAND, Window, open_window
 
 
 def view_hand(
@@ -26,10 +24,10 @@ def view_hand(
 ) -> Window:
     """Open the studio on a hand (default: that of the thesis) and return at once; `options` as of `HandSession`."""
     place = Path(folder) if folder is not None else Path("results") / "recordings"
-    opener = cast(Any, lambda: HandSession(hand, period=period, summary=SUMMARY, **options))
+    opener = cast(Any, lambda: HandSession(hand, period=period, summary=HAND, **options))
     return open_window(
         lambda: Desk({"hand": opener}, "hand", folder=place),
-        summaries={"hand": SUMMARY},
+        summaries={"hand": HAND},
         host=host,
         port=port,
         listening=webbrowser.open if browser else None,

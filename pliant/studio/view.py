@@ -28,6 +28,7 @@ KINDS = {
     "html": "text/html; charset=utf-8",
     "csv": "text/csv; charset=utf-8",
 }
+HAND = "a soft hand of cable membranes; drag its object's target"
 
 
 class Window:
@@ -174,7 +175,13 @@ def gallery_sessions(period: float) -> tuple[dict[str, Callable[[], Session]], d
         entry = gallery[name]
         return lambda: Session(entry.build(), period=period, summary=entry.summary)
 
-    return {name: opener(name) for name in gallery}, {n: entry.summary for n, entry in gallery.items()}
+    def hand() -> Any:
+        from pliant.membrane.session import HandSession  # comes with kernels of its own
+
+        return HandSession(period=period, summary=HAND)
+
+    sessions = {**{name: opener(name) for name in gallery}, "hand": hand}
+    return sessions, {**{n: entry.summary for n, entry in gallery.items()}, "hand": HAND}
 
 
 def _download(loop: Loop, number: int, kind: str) -> tuple[bytes, str]:

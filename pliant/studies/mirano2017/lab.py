@@ -26,7 +26,7 @@ class Setting:
 
 
 FULL = Setting(300, 60, 20, 10, 12.0, 500, 60.0, 3)
-QUICK = Setting(40, 15, 3, 2, 8.0, 100, 20.0, 2)
+QUICK = Setting(40, 15, 3, 2, 8.0, 100, 30.0, 2)
 
 
 class Lab:

@@ -11,7 +11,7 @@ from pliant.membrane.hand import Hand
 from pliant.membrane.reach import Reach, rigid_pinch
 from pliant.studies.check import Check
 from pliant.studies.figures import INK, LINES, heading, new_figure
-from pliant.studies.mirano2017.drawing import draw_hand
+from pliant.studies.mirano2017.drawing import draw_hand, link_of
 from pliant.studies.mirano2017.lab import Lab
 from pliant.studies.study import Findings, Picture
 
@@ -38,15 +38,27 @@ def reaching(lab: Lab) -> Findings:
         ),
         Check("soft over rigid and upright", area["soft"] / area["upright"]),
         Check("cells of the rigid pinch that the soft hand misses", missed),
+        Check("cells at which a link lies in the way of the box", blocked(hand, reach)),
     ]
     picture = Picture(
         "reach",
-        "Reach of the soft hand (light) and of a rigid pinch (dark), and four grasps.",
+        "Reach of the soft hand (light) and of a rigid pinch (dark), and three grasps.",
         _figure(lab, rigid),
     )
     return Findings(
         "Reachable set", TEXT, checks=checks, pictures=[picture], data={**area, "cell": reach.cell}
     )
+
+
+def blocked(hand: Hand, reach: Reach) -> int:
+    """Number of reachable cells at whose joints the object overlaps a link: the planner does not look at them."""
+    count = 0
+    for i, j in np.argwhere(reach.held):
+        pose, joints = (reach.x[i], reach.y[j], reach.angle), reach.joints[i, j]
+        links = (link_of(hand, joints, k) for k in range(len(hand.fingers)))
+        points = (a + share * (b - a) for a, b in links for share in np.linspace(0.0, 1.0, 41))
+        count += any(hand.shape.contains(point, pose) for point in points)
+    return count
 
 
 def _figure(lab: Lab, rigid: np.ndarray) -> Any:

@@ -20,7 +20,10 @@ from pliant.studies.mirano2017.reaching import regions
 from pliant.studies.study import Findings, Picture
 
 SEED, STIFFER, PRESS = 2017, 1.2, 0.02
-NEAR = 0.01  # of the hand's size: a target counts as reached
+NEAR, PINCH = (
+    0.01,
+    0.02,
+)  # of the hand's size: a target counts as reached; by a pinch, which nothing corrects, with more room
 TEXT = (
     "Twenty places (four in the quick setting) are drawn from the reachable set. The moving hand has skins 20 % stiffer than the "
     "controller's model, and joints that give way under load. Each run begins with the object in the middle; the error is the "
@@ -44,11 +47,11 @@ def targets(lab: Lab) -> Findings:
     table.notes.append("All in sizes of the hand.")
     beyond = _beyond(lab, rng)
     refused = sum(_refuses(lab, place) for place in beyond)
-    reached, without = (int(np.sum(np.array(e) <= NEAR)) for e in (errors, pinched))
+    reached, without = int(np.sum(np.array(errors) <= NEAR)), int(np.sum(np.array(pinched) <= PINCH))
     checks = [
         Check.at_most("largest error with the Jacobian controller, of the size", max(errors), NEAR),
         Check("places reached with it", f"{reached} of {len(places)}"),
-        Check("places reached by a pinch that knows nothing of the skins", f"{without} of {len(places)}"),
+        Check("places that a pinch gets within 2 % of", f"{without} of {len(places)}"),
         Check.holds(
             "places beyond reach are refused", refused == len(beyond), measured=f"{refused} of {len(beyond)}"
         ),
@@ -115,7 +118,7 @@ def _figure(lab: Lab, places: np.ndarray, errors: list, pinched: list, beyond: n
     regions(ax, lab.hand, lab.reach, rigid_pinch(lab.hand, lab.reach))
     for place, error, other in zip(places / size, errors, pinched):
         colour = GOOD if error <= NEAR else BAD
-        ax.plot(*place, "o", color=colour, mfc=colour if other <= NEAR else "white", ms=6)
+        ax.plot(*place, "o", color=colour, mfc=colour if other <= PINCH else "white", ms=6)
     ax.plot(*(beyond / size).T, "x", color=BAD, ms=6)
     ax.set_xlim(-0.65, 0.65)
     ax.set_ylim(-0.85, 0.85)

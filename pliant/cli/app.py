@@ -1,0 +1,41 @@
+"""What the commands share: the application, argument types, exit codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+FAILED, ERROR, INTERRUPTED = 1, 2, 130
+
+app = tyro.extras.SubcommandApp()
+Name = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
+Given = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+File = Annotated[Path | None, tyro.conf.arg(metavar="FILE")]
+Folder = Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")]
+
+
+def entry_of(name: str) -> Any:
+    """A robot of the gallery, or of a project file."""
+    if name.endswith(".toml"):
+        return project_of(name).entry()
+    from pliant.robots import entry
+
+    return entry(name)
+
+
+def project_of(path: str) -> Any:
+    """A project file."""
+    from pliant.project import load
+
+    return load(path)
+
+
+def save_tables(tables: list[Any], path: Path | None) -> int:
+    """Tables to a file, if one is named; returns the exit code."""
+    if path is not None:
+        from pliant.bench import save
+
+        save(tables, path)
+    return 0

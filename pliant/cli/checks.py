@@ -1,0 +1,118 @@
+"""Commands that measure and compare: reproduce, bench, doctor."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Annotated, Any
+
+import tyro
+
+from pliant.cli.app import FAILED, File, Folder, app, save_tables
+from pliant.errors import InputError, unknown_name
+from pliant.io.terminal import complain, console
+
+# What can be measured, and where; those apart are not part of "all": they need a folder, an extra, or minutes.
+BENCHES = {
+    "cantilever": "pliant.bench:cantilever",
+    "closed": "pliant.hardware.bench_closed:closed_bench",
+    "speed": "pliant.bench:speed",
+    "dynamics": "pliant.bench:dynamics",
+    "golden": "pliant.bench:golden",
+    "hand": "pliant.bench.hand:hand",
+    "hardware": "pliant.hardware.bench:loop_bench",
+    "lcp": "pliant.bench:lcp_bench",
+    "learning": "pliant.learning.bench:learning_bench",
+    "manipulator": "pliant.bench:manipulator",
+    "reduced": "pliant.bench.reduced:reduced",
+    "qpcc": "pliant.bench:qpcc_bench",
+    "rates": "pliant.bench:rates",
+    "studio": "pliant.studio.bench:studio_bench",
+    "validation": "pliant.bench:validation",
+}
+APART = {"closed", "golden", "hardware", "learning", "studio"}
+
+
+@app.command
+def bench(
+    what: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="|".join(["all", *BENCHES]))] = "all",
+    path: tyro.conf.Positional[Folder] = None,
+    /,
+    json: File = None,
+) -> int:
+    """Measure accuracy and speed; exit code 1 when a stated check fails.
+
+    Args:
+        what: cantilever (error against cost), closed (feedback on a wrong model), dynamics (time of a step in motion), golden
+            (reference equilibria in a folder), hardware (deadlines of the loop, ten minutes), lcp and qpcc (solvers), learning (steps
+            of the environments per second), manipulator (a tree of rods that touches itself), rates (steps of the inverse model
+            per second), speed (one step), studio (how fast the page is served), validation (closed forms and orders of
+            convergence), or all but closed, golden, hardware, learning and studio.
+        path: the folder with cases.json, for golden.
+        json: also write the tables to this file.
+    """
+    if what not in ("all", *BENCHES):
+        raise unknown_name("benchmark", what, ("all", *BENCHES))
+    if what == "golden" and path is None:
+        raise InputError(
+            "path", expected="a folder with cases.json", got="none", hint="pliant bench golden PATH"
+        )
+    tables: list[Any] = []
+    chosen = [name for name in BENCHES if name not in APART] if what == "all" else [what]
+    if what == "all":
+        console().print(f"{', '.join(sorted(APART))}: skipped, ask for them by name.", style="dim")
+    for name in chosen:
+        module, _, function = BENCHES[name].partition(":")
+        measure = getattr(import_module(module), function)
+        with console().status(f"Measuring: {name}"):
+            tables += measure(path) if name == "golden" else measure()
+    for table in tables:
+        table.show()
+    save_tables(tables, json)
+    failed = [table.title for table in tables if not table.passed]
+    if failed:
+        complain(f"Checks failed in: {'; '.join(failed)}")
+    return FAILED if failed else 0
+
+
+@app.command
+def reproduce(
+    name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="STUDY")],
+    /,
+    out: Folder = None,
+    quick: bool = False,
+    only: Annotated[tuple[str, ...], tyro.conf.arg(metavar="PART …")] = (),
+    json: File = None,
+) -> int:
+    """Repeat the experiments of a paper, paper | measured, and write a page with the figures; exit code 1 when a stated
+    check fails.
+
+    Args:
+        name: the study, such as coevoet2017.
+        out: the folder to write, results/STUDY by default.
+        quick: small samples, to see that it runs; a minute instead of a quarter of an hour.
+        only: run some parts only.
+        json: also write the numbers to this file (as result.json in the folder).
+    """
+    from pliant import studies
+
+    page, passed = studies.reproduce(name, out=out, quick=quick, only=only, json=json)
+    console().print(f"Look at [bold]{page}[/bold]", highlight=False, soft_wrap=True)
+    if not passed:
+        complain("Some checks failed: see the report.")
+    return 0 if passed else FAILED
+
+
+@app.command
+def doctor(json: File = None) -> int:
+    """Check the installation: versions, threads, caches, extras, and a solve with a known answer.
+
+    Args:
+        json: also write the findings to this file.
+    """
+    from pliant.doctor import examine
+
+    with console().status("Examining"):
+        table = examine()
+    table.show()
+    save_tables([table], json)
+    return 0 if table.passed else FAILED

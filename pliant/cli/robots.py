@@ -1,0 +1,153 @@
+"""Commands that show a robot: list, run, view."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from pliant.cli.app import FAILED, File, Folder, Name, app, entry_of, project_of, save_tables
+from pliant.errors import InputError
+from pliant.io.terminal import console, drive_with_progress, summarise
+
+Settings = Annotated[
+    tuple[tuple[str, ...], ...],
+    tyro.conf.UseAppendAction,
+    tyro.conf.arg(name="set", metavar="ROW=WHAT:VALUE"),
+]
+
+
+@app.command(name="list")
+def list_robots(json: File = None) -> int:
+    """Show the robots of the gallery.
+
+    Args:
+        json: also write the table to this file.
+    """
+    from pliant.bench import Table
+    from pliant.robots import gallery
+
+    table = Table("Robots of the gallery", ("robot", "what"))
+    for name, entry in gallery.items():
+        table.add(robot=name, what=entry.summary)
+    table.show()
+    console().print("Try [bold]pliant run trunk[/bold]. In Python: pliant.robots.trunk().", highlight=False)
+    return save_tables([table], json)
+
+
+@app.command
+def run(
+    name: Name,
+    /,
+    out: Folder = None,
+    steps: int = 10,
+    json: File = None,
+    settings: Settings = (),
+) -> int:
+    """Drive a robot and write a folder with a page, a picture, curves and numbers.
+
+    Args:
+        name: a robot of `pliant list`, or a project file (robot.toml).
+        out: the folder to write, results/NAME by default.
+        steps: load steps to the final command.
+        json: also write the numbers to this file (as result.json in the folder).
+        settings: commands instead of the demonstration's, in SI units: "cable 1=displacement:0.02" pulls a cable in by
+            20 mm, "chamber=effort:3e4" is a pressure of 30 kPa. Rows that are not named get no effort.
+    """
+    chosen = entry_of(name)
+    laws = dict(parse_setting(text) for group in settings for text in group) or dict(chosen.laws)
+    robot = chosen.build()
+    for row in laws:
+        robot.named(row)
+    results, first = drive_with_progress(robot, laws, steps)
+    folder = out or Path("results") / Path(name).stem
+    with console().status("Drawing the picture and writing the report"):
+        page = _report(results, folder, chosen, laws)
+    summarise(results, laws, first)
+    if json is not None:
+        _copy(folder / "result.json", json)
+    console().print(f"Look at [bold]{page}[/bold]", highlight=False, soft_wrap=True)
+    return 0 if results[-1].certificate.converged else FAILED
+
+
+@app.command
+def view(
+    name: Name,
+    /,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    browser: bool = True,
+    folder: Folder = None,
+    hardware: bool = False,
+) -> int:
+    """Open a robot in the browser, live; or a recording (a .mcap file), as a player beside it.
+
+    Args:
+        name: a robot of `pliant list`, a project file (robot.toml), or a recording.
+        host: the address to listen on. Other than this machine's own, the page opens only with the token in its link.
+        port: the port to listen on, 0 for any that is free.
+        browser: open the page; otherwise only print its link.
+        folder: where recordings go, results/recordings by default.
+        hardware: the devices of the project file follow what is shown; pause and reset are emergency stops.
+    """
+    import webbrowser
+    from contextlib import ExitStack
+
+    if name.endswith(".mcap"):
+        from pliant.io.player import export
+
+        page = export(name, Path(name).with_suffix(".html"))
+        console().print(f"Look at [bold]{page}[/bold]", highlight=False, soft_wrap=True)
+        if browser:
+            webbrowser.open(page.resolve().as_uri())
+        return 0
+    from pliant.studio import view as open_studio
+
+    project = project_of(name) if name.endswith(".toml") else None
+    if hardware and project is None:
+        raise InputError("--hardware", expected="a project file (robot.toml)", got=repr(name))
+    with ExitStack() as stack:
+        shown = project.robot if project else name
+        window = stack.enter_context(open_studio(shown, host=host, port=port, browser=browser, folder=folder))
+        if hardware and project is not None:
+            from pliant.project.drive import following
+
+            stack.enter_context(following(window, project))
+        console().print(
+            f"The studio is at [bold]{window.url}[/bold]. Ctrl+C ends it.", highlight=False, soft_wrap=True
+        )
+        window.wait()
+    return 0
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """ "cable 1=displacement:0.02" → ("cable 1", Known(displacement=0.02)); several numbers are parted by commas."""
+    from pliant.laws import Known
+
+    row, equals, command = text.partition("=")
+    kind, colon, value = command.partition(":")
+    expected = "ROW=effort:VALUE or ROW=displacement:VALUE"
+    if not (row.strip() and equals and colon) or kind.strip() not in ("effort", "displacement"):
+        raise InputError(
+            "--set", expected=expected, got=repr(text), hint='Such as --set "cable 1=displacement:0.02".'
+        )
+    try:
+        numbers = [float(part) for part in value.split(",")]
+    except ValueError:
+        raise InputError(f"--set {row.strip()}", expected="a number in SI units", got=repr(value)) from None
+    number = numbers[0] if len(numbers) == 1 else numbers
+    return row.strip(), Known(effort=number) if kind.strip() == "effort" else Known(displacement=number)
+
+
+def _report(results: list[Any], folder: Path, chosen: Any, laws: Any) -> Path:
+    from pliant.io.picture import View
+    from pliant.io.report import report
+
+    sentence = f"{chosen.summary[0].upper()}{chosen.summary[1:]}."
+    return report(results, folder, summary=sentence, laws=laws, view=View(*chosen.view))
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(source.read_bytes())

@@ -1,0 +1,141 @@
+"""Commands for work with a robot: new, drive, report, reduce."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from pliant.cli.app import FAILED, File, Folder, Given, Name, app, entry_of
+from pliant.errors import InputError
+from pliant.io.terminal import console
+
+
+@app.command
+def new(
+    path: Given,
+    /,
+    part: File = None,
+    robot: str = "",
+    unit: str | None = None,
+    size: float | None = None,
+) -> int:
+    """Begin a project file (robot.toml): from a part, with guesses to go on from, or as a copy of a robot of the gallery.
+
+    Args:
+        path: the file to write.
+        part: a mesh (VTK, VTU, MSH, INP), or an STL or STEP part.
+        robot: a robot of `pliant list`, instead of a part.
+        unit: of the part, m or mm or another; guessed from its size if not given.
+        size: edges of the mesh made of an STL or STEP part [m].
+    """
+    from pliant.project import save, start
+
+    if (part is None) == (not robot):
+        raise InputError("pliant new", expected="--part FILE or --robot NAME", got="both or none")
+    if part is not None:
+        start(part, path, unit=unit, size=size)
+    else:
+        chosen = entry_of(robot)
+        save(chosen.build(), path, summary=chosen.summary, laws=chosen.laws, view=chosen.view)
+    console().print(f"Look at [bold]{path}[/bold], then: pliant run {path}", highlight=False, soft_wrap=True)
+    return 0
+
+
+@app.command
+def drive(
+    path: Given,
+    /,
+    aim: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ROW=X,Y,Z")] = (),
+    seconds: float | None = None,
+    dry_run: bool = False,
+    record: File = None,
+) -> int:
+    """Drive the devices of a project file (its [hardware] table). Space, escape, q or Ctrl+C stop it.
+
+    Args:
+        path: the project file.
+        aim: targets instead of the file's, in SI units: "tip=0.03,0,0.18".
+        seconds: how long; until stopped if not given.
+        dry_run: everything but the devices.
+        record: write what happens to this file (.mcap).
+    """
+    from pliant.project.drive import drive as drive_devices
+
+    aims = dict(_parse_aim(text) for text in aim)
+    found = drive_devices(path, aims=aims, seconds=seconds, dry_run=dry_run, record=record)
+    console().print(str(found), highlight=False, soft_wrap=True)
+    return 0 if found.status in ("done", "stopped") else FAILED
+
+
+@app.command(name="report")
+def report_recording(path: Given, /, out: Folder = None) -> int:
+    """Draw what a recording (a .mcap file) holds: pictures, curves over time, what was sent and read, what happened.
+
+    Args:
+        path: the recording.
+        out: the folder to write, results/NAME by default.
+    """
+    from pliant.io.run_report import run_report
+
+    with console().status("Drawing"):
+        page = run_report(path, out or Path("results") / path.stem)
+    console().print(f"Look at [bold]{page}[/bold]", highlight=False, soft_wrap=True)
+    return 0
+
+
+@app.command
+def reduce(
+    name: Name,
+    /,
+    out: Folder = None,
+    plan: str = "few",
+    postures: int = 48,
+    turns: int = 1,
+    tolerance: float = 1e-4,
+    modes: int | None = None,
+    cells: int | None = None,
+    contact_modes: int | None = 0,
+    error: float = 0.01,
+    json: File = None,
+) -> int:
+    """Make a reduced model of a robot: model.npz and a report with its modes, errors on held-out motions and speed-up.
+
+    Args:
+        name: a robot of `pliant list`.
+        out: the folder to write, "results/NAME reduced" by default. Snapshots in it are used again.
+        plan: how the robot is driven: few (a few actuators at a time), halton, latin-hypercube, plackett-burman, grid or pull.
+        postures: of the plan.
+        turns: the robot looks the same after each n-th of a turn about the vertical: its snapshots count n times.
+        tolerance: of the basis, the share of the motion that it may miss.
+        modes: of the basis, instead of as many as the tolerance needs.
+        cells: at most so many stand for the mesh.
+        contact_modes: of contact forces; 0 leaves contacts as they are.
+        error: of the stroke, that held-out motions may miss; more fails the check.
+        json: also write the numbers to this file.
+    """
+    from pliant.studies.reduce import Options, reduce_named
+
+    options = Options(
+        plan=plan,
+        postures=postures,
+        turns=turns,
+        tolerance=tolerance,
+        modes=modes,
+        cells=cells,
+        contact_modes=contact_modes,
+        error=error,
+    )
+    page, passed = reduce_named(name, out, options, json=json)
+    console().print(f"Look at [bold]{page}[/bold]", highlight=False, soft_wrap=True)
+    return 0 if passed else FAILED
+
+
+def _parse_aim(text: str) -> tuple[str, list[float]]:
+    """ "tip=0.03,0,0.18" → ("tip", [0.03, 0, 0.18])."""
+    row, _, value = text.partition("=")
+    try:
+        return row.strip(), [float(part) for part in value.split(",")]
+    except ValueError:
+        raise InputError("--aim", expected="ROW=X,Y,Z in SI units", got=repr(text)) from None

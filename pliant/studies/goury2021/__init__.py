@@ -1,0 +1,23 @@
+"""Goury 2021: self-contact in real time by a reduced contact basis, on a finger and on a spine manipulator."""
+
+from __future__ import annotations
+
+from pliant.studies.goury2021 import finger, manipulator
+from pliant.studies.goury2021.lab import FULL, QUICK, Lab
+from pliant.studies.goury2021.paper import SOURCE
+from pliant.studies.study import Study
+
+study = Study(
+    "goury2021",
+    "Reduced self-contact",
+    SOURCE,
+    {
+        "modes": finger.modes,
+        "inverse": finger.inverse,
+        "basis": manipulator.basis,
+        "speed": manipulator.speed,
+    },
+    prepare=lambda quick: Lab(QUICK if quick else FULL),
+)
+
+__all__ = ["study"]

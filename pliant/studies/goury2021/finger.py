@@ -1,0 +1,122 @@
+"""The finger: its contact modes (Fig. 7), and its inverse model with and without self-contact (Fig. 8)."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from pliant.bench.timing import paired
+from pliant.inverse import Inverse
+from pliant.reduction import ContactFit, contact_basis
+from pliant.robot import Robot
+from pliant.studies.check import Check
+from pliant.studies.figures import heading, new_figure
+from pliant.studies.goury2021.lab import Lab
+from pliant.studies.goury2021.paper import FINGER_MODES, FINGER_POINTS
+from pliant.studies.goury2021.pictures import GOAL, draw_arrows, mode_arrows, show
+from pliant.studies.study import Findings, Picture
+
+VIEW = (-90.0, 8.0)
+GOAL_PULL = 0.034  # [m] of cable with which the full model is at the target
+FADE = 2e-5  # [m]
+ASKED = 0.04  # of dgemm(1500): 200 Hz where that takes 125 ms
+LEFT = 0.05  # share of the penetration without contact handling that may be left
+
+
+def modes(lab: Lab) -> Findings:
+    """Fig. 7."""
+    fit = _fit(lab)
+    samples = len(lab.finger().surroundings.samples)  # type: ignore[arg-type]
+    touching = (lab.finger_shots().contact > 0).sum(axis=1)
+    falls = bool((np.diff(fit.errors) <= 1e-9).all())
+    checks = [
+        Check("collision points", samples, samples == FINGER_POINTS, f"{FINGER_POINTS}", FINGER_POINTS),
+        Check("snapshots", len(lab.finger_shots()), paper=800),
+        Check("points that push when fully pulled", int(touching[-1])),
+        Check.holds("the error of the snapshots falls with every mode", falls),
+        Check("error of the snapshots with 5 modes", 100 * fit.errors[-1], unit="%"),
+    ]
+    text = "Modes by nested HALS, drawn as arrows on the finger in the snapshot in which each pushes most."
+    data = {"errors": fit.errors.tolist(), "pushing": touching.tolist()}
+    return Findings(
+        "Contact modes of the finger", text, checks=checks, pictures=[_modes(lab, fit)], data=data
+    )
+
+
+def inverse(lab: Lab) -> Findings:
+    """Fig. 8."""
+    fit = _fit(lab)
+    runs = {"no contact": _Run(lab, lab.finger(False)), "reduced": _Run(lab, fit.robot)}
+    free, reduced = runs["no contact"], runs["reduced"]
+    checks = [
+        Check.at_most("reduced: one step over dgemm(1500)", reduced.ratio, ASKED),
+        Check("reduced: steps per second where dgemm(1500) takes 125 ms", 8.0 / reduced.ratio, unit="Hz"),
+        Check("no contact: one step over dgemm(1500)", free.ratio),
+        Check("deepest penetration without contact handling", 1e3 * free.depth, unit="mm"),
+        Check.at_most("reduced: what is left of it", reduced.depth / max(free.depth, 1e-12), LEFT),
+        Check("reduced: distance to the target at the end", 1e3 * reduced.missed, unit="mm"),
+        Check("no contact: distance to the target at the end", 1e3 * free.missed, unit="mm"),
+    ]
+    text = (
+        "The target goes where the tip of the full model is while its cable is pulled in by 34 mm. Without self-contact the sides of "
+        "the joints go through each other."
+    )
+    return Findings("Inverse model of the finger", text, checks=checks, pictures=[_postures(lab, runs)])
+
+
+def _fit(lab: Lab) -> ContactFit:
+    return contact_basis(lab.finger(), lab.finger_shots(), FINGER_MODES, fade=FADE)
+
+
+class _Run:
+    """The inverse model on its way to the target: seconds per step, depth at the end [m], distance left [m], coordinates."""
+
+    def __init__(self, lab: Lab, robot: Robot) -> None:
+        shots, frames = lab.finger_shots(), lab.setting.frames
+        last = int(np.searchsorted(shots.commands[:, 0], GOAL_PULL - 1e-9))
+        places = np.minimum(np.linspace(0, last, frames).astype(int), last)
+        path = np.array([_tip(lab.finger(), q) for q in shots.coordinates[places]])
+        controller, depths = Inverse(robot), []
+        for k, target in enumerate(np.concatenate([path, np.repeat(path[-1:], frames // 4, axis=0)])):
+            outcome = controller.step(targets={"tip": target})
+            if k % 8 == 7:
+                depths.append(lab.depth(lab.finger(), outcome.q))
+        self.q, self.goal = outcome.q, path[-1]
+        self.depth = (
+            lab.depth(lab.finger(), outcome.q) if robot.surroundings.basis is not None else max(depths)
+        )
+        self.missed = float(np.linalg.norm(outcome.displacement["tip"] - path[-1]))
+        # To and fro by a frame, where the most contacts push.
+        way = cycle([path[-2], path[-1]])
+        _, self.ratio = paired(lambda: controller.step(targets={"tip": next(way)}), rounds=3)
+
+
+def _tip(robot: Robot, q: np.ndarray) -> np.ndarray:
+    return robot.bundle.delta(robot.bundle.positions(q))[robot.spans["tip"]]
+
+
+def _modes(lab: Lab, fit: ContactFit) -> Picture:
+    from pliant.reduction import factorisation
+
+    shots, robot = lab.finger_shots(), lab.finger()
+    B = factorisation.projected(fit.basis.modes, shots.contact[:, fit.basis.index].T)
+    count = min(4, len(fit.basis))
+    figure, axes = new_figure(9.6, 2.6, 1, count)
+    for mode, ax in enumerate(axes.ravel()):
+        q = shots.coordinates[int(np.argmax(B[mode]))]
+        camera = show(ax, robot, q, VIEW)
+        draw_arrows(ax, camera, *mode_arrows(robot, fit.basis, mode, q), 0.02)
+        heading(ax, f"mode {mode + 1}")
+    return Picture("modes", "Four contact modes as arrows, as in the paper's Fig. 7.", figure)
+
+
+def _postures(lab: Lab, runs: dict[str, Any]) -> Picture:
+    figure, axes = new_figure(8.4, 3.6, 1, len(runs))
+    for ax, (name, run) in zip(axes.ravel(), runs.items(), strict=True):
+        camera = show(ax, lab.finger(), run.q, VIEW)
+        goal = camera.project(run.goal)
+        ax.plot(goal[0], goal[1], "o", color=GOAL, markersize=9, zorder=6)
+        heading(ax, f"{name}: {1e3 * run.depth:.2f} mm deep")
+    return Picture("inverse", "At the end of the way to the target (ball), as in Fig. 8.", figure)

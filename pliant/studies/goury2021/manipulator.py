@@ -1,0 +1,153 @@
+"""The manipulator: error against the size of the basis (Fig. 12), and steps per second (Table II)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from pliant.bench.manipulator import DAMPING, YARDSTICK
+from pliant.bench.table import Table
+from pliant.bench.timing import paired
+from pliant.dynamics import Simulation
+from pliant.robot import Robot
+from pliant.studies.check import Check
+from pliant.studies.figures import BAD, SOFT, heading, line, new_figure
+from pliant.studies.goury2021.lab import PULL, Lab, bend
+from pliant.studies.goury2021.paper import MANIPULATOR_MODES, STEPS_PER_SECOND, TIP_ERROR
+from pliant.studies.study import Findings, Picture
+
+COVERED = 0.10  # of the error without contact that may be left with 23 modes
+NOISE = 1.05  # by which an error may rise and still count as falling
+SLOWER = 1.10  # step of the reduced model over one without contact
+ASKED = {"full": 5.0, "reduced": 150.0}  # steps per second
+
+
+def basis(lab: Lab) -> Findings:
+    """Fig. 12."""
+    setting = lab.setting
+    sizes = sorted({*setting.sizes, setting.modes})
+    full, free = lab.bent(lab.manipulator()), lab.bent(lab.manipulator(False))
+    tip = full.displacement["tip"]
+    missed = lambda robot: float(np.linalg.norm(lab.bent(robot).displacement["tip"] - tip))
+    none = missed(lab.manipulator(False))
+    nested = {k: missed(lab.fit(k).robot) for k in sizes if k <= _rank(lab)}
+    seeds = range(setting.seeds)
+    als = {
+        (k, s): missed(lab.fit(k, "als", s).robot)
+        for s in seeds
+        for k in sizes[len(sizes) // 2 :]
+        if k in nested
+    }
+    doubled = [nested[k] for k in setting.sizes if k in nested]
+    falls = all(b <= NOISE * a for a, b in pairwise(doubled))
+    chosen = nested[setting.modes]
+    checks = [
+        Check("snapshots with contact, images included", len(lab.spine_shots()), paper=1440),
+        Check("tip error without contact", 1e3 * none, paper=1e3 * TIP_ERROR["no contact"], unit="mm"),
+        Check(
+            f"tip error with {setting.modes} modes",
+            1e3 * chosen,
+            paper=1e3 * TIP_ERROR["23 modes"],
+            unit="mm",
+        ),
+        Check.at_most("share of the error without contact", chosen / none, COVERED, paper=round(30 / 280, 3)),
+        Check.holds("falls with every doubling", falls, measured=" ".join(f"{1e3 * e:.1f}" for e in doubled)),
+        Check("deepest penetration without contact", 1e3 * lab.depth(lab.manipulator(), free.q), unit="mm"),
+        Check(
+            f"deepest penetration with {setting.modes} modes",
+            1e3 * lab.depth(lab.manipulator(), lab.bent(lab.fit(setting.modes).robot).q),
+            unit="mm",
+        ),
+    ]
+    text = f"Tendons 1, 4 and 7 at {PULL:g} N: a posture that is none of the design. Distance of the tip to that of the full model."
+    data = {
+        "no contact": none,
+        "hals": {str(k): e for k, e in nested.items()},
+        "als": {f"{k}, seed {s}": e for (k, s), e in als.items()},
+    }
+    picture = _figure_12(none, nested, als, seeds)
+    return Findings("Error against size of the basis", text, checks=checks, pictures=[picture], data=data)
+
+
+def _rank(lab: Lab) -> int:
+    return int(np.linalg.matrix_rank(lab.spine_shots().contact))
+
+
+def speed(lab: Lab) -> Findings:
+    """Table II."""
+    fit, robots = lab.fit(lab.setting.modes), {"full": lab.manipulator()}
+    robots["reduced"] = fit.robot
+    table = Table(
+        "Table II: time steps of 10 ms",
+        ("model", "posture", "ms", "÷ dgemm(1500)", "steps/s", "paper", "asked", "check"),
+    )
+    ratios = {}
+    for model, robot in robots.items():
+        for posture, force in (("straight", 0.0), ("bent", PULL)):
+            ms, ratio = paired(_steps(lab, robot, force))
+            ratios[model, posture] = ratio
+            rate = 1.0 / (YARDSTICK * ratio)
+            asked = ASKED[model] if posture == "bent" else None
+            table.add(
+                model=model,
+                posture=posture,
+                ms=ms,
+                paper=STEPS_PER_SECOND[model, posture],
+                asked=asked,
+                check=None if asked is None else rate >= asked,
+                **{"÷ dgemm(1500)": ratio, "steps/s": round(rate)},
+            )
+    _, alone = paired(_steps(lab, lab.manipulator(False), PULL))
+    table.notes.append(f"Steps/s where a dgemm(1500) takes {1e3 * YARDSTICK:.0f} ms.")
+    slower = ratios["reduced", "bent"] / ratios["full", "straight"]
+    checks = [
+        Check.at_most(
+            "step of the reduced model, bent, over the full one's without contact",
+            slower,
+            SLOWER,
+            paper=round(18 / 17, 3),
+        ),
+        Check("the same over a robot without contact model, bent", ratios["reduced", "bent"] / alone),
+    ]
+    return Findings(f"Speed with {MANIPULATOR_MODES} modes", tables=[table], checks=checks)
+
+
+def _steps(lab: Lab, robot: Robot, force: float) -> Callable[[], object]:
+    """A function that takes one step, after the robot has come to rest."""
+    state = lab.bent(robot).state if force else None
+    simulation = Simulation(robot, time_step=0.01, damping=DAMPING, state=state)
+    step = lambda: simulation.step(bend(force))
+    for _ in range(20):
+        step()
+    return step
+
+
+def _figure_12(
+    none: float, nested: dict[int, float], als: dict[tuple[int, int], float], seeds: Sequence[int]
+) -> Picture:
+    figure, axes = new_figure(6.4, 3.6)
+    ax = axes[0, 0]
+    ax.axhline(1e3 * none, color=BAD, linestyle="--", linewidth=1.2, label="no contact")
+    ax.plot(list(nested), [1e3 * e for e in nested.values()], marker="o", label="nested HALS", **line(1))
+    for s in seeds:
+        mine = {k: e for (k, seed), e in als.items() if seed == s}
+        ax.plot(
+            list(mine),
+            [1e3 * e for e in mine.values()],
+            ".-",
+            color=SOFT,
+            linewidth=0.9,
+            label=f"ALS, seed {s}",
+        )
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(list(nested), [str(k) for k in nested])
+    ax.set_yscale("log")
+    ax.set_xlabel("modes")
+    ax.set_ylabel("tip error [mm]")
+    ax.legend(frameon=False, fontsize=8)
+    heading(ax, "Tip error, fully bent")
+    return Picture(
+        "error", "Tip error against the size of the contact basis, as in the paper's Fig. 12.", figure
+    )
