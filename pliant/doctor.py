@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bench import Table
+from pliant.io.table import Table
 
 PACKAGES = (
     "pliant",
@@ -87,7 +87,7 @@ def _cache() -> dict[str, Any]:
 
 
 def _dgemm() -> dict[str, Any]:
-    from pliant.bench.timing import Yardstick
+    from pliant.timing import Yardstick
 
     ms = Yardstick.measure().milliseconds
     return {"found": f"{ms:.0f} ms on one thread", "check": ms < SLOW}

@@ -7,7 +7,7 @@ import pytest
 
 import pliant as pl
 from pliant import bench, cli, doctor
-from pliant.bench import Table
+from pliant.io.table import Table
 from pliant.laws import Known
 
 

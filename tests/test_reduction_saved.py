@@ -10,7 +10,6 @@ import pytest
 from test_core_models import DOWN, bar, cables
 
 import pliant as pl
-from pliant.bench.timing import Yardstick
 from pliant.errors import InputError
 from pliant.reduction import Snapshots, collect, plans
 from pliant.reduction.held_out import held_out
@@ -19,6 +18,7 @@ from pliant.reduction.responses import responses
 from pliant.reduction.saved import load, save
 from pliant.reduction.workspace import few, reaches
 from pliant.studies.reduce.command import Options, reduce_robot, the_plan
+from pliant.timing import Yardstick
 
 FLOOR = pl.Plane((0.0, 0.0, -0.004), (0.0, 0.0, 1.0), name="floor")
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import pliant as pl
 from pliant.bench.instances import instance
-from pliant.bench.table import Table
 from pliant.errors import InputError
+from pliant.io.table import Table
 from pliant.studies import Check, Findings, Picture, Study, registry, reproduce, study
 from pliant.studies.check import check_table
 from pliant.studies.coevoet2017.cost_map import cost_map

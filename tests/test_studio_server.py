@@ -332,7 +332,7 @@ def test_no_browser_opens_for_a_name_that_is_none(monkeypatch):
 
 def test_the_benchmark_measures(monkeypatch):
     """That it runs and reports; how fast this machine is decides nothing here."""
-    from pliant.bench import Table
+    from pliant.io.table import Table
     from pliant.studio.bench import measure
 
     monkeypatch.setattr(measure, "SECONDS", 0.5)

@@ -8,11 +8,9 @@ from pliant.bench.manipulator import manipulator
 from pliant.bench.qpcc import qpcc_bench
 from pliant.bench.rates import rates
 from pliant.bench.speed import speed
-from pliant.bench.table import Table, save
 from pliant.bench.validation import validation
 
 __all__ = [
-    "Table",
     "cantilever",
     "dynamics",
     "golden",
@@ -20,7 +18,6 @@ __all__ = [
     "manipulator",
     "qpcc_bench",
     "rates",
-    "save",
     "speed",
     "validation",
 ]

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.bench.table import Table
-from pliant.bench.timing import paired
 from pliant.bodies import Solid
 from pliant.interactions import Position
+from pliant.io.table import Table
 from pliant.materials import Hooke
 from pliant.mesh import Mesh, box, near_plane
 from pliant.robot import Robot, Row
 from pliant.static import static
 from pliant.step import Workspace, factorise, linearise
+from pliant.timing import paired
 
 SIZE = (0.1, 0.02, 0.02)  # [m]
 YOUNG, DENSITY, GRAVITY = 3e5, 1100.0, 9.81

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.bench.table import Table
 from pliant.dynamics import Rayleigh, Simulation
+from pliant.io.table import Table
 from pliant.laws import Known
 from pliant.reduction.controller import Damper
 from pliant.reduction.linear_dynamics import LinearDynamics, linear_dynamics

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.bench.table import Table
-from pliant.bench.timing import paired
 from pliant.contact import Sphere
 from pliant.dynamics import KelvinVoigt, Rayleigh, Simulation
+from pliant.io.table import Table
 from pliant.laws import Known
 from pliant.robots import trunk
+from pliant.timing import paired
 
 ASKED = 0.08  # of dgemm(1500): 100 Hz
 BALL = Sphere((0.03, 0.0, 0.17), 0.02)

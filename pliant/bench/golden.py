@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 
 from pliant.bench.inverse import inverse
-from pliant.bench.table import Table
-from pliant.bench.timing import paired
 from pliant.bodies import Solid
 from pliant.errors import ConvergenceError, InputError
 from pliant.interactions import Cable, Position
+from pliant.io.table import Table
 from pliant.laws import Bounded, Known, Target
 from pliant.materials import Hooke
 from pliant.mesh import Mesh, inside_box, read
 from pliant.robot import Robot, Row
 from pliant.static import static
 from pliant.step import Workspace, factorise, linearise
+from pliant.timing import paired
 
 MM = 1e-3
 TIP_TOLERANCE, TENSION_TOLERANCE, SOFA_TOLERANCE = 1e-3, 2e-3, 2e-2

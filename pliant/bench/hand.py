@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.bench.table import Table
-from pliant.bench.timing import paired
+from pliant.io.table import Table
 from pliant.membrane.grasp import grasp
 from pliant.membrane.hand import Hand, soft_hand
 from pliant.membrane.moving_hand import Moving
+from pliant.timing import paired
 
 LIFE = 20.0  # times faster than life, asked of the simulation
 EQUILIBRIUM = 0.1  # [ms], asked of an equilibrium with its Jacobian

@@ -7,11 +7,11 @@ from itertools import cycle
 
 import numpy as np
 
-from pliant.bench.table import Table
-from pliant.bench.timing import paired
 from pliant.contact import Sphere
 from pliant.inverse import Inverse, Settings
+from pliant.io.table import Table
 from pliant.robot import Robot
+from pliant.timing import paired
 
 PACE = 0.0025  # of the length per step: half a millimetre for a trunk of 0.2 m
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.bench.rod import LENGTH, compliance, section
-from pliant.bench.table import Table
-from pliant.bench.timing import milliseconds, paired
+from pliant.io.table import Table
 from pliant.solvers import lcp
+from pliant.timing import milliseconds, paired
 
 STIFFNESS = 1e5  # E* [Pa]
 SPACING = 1e-3  # h [m]

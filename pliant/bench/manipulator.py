@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from pliant.bench.table import Table
-from pliant.bench.timing import paired
 from pliant.dynamics import Rayleigh, Simulation
+from pliant.io.table import Table
 from pliant.laws import Known
 from pliant.result import Result
 from pliant.robot import Robot
 from pliant.robots import manipulator as build
 from pliant.static import static
 from pliant.step import Workspace, factorise, linearise
+from pliant.timing import paired
 
 ASKED = 0.047  # of dgemm(1500): 170 steps/s without contact
 YARDSTICK = 0.125  # [s] that a dgemm(1500) takes on the machine that the rates asked for are meant for

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from pliant.bench.instances import KINDS, SIZES, instances, load, solve_reference
-from pliant.bench.table import Table
-from pliant.bench.timing import Yardstick, microseconds
+from pliant.io.table import Table
 from pliant.solvers.decomposition import Program, full, reduced, scaled, state_full, state_reduced
 from pliant.solvers.modes import Modes
 from pliant.solvers.multistart import outputs, search
@@ -17,6 +16,7 @@ from pliant.solvers.problem import Problem
 from pliant.solvers.qp import run
 from pliant.solvers.qpcc import SHIFT, descent, qpcc
 from pliant.solvers.tableau import tableau
+from pliant.timing import Yardstick, microseconds
 
 COLD = dict(zip(SIZES, (10.0, 20.0, 30.0, 90.0)))  # [µs] asked of one cold descent …
 DEFAULT = 1000.0  # [µs] … and of the default at the largest size …

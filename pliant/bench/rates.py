@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from pliant.bench.inverse import task
-from pliant.bench.table import Table
-from pliant.bench.timing import Yardstick
 from pliant.inverse import Outcome
+from pliant.io.table import Table
 from pliant.robots import Scene, follow, scenes, trunk
+from pliant.timing import Yardstick
 
 PRODUCT = 0.125  # [s], a 1500 × 1500 product on the machine that rates are stated for
 PACE = 5e-4  # [m] of the effector per step

@@ -10,8 +10,7 @@ import numpy as np
 
 from pliant.bench.damping import damping
 from pliant.bench.golden import one_step
-from pliant.bench.table import Table
-from pliant.bench.timing import Yardstick
+from pliant.io.table import Table
 from pliant.reduction.campaign import collect
 from pliant.reduction.held_out import held_out
 from pliant.reduction.model import reduced_model
@@ -20,6 +19,7 @@ from pliant.reduction.snapshots import Snapshots
 from pliant.reduction.symmetry import Symmetry, multiplied
 from pliant.robot import Robot
 from pliant.robots import trunk
+from pliant.timing import Yardstick
 
 MODES, CELLS = 54, 200
 LONG, SHORT = 0.02, 0.006  # [m] how far cables to the tip and to the middle are pulled, at most

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.bench.golden import one_step
-from pliant.bench.table import Table
-from pliant.bench.timing import paired
 from pliant.bodies import Solid
 from pliant.interactions import Cable, PointForce
+from pliant.io.table import Table
 from pliant.laws import Bounded
 from pliant.materials import Hooke
 from pliant.mesh import box, near_plane
 from pliant.robot import Robot, Row
+from pliant.timing import paired
 
 LENGTH, RADIUS = 0.2, 0.008
 

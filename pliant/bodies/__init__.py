@@ -9,12 +9,14 @@ from pliant.lazy import lazy
 
 if TYPE_CHECKING:
     from pliant.bodies.beams import Beam, Circle, Rectangle, Stiffness
+    from pliant.bodies.reduced import Reduced
     from pliant.bodies.shells import Membrane, Net, Shell, Strings
 else:
     __getattr__ = lazy(
         __name__,
         {
             **dict.fromkeys(("Beam", "Circle", "Rectangle", "Stiffness"), "pliant.bodies.beams"),
+            "Reduced": "pliant.bodies.reduced",
             **dict.fromkeys(("Membrane", "Net", "Shell", "Strings"), "pliant.bodies.shells"),
         },
     )
@@ -30,6 +32,7 @@ __all__ = [
     "Net",
     "Prismatic",
     "Rectangle",
+    "Reduced",
     "Rigid",
     "Shell",
     "Solid",

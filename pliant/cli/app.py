@@ -35,7 +35,7 @@ def project_of(path: str) -> Any:
 def save_tables(tables: list[Any], path: Path | None) -> int:
     """Tables to a file, if one is named; returns the exit code."""
     if path is not None:
-        from pliant.bench import save
+        from pliant.io.table import save
 
         save(tables, path)
     return 0

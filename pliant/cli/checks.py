@@ -29,7 +29,7 @@ BENCHES = {
     "studio": "pliant.studio.bench:studio_bench",
     "validation": "pliant.bench:validation",
 }
-APART = {"closed", "golden", "hardware", "learning", "studio"}
+APART = {"closed", "golden", "hardware", "learning", "reduced", "studio"}
 
 
 @app.command

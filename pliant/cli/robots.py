@@ -25,7 +25,7 @@ def list_robots(json: File = None) -> int:
     Args:
         json: also write the table to this file.
     """
-    from pliant.bench import Table
+    from pliant.io.table import Table
     from pliant.robots import gallery
 
     table = Table("Robots of the gallery", ("robot", "what"))

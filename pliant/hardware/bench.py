@@ -6,13 +6,13 @@ from time import thread_time
 
 import numpy as np
 
-from pliant.bench.table import Table
 from pliant.contact import Sphere
 from pliant.hardware.channel import Channel
 from pliant.hardware.emulators import Microcontroller, Terminal
 from pliant.hardware.loop import Loop
 from pliant.hardware.report import LoopReport
 from pliant.hardware.serial_line import SerialLine
+from pliant.io.table import Table
 from pliant.robots import trunk
 from pliant.session import Session
 

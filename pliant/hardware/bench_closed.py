@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pliant.bench.table import Table
 from pliant.bodies import Solid
 from pliant.errors import ConvergenceError
 from pliant.hardware.closed import ClosedLoop
 from pliant.hardware.device import Reading
+from pliant.io.table import Table
 from pliant.laws import Known
 from pliant.materials import Hooke
 from pliant.robot import Robot, Row

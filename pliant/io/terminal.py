@@ -56,8 +56,8 @@ def drive_with_progress(robot: Robot, laws: Mapping[str, Known], steps: int) -> 
 
 def summarise(results: list[Result], laws: Mapping[str, Known], first: float) -> None:
     """The final state as a short table."""
-    from pliant.bench import Table
     from pliant.io.report import imposed_text
+    from pliant.io.table import Table
     from pliant.io.units import quantity
 
     last = results[-1]

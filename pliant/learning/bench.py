@@ -8,9 +8,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from pliant.bench.table import Table
-from pliant.bench.timing import Yardstick
+from pliant.io.table import Table
 from pliant.learning import ENVIRONMENTS
+from pliant.timing import Yardstick
 
 STEPS = 150
 ASKED = 1.7  # times the throughput of one process, with two

@@ -12,7 +12,9 @@ from pliant.studies.check import Check
 from pliant.studies.report import as_data, write_report
 from pliant.studies.study import Findings, Picture, Study
 
-registry: dict[str, Study] = {one.name: one for one in (coevoet2017.study, duriez2024.study, mirano2017.study, zhang2018.study)}
+registry: dict[str, Study] = {
+    one.name: one for one in (coevoet2017.study, duriez2024.study, mirano2017.study, zhang2018.study)
+}
 
 
 def study(name: str) -> Study:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pliant.bench.table import Table
+from pliant.io.table import Table
 
 Measured = float | int | str
 COLUMNS = ("what", "paper", "measured", "asked", "unit", "check")

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bench.table import Table
 from pliant.io import page
+from pliant.io.table import Table
 from pliant.studies.figures import save_png
 from pliant.studies.study import Findings, Study
 

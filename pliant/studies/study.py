@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
-from pliant.bench.table import Table
 from pliant.errors import unknown_name
+from pliant.io.table import Table
 from pliant.studies.check import Check, check_table
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.bench.table import Table
 from pliant.bench.validation import bars, manufactured, pressure
+from pliant.io.table import Table
 from pliant.laws import Known
 from pliant.materials import Hooke, Incompressible, NeoHookean
 from pliant.robot import Robot

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from pliant.bench.instances import recording
-from pliant.bench.timing import Yardstick
 from pliant.inverse import Inverse
 from pliant.robot import Robot
 from pliant.robots.scenes import scenes
 from pliant.solvers.problem import Problem
 from pliant.studies.coevoet2017.setting import PACE, Setting
 from pliant.studies.log import Log, Targets, follow
+from pliant.timing import Yardstick
 
 WARM = 3  # steps before a run is timed
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.bench.instances import solve_reference
-from pliant.bench.table import Table
-from pliant.bench.timing import microseconds
+from pliant.io.table import Table
 from pliant.solvers.problem import Problem
 from pliant.solvers.qpcc import descent
 from pliant.studies.coevoet2017.lab import Lab
 from pliant.studies.study import Findings
+from pliant.timing import microseconds
 
 SHARE = 0.99
 SAME = 1e-6  # costs nearer than this to the best, in units of the cost without effort, are global

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pliant.bench.table import Table
+from pliant.io.table import Table
 from pliant.studies.coevoet2017.lab import Lab
 from pliant.studies.coevoet2017.trials import TRIALS, Run, Trial, bending
 from pliant.studies.settle import Rest, settle

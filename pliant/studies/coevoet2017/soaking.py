@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bench.table import Table
+from pliant.io.table import Table
 from pliant.studies.coevoet2017.lab import Lab
 from pliant.studies.coevoet2017.setting import PACE
 from pliant.studies.soak import Soak, soak, walk

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bench.table import Table
+from pliant.io.table import Table
 from pliant.studies.check import Check
 from pliant.studies.coevoet2017.lab import Lab
 from pliant.studies.coevoet2017.paper import RATE

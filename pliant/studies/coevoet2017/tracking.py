@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bench.table import Table
 from pliant.errors import ConvergenceError
+from pliant.io.table import Table
 from pliant.laws import Known
 from pliant.robot import Robot
 from pliant.static import static

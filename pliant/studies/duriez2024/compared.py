@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bench.table import Table
+from pliant.io.table import Table
 
 COLUMNS = ("case", "what", "expected", "measured", "unit", "error", "asked", "check")
 

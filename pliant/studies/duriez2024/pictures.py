@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bench.table import Table
+from pliant.io.table import Table
 from pliant.result import Result
 from pliant.studies.figures import INK, LINES, SOFT, heading, new_figure
 

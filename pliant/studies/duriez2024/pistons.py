@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import pliant as pl
-from pliant.bench.table import Table
 from pliant.bodies import Beam, Stiffness
+from pliant.io.table import Table
 from pliant.mesh.lines import curve
 from pliant.result import Result
 from pliant.robot import Robot

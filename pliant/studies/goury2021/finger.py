@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bench.timing import paired
 from pliant.inverse import Inverse
 from pliant.reduction import ContactFit, contact_basis
 from pliant.robot import Robot
@@ -17,6 +16,7 @@ from pliant.studies.goury2021.lab import Lab
 from pliant.studies.goury2021.paper import FINGER_MODES, FINGER_POINTS
 from pliant.studies.goury2021.pictures import GOAL, draw_arrows, mode_arrows, show
 from pliant.studies.study import Findings, Picture
+from pliant.timing import paired
 
 VIEW = (-90.0, 8.0)
 GOAL_PULL = 0.034  # [m] of cable with which the full model is at the target

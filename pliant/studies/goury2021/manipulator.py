@@ -8,15 +8,15 @@ from itertools import pairwise
 import numpy as np
 
 from pliant.bench.manipulator import DAMPING, YARDSTICK
-from pliant.bench.table import Table
-from pliant.bench.timing import paired
 from pliant.dynamics import Simulation
+from pliant.io.table import Table
 from pliant.robot import Robot
 from pliant.studies.check import Check
 from pliant.studies.figures import BAD, SOFT, heading, line, new_figure
 from pliant.studies.goury2021.lab import PULL, Lab, bend
 from pliant.studies.goury2021.paper import MANIPULATOR_MODES, STEPS_PER_SECOND, TIP_ERROR
 from pliant.studies.study import Findings, Picture
+from pliant.timing import paired
 
 COVERED = 0.10  # of the error without contact that may be left with 23 modes
 NOISE = 1.05  # by which an error may rise and still count as falling

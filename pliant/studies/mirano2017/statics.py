@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.bench.table import Table
-from pliant.bench.timing import Yardstick, microseconds
 from pliant.errors import InputError
+from pliant.io.table import Table
 from pliant.membrane.cone import cone_equilibrium
 from pliant.membrane.equilibrium import HELD
 from pliant.membrane.hand import Hand, Held
@@ -14,6 +13,7 @@ from pliant.membrane.posture import Grip
 from pliant.studies.check import Check
 from pliant.studies.mirano2017.lab import Lab
 from pliant.studies.study import Findings
+from pliant.timing import Yardstick, microseconds
 
 SPREAD = np.array([0.06, 0.01, 0.25, 0.06, 0.01, 0.25])  # of random joints about a grasp [rad, m, rad]
 TEXT = (

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bench.table import Table
+from pliant.io.table import Table
 from pliant.membrane.control import Outer, follow
 from pliant.membrane.grasp import UnreachableError
 from pliant.membrane.hand import Hand

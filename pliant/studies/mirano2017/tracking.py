@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bench.table import Table
+from pliant.io.table import Table
 from pliant.membrane.control import Gains, Outer, Track, follow
 from pliant.membrane.grasp import grasp
 from pliant.membrane.hand import soft_hand

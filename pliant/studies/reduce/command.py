@@ -11,7 +11,6 @@ import numpy as np
 
 from pliant.bench.golden import one_step
 from pliant.bench.reduced import shortest
-from pliant.bench.timing import Yardstick
 from pliant.bodies.reduced_inputs import checked_body
 from pliant.errors import InputError, unknown_name
 from pliant.laws import Known
@@ -27,6 +26,7 @@ from pliant.reduction.symmetry import Symmetry, multiplied
 from pliant.reduction.workspace import Reach, few, reaches
 from pliant.robot import Robot
 from pliant.studies.reduce.report import Findings, table, write
+from pliant.timing import Yardstick
 
 TRIES = 3  # tolerances of the cells
 PLANS = ("few", "halton", "latin-hypercube", "plackett-burman", "grid", "pull")

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bench.table import Table
 from pliant.io import page
 from pliant.io.picture import View, picture
+from pliant.io.table import Table
 from pliant.reduction.held_out import HeldOut
 from pliant.reduction.model import ReducedModel
 from pliant.result import Certificate, Result

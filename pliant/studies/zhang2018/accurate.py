@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.bench.table import Table
+from pliant.io.table import Table
 from pliant.studies.figures import heading, new_figure
 from pliant.studies.study import Findings, Picture
 from pliant.studies.zhang2018.lab import Lab

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.bench.timing import paired
 from pliant.laws import Known
 from pliant.sensing import ForceEstimator, MarkerTracker
 from pliant.sensing import places as spread
@@ -12,6 +11,7 @@ from pliant.static import static
 from pliant.studies.check import Check
 from pliant.studies.study import Findings
 from pliant.studies.zhang2018.lab import Lab
+from pliant.timing import paired
 
 MARKERS, NOISE = 20, 1e-4
 LIMIT = 0.08  # 100 Hz where the product takes 125 ms

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.bench.table import Table
+from pliant.io.table import Table
 from pliant.laws import Known
 from pliant.robot import Robot
 from pliant.robots import parallel

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.bench.table import Table
+from pliant.io.table import Table
 from pliant.laws import Known
 from pliant.robots import sheet
 from pliant.robots.sheet import THICKNESS

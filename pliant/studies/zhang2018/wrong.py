@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bench.table import Table
+from pliant.io.table import Table
 from pliant.sensing import usual_doubts
 from pliant.studies.check import Check
 from pliant.studies.figures import heading, line, new_figure

@@ -19,10 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bench.table import Table
-from pliant.bench.timing import Yardstick
 from pliant.contact import Sphere
 from pliant.io.player import page, player
+from pliant.io.table import Table
 from pliant.robots import trunk
 from pliant.session import Session
 from pliant.studio.bench.opening import chromium, drawn, first_frame, first_picture
@@ -32,6 +31,7 @@ from pliant.studio.loop import Loop
 from pliant.studio.messages import parse
 from pliant.studio.server import Studio
 from pliant.studio.view import Window, open_window
+from pliant.timing import Yardstick
 
 PERIOD = 0.02  # [s]: 50 Hz
 SECONDS = 10.0  # of each measurement: the last 500 steps

@@ -1,0 +1,63 @@
+"""Timing as a ratio: machines differ and are noisy, so a time is stated in units of a 1500 × 1500 matrix product."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+
+def milliseconds(action: Callable[[], object], *, repeats: int = 30, budget: float = 1.0) -> float:
+    """Median time of an action [ms], over at most `repeats` runs or `budget` seconds, after two warm-up runs."""
+    action()
+    action()
+    times: list[float] = []
+    begin = perf_counter()
+    while len(times) < repeats and (len(times) < 5 or perf_counter() - begin < budget):
+        start = perf_counter()
+        action()
+        times.append(perf_counter() - start)
+    return 1e3 * float(np.median(times))
+
+
+def microseconds(action: Callable[[], object], *, repeats: int = 15) -> float:
+    """Median time of a short action [µs], after one warm-up run."""
+    action()
+    times: list[float] = []
+    for _ in range(repeats):
+        start = perf_counter()
+        action()
+        times.append(perf_counter() - start)
+    return 1e6 * float(np.median(times))
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """dgemm(1500) on one thread [ms]."""
+
+    milliseconds: float
+
+    @classmethod
+    def measure(cls, size: int = 1500) -> Yardstick:
+        """Time the product in this process; BLAS is pinned to one thread on import of pliant."""
+        a = np.random.default_rng(0).normal(size=(size, size))
+        out = np.empty_like(a)
+        return cls(milliseconds(lambda: np.matmul(a, a, out=out), repeats=9, budget=2.0))
+
+    def ratio(self, ms: float) -> float:
+        """A time in units of the yardstick."""
+        return ms / self.milliseconds
+
+
+def paired(action: Callable[[], object], *, rounds: int = 5, budget: float = 0.4) -> tuple[float, float]:
+    """(milliseconds, ratio) of an action, the yardstick measured around every round: drift of the machine cancels."""
+    samples = []
+    for _ in range(rounds):
+        before = Yardstick.measure()
+        ms = milliseconds(action, budget=budget)
+        after = Yardstick.measure()
+        samples.append((ms, 2.0 * ms / (before.milliseconds + after.milliseconds)))
+    samples.sort(key=lambda s: s[1])
+    return samples[len(samples) // 2]
