@@ -24,7 +24,15 @@ PACKAGES = (
     "rich",
     "tyro",
 )
-EXTRAS = {"stl": ("pytetwild", "trimesh"), "solid": ("manifold3d", "trimesh"), "step": ("netgen",)}
+EXTRAS = {
+    "stl": ("pytetwild", "trimesh"),
+    "solid": ("manifold3d", "trimesh"),
+    "step": ("netgen",),
+    "hardware": ("serial", "dynamixel_sdk", "pythonosc", "zenoh"),
+    "learning": ("gymnasium",),
+    "conic": ("clarabel",),
+    "cluster": ("distributed",),
+}
 SLOW = 1000.0  # [ms] for dgemm(1500): something is wrong with the BLAS
 
 

@@ -18,7 +18,7 @@ from pliant.robot import Robot
 
 METHODS = ("hals", "als")
 FADE = 2.0  # alarm distances, by the number of modes: the more there are, the sharper
-AHEAD = 2.0  # fades that a mode may close before its contacts do
+AHEAD = 3.0  # fades that a mode may close before its contacts do
 WIDEST = 0.1  # of the alarm distance
 MOST = 64  # modes that an automatic choice tries
 WORTH = 0.03  # relative fall of the held-out error that another mode must bring
@@ -161,7 +161,7 @@ def _chosen_size(S: np.ndarray) -> tuple[int, np.ndarray]:
 
 
 def _offsets(Psi: np.ndarray, S: np.ndarray, fade: float) -> np.ndarray:
-    """o (k,) [m] with which the contacts that push in the snapshots S (n, s) have no gap, in the mean by the square of their forces.
+    """o (k,) [m] with which the contacts that push in the snapshots S (n, s) have no gap, in the mean by their forces.
 
     A mode with o = 0 is closed when contacts that push in shares s are at gaps ℓ log(ψ/s): o = −ℓ Σ s log(s/ψ).
     """
@@ -173,6 +173,5 @@ def _offsets(Psi: np.ndarray, S: np.ndarray, fade: float) -> np.ndarray:
         share = force[:, total > 0.0] / total[total > 0.0]
         apart = np.sum(share * np.log(np.where(share > 0.0, share, 1.0) / psi[:, None]), axis=0)
         if len(apart):
-            weight = total[total > 0.0] ** 2  # what pushes hard matters most
-            offset[j] = -fade * min(np.average(apart, weights=weight), AHEAD)
+            offset[j] = -fade * min(np.average(apart, weights=total[total > 0.0]), AHEAD)
     return offset

@@ -10,7 +10,7 @@ from scipy.sparse import block_array, csr_array, diags_array, eye_array, kron
 from pliant.contact import Detector
 from pliant.reduction.snapshots import Snapshots
 
-BORROWED = 0.5  # of what its neighbours have in a mode, for a contact that never pushed
+BORROWED = 1.0  # of what its neighbours have in a mode, for a contact that never pushed
 RINGS = 2  # of neighbours
 
 
