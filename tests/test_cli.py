@@ -2,11 +2,13 @@
 
 import json
 import sys
+from importlib import import_module
 
 import pytest
 
 import pliant as pl
 from pliant import bench, cli, doctor
+from pliant.cli import checks
 from pliant.io.table import Table
 from pliant.laws import Known
 
@@ -152,24 +154,17 @@ def test_bench_fails_when_a_check_does(monkeypatch, tmp_path, passed, code):
 
 def test_bench_all_runs_everything_it_can(monkeypatch, capsys):
     ran = []
-    names = [
-        "cantilever",
-        "speed",
-        "dynamics",
-        "lcp_bench",
-        "manipulator",
-        "qpcc_bench",
-        "rates",
-        "validation",
-    ]
-    for name in names:
-        monkeypatch.setattr(bench, name, lambda name=name: ran.append(name) or _table(True))
-    monkeypatch.setattr(bench, "golden", lambda path: ran.append(str(path)) or _table(True))
+    for name, place in checks.BENCHES.items():
+        module, _, function = place.partition(":")
+        measure = lambda *path, name=name: ran.append((name, *map(str, path))) or _table(True)
+        monkeypatch.setattr(import_module(module), function, measure)
     assert cli.main(["bench"]) == 0
-    assert ran == names
+    assert ran == [(name,) for name in checks.BENCHES if name not in checks.APART]
     assert "skipped" in capsys.readouterr().out
     assert cli.main(["bench", "golden", "folder"]) == 0
-    assert ran[-1] == "folder"
+    assert ran[-1] == ("golden", "folder")
+    assert cli.main(["bench", "studio"]) == 0
+    assert ran[-1] == ("studio",)
 
 
 def test_bench_golden_needs_a_folder(error):

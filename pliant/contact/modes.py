@@ -24,7 +24,7 @@ from pliant.contact.contacts import Contacts, Stencil
 from pliant.errors import InputError
 
 FAINT = 1e-4  # of the largest force: modes that push next to nothing
-SMALL = 0.02  # share of the largest, below which one's curvature is left out, and where it must be exact
+SMALL = 0.05  # share of the largest, below which one's curvature is left out, and where it must be exact
 TINY = 3e-3
 NEGLIGIBLE = 1e-3  # share of the nearest contact's, below which one is left out
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,7 @@ class ReducedDetector(Detector):
         point[at], weight[at] = corners[live[soft]], -weights[live[soft]]
         sample, opponent = self._sample[live], self._opponent[live]
         index = opponent * self.cloud.size + sample
-        tangents, none = _tangents(normal[live]), np.zeros(n)
+        tangents, none = np.zeros((n, 2, 3)), np.zeros(n)  # asked for by `bent` only
         return Contacts(
             index, sample, opponent, gap[live], normal[live], p[sample], tangents, none, self._off[live],
             Stencil(ptr, point, weight), self._points, super().size, self.opponents,
@@ -154,8 +155,8 @@ class ReducedDetector(Detector):
             gaps[k], normals[k] = self._present[place].distance(p[: cloud.size], far)
         none = np.zeros((0, cloud.size, 3), np.int64), np.zeros((0, cloud.size, 3))
         found = gather(
-            gaps, normals, *none, self._slot[chosen], self._mu[chosen], self._margins[chosen],
-            cloud.radius, self._points.mobile, p, limit,
+            gaps, normals, *none, frozen(self._slot[chosen], int), frozen(self._mu[chosen]),
+            frozen(self._margins[chosen]), cloud.radius, self._points.mobile, p, limit,
         )  # fmt: skip
         return Contacts(*found[:9], Stencil(*found[9:]), self._points, super().size, self.opponents)
 
@@ -178,6 +179,7 @@ class ReducedDetector(Detector):
             return K, None
         inner, each = contacts.told(force)
         strong = np.where(each > TINY * each.max(), each, 0.0)
+        inner = replace(inner, tangents=_tangents(inner.normal)) if exact else inner
         turned = turning(inner, strong, q) if exact else None
         yielding = contacts.yielding(force, q, exact=exact)
         K = self._curved(K, inner, each, q)

@@ -200,7 +200,8 @@ def condensed(model: Model, task: Task, here: Moving, guess: np.ndarray, work: W
         )
     except NotPositiveDefinite:  # buckling faster than the step: the certificate says so
         factor, shift = work.timed("factorise", factorise_shifted, model.robot, here.linear.K, work)
-    linear = work.timed("condense", _turning, model, task, here, factor, guess)
+    # Gyroscopic forces are small: what low-rank changes of K would do to them is smaller still.
+    linear = work.timed("condense", _turning, model, task, here, work.factor or factor, guess)
     free, delta, W, H = work.timed("condense", condense, factor, linear, here.conditions)
     return Condensed(factor, shift, H, W, delta, free)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.contact import ContactBasis, Detector
 from pliant.contact.basis import digest
+from pliant.contact.checks import positive
 from pliant.errors import InputError
 from pliant.reduction import factorisation
 from pliant.reduction.coverage import near, widened
@@ -17,7 +18,7 @@ from pliant.reduction.snapshots import Snapshots
 from pliant.robot import Robot
 
 METHODS = ("hals", "als")
-FADE = 2.0  # alarm distances, by the number of modes: the more there are, the sharper
+FADE = 0.7  # alarm distances, by the number of modes: the more there are, the sharper
 AHEAD = 3.0  # fades that a mode may close before its contacts do
 WIDEST = 0.1  # of the alarm distance
 MOST = 64  # modes that an automatic choice tries
@@ -63,12 +64,14 @@ def contact_basis(
     method: str = "hals",
     seed: int = 0,
     fade: float | None = None,
+    borrowed: float = 1.0,
 ) -> ContactFit:
     """The basis of `size` modes that explains the contact forces of the snapshots best, and the robot that uses it.
 
     size=None chooses it: modes are added while each lowers the error of held-out snapshots by 3 %. method: "hals" (nested, its
     error falls with every mode) or "als", the paper's, from a random start by `seed`. fade [m]: see `pliant.contact.modes`; by
-    default twice the alarm distance by the number of modes, at most a tenth of it. Snapshots that are not finite are left out and named.
+    default 0.7 alarm distances by the number of modes, at most 0.1. borrowed: what contacts
+    that never pushed have in a mode, as a share of their neighbours'. Snapshots that are not finite are left out and named.
     """
     if method not in METHODS:
         raise InputError("method", expected=f"one of {METHODS}", got=repr(method))
@@ -82,7 +85,7 @@ def contact_basis(
     if size is None:
         size, held_out = _chosen_size(S)
     Psi, errors = _factorised(S, _checked_size(size, S), method, seed)
-    Psi, S, index, A = widened(detector, Psi, S, index)
+    Psi, S, index, A = widened(detector, Psi, S, index, positive(borrowed, "borrowed"))
     touched, corner_ptr, corner = near(detector, used, index, A)
     Psi = factorisation.normalised(Psi)
     width = detector.alarm * min(WIDEST, FADE / Psi.shape[1]) if fade is None else fade

@@ -10,21 +10,20 @@ from scipy.sparse import block_array, csr_array, diags_array, eye_array, kron
 from pliant.contact import Detector
 from pliant.reduction.snapshots import Snapshots
 
-BORROWED = 1.0  # of what its neighbours have in a mode, for a contact that never pushed
 RINGS = 2  # of neighbours
 
 
-def widened(detector: Detector, Psi: np.ndarray, S: np.ndarray, index: np.ndarray):
+def widened(detector: Detector, Psi: np.ndarray, S: np.ndarray, index: np.ndarray, borrowed: float):
     """Ψ and S on the contacts beside those that ever pushed too, all indices, and who is beside whom.
 
-    Snapshots touch here and there; the robot will touch in between. A contact borrows BORROWED of what its neighbours have in a
+    Snapshots touch here and there; the robot will touch in between. A contact has the share `borrowed` of what its neighbours have in a
     mode, and where it is the nearest it takes over their push.
     """
     beside = _beside(detector)
     wide = np.zeros((detector.size, Psi.shape[1]))
     wide[index] = Psi
     for _ in range(RINGS):
-        wide = np.where(wide.any(axis=1, keepdims=True), wide, BORROWED * (beside @ wide))
+        wide = np.where(wide.any(axis=1, keepdims=True), wide, borrowed * (beside @ wide))
     wide = np.where(wide == wide.max(axis=1, keepdims=True), wide, 0.0)
     more = np.flatnonzero(wide.any(axis=1))
     forces = np.zeros((len(more), S.shape[1]))

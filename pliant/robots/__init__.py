@@ -21,6 +21,7 @@ from pliant.robots.cantilever import cantilever
 from pliant.robots.crawler import crawl, crawler, crawler_gait
 from pliant.robots.drive import drive
 from pliant.robots.finger import finger
+from pliant.robots.folding_finger import folding_finger
 from pliant.robots.manipulator import manipulator
 from pliant.robots.parallel import parallel, parallel_layouts
 from pliant.robots.pneunet import pneunet
@@ -61,6 +62,12 @@ gallery: dict[str, Entry] = {
         finger,
         {"cable": Known(displacement=0.018)},
         "a notched silicone finger curled by one cable",
+        view=(25.0, 12.0),
+    ),
+    "folding_finger": Entry(
+        folding_finger,
+        {"cable": Known(displacement=0.034)},
+        "a finger whose joints fold until their sides touch",
         view=(25.0, 12.0),
     ),
     "trunk": Entry(
@@ -158,6 +165,7 @@ __all__ = [
     "drive",
     "entry",
     "finger",
+    "folding_finger",
     "follow",
     "gallery",
     "manipulator",

@@ -1,1 +1,0 @@
-from pliant.io.table import Table, save  # noqa: F401

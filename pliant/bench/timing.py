@@ -1,1 +1,0 @@
-from pliant.timing import *  # noqa: F403
