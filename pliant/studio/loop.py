@@ -41,11 +41,11 @@ class Inbox:
         return commands
 
 
-CAUGHT_UP = 4  # periods
+CAUGHT_UP = 1.0  # [s]
 
 
 class Pace:
-    """When the next step is due. Steps that come after a long one make up for it; more than a few periods are let go."""
+    """When the next step is due. Steps that come after a long one make up for it; more than a second is let go."""
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
         self.clock, self.due = clock, clock()
@@ -55,7 +55,7 @@ class Pace:
     def wait(self, period: float) -> float:
         """Seconds until the next step may begin, 0 if it is late."""
         now = self.clock()
-        self.due = max(self.due + period, now - CAUGHT_UP * period)
+        self.due = max(self.due + period, now - CAUGHT_UP)
         return max(self.due - now, 0.0)
 
     def begin(self) -> None:
