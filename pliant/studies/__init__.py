@@ -13,7 +13,8 @@ from pliant.studies.report import as_data, write_report
 from pliant.studies.study import Findings, Picture, Study
 
 registry: dict[str, Study] = {
-    one.name: one for one in (coevoet2017.study, duriez2024.study, goury2021.study, mirano2017.study, zhang2018.study)
+    one.name: one
+    for one in (coevoet2017.study, duriez2024.study, goury2021.study, mirano2017.study, zhang2018.study)
 }
 
 
