@@ -40,7 +40,7 @@ def run_report(recording: Recording | str | Path, folder: str | Path) -> Path:
     if ended:
         said = ended[-1].data
         reason = f": {said['reason']}" if said.get("reason") else ""
-        how = ENDS.get(said.get("what"), f"ended: {said.get('what')}")
+        how = ENDS.get(str(said.get("what")), f"ended: {said.get('what')}")
         parts.append(page.paragraph(f"The run {how}{reason}.", "status bad" if bad else "status"))
     curves = [*_frame_curves(run), *_device_curves(run)]
     parts += [page.heading("Over time"), page.side_by_side(curves)] if curves else []
