@@ -99,8 +99,14 @@ class Visitor:
         """A point of the scene in pixels of the page."""
         return self.ask(f"studio.stage.toPage({script})")[:2]
 
+    def seen(self):
+        """Until there is a new picture: what is pointed at is where it was drawn."""
+        count = self.ask("(studio.stage.stale = true, studio.stage.pictures)")
+        self.until(f"studio.stage.pictures > {count}")
+
     def drag(self, start, end, steps=6, drop=True):
         """The left button from one pixel to another."""
+        self.seen()
         self.page.mouse.move(*start)
         self.page.mouse.down()
         for k in range(1, steps + 1):

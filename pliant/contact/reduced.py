@@ -12,7 +12,7 @@ from scipy.linalg import block_diag
 from pliant.algebra import SparseRows
 from pliant.contact.basis import ContactBasis
 from pliant.contact.candidates import measure
-from pliant.contact.checks import frozen, positive
+from pliant.contact.checks import frozen, frozen_view, positive
 from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.detector import Detector
 from pliant.contact.gather import gather
@@ -156,7 +156,7 @@ class ReducedDetector(Detector):
         none = np.zeros((0, cloud.size, 3), np.int64), np.zeros((0, cloud.size, 3))
         found = gather(
             gaps, normals, *none, frozen(self._slot[chosen], int), frozen(self._mu[chosen]),
-            frozen(self._margins[chosen]), cloud.radius, self._points.mobile, p, limit,
+            frozen(self._margins[chosen]), cloud.radius, self._points.mobile, frozen_view(p), limit,
         )  # fmt: skip
         return Contacts(*found[:9], Stencil(*found[9:]), self._points, super().size, self.opponents)
 

@@ -21,7 +21,7 @@ export class Stage {
     this.camera = new PerspectiveCamera(35, 1, 0.001, 50);
     this.turn();
     this.stale = true;
-    this.rested = this.drawing = 0;
+    this.rested = this.drawing = this.pictures = 0;
     this.up = new Vector3(0, 0, 1);
     this.centre = new Vector3();
     this.size = 0.2;
@@ -186,6 +186,7 @@ export class Stage {
 
   draw() {
     this.stale = false;
+    this.pictures++;
     if (this.software) this.drawing = performance.now();
     this.renderer.render(this.scene, this.camera);
     if (!this.software) return;
