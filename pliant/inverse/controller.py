@@ -26,9 +26,9 @@ from pliant.inverse.inputs import check_robot, check_settings, checked_targets
 from pliant.inverse.limits import active_limits, displacement_bounds, effort_bounds, within_limits
 from pliant.inverse.model import Model, Move, Pose
 from pliant.inverse.outcome import InverseCertificate, Outcome, outcome
+from pliant.inverse.recovery import Recovery
 from pliant.inverse.settings import Settings
 from pliant.laws import Known, Law, as_vector
-from pliant.newton import Tolerance
 from pliant.result import Result
 from pliant.robot import Robot
 from pliant.state import State
@@ -44,9 +44,6 @@ AFTERWARDS = 0.25  # pace after a recovery
 REACHED = 1e-3  # of the length; a target that moved by more is another one
 ASTRAY = 5e-2  # of the length: decrement after which another linearisation will not help
 LEAP = 5e-2  # of the length: how far the target goes before another minimum is tried again
-RECOVERY = Tolerance(residual=1e-5, length=1e-6, iterations=10)
-RECOVERIES = 8  # steps that a recovery may take; the later half as if all that is touched were flat
-ONCE = Tolerance(residual=1e-5, length=1e-6, iterations=1)
 
 
 @dataclass(frozen=True)
@@ -95,8 +92,8 @@ class Inverse:
         self.decrement = np.inf  # of the last step that was taken
         self.goal = self.model.aims(self.pose)  # of the last step
         self.backed = self.recovered = False  # went back, or had to recover, for this target: once is enough
-        self.underway: State | None = None  # a recovery that is not finished …
-        self.waited = 0  # … after so many steps
+        self.tries = 0  # task steps that would not do, so far, while the robot waits
+        self.recovery = Recovery(self.model)
         self.wary: np.ndarray | None = None  # the target for which another minimum was too far
         self.safe: list[Pose] = []  # poses before the last steps, all of them stable
         self.target = self.asked = self._first_target()
@@ -129,22 +126,17 @@ class Inverse:
         before = self.model.again(self.pose)
         if before is not self.pose:  # obstacles have moved: perhaps there is a way now
             self.pace, self.stuck, self.idle = max(self.pace, AFTERWARDS), False, None
-            self.underway, self.waited = None, 0
+            self.recovery.forget()
         if self.idle is not None:
             return self._outcome(self.idle, begin)
-        if self.underway is not None:
+        if self.recovery.underway or self._lost:
             return self._outcome(self._recovered(before), begin)
-        found = None
-        for halvings in range(1 if self.stuck else self.settings.halvings + 1):
-            found = self._attempt(before, halvings)
-            if found is not None:
-                break
-            if self._leaps(before):
-                self.wary = self.target
-            else:
-                self.pace *= 0.5
+        found = self._search(before)
         if found is None:
-            return self._outcome(self._recovered(before), begin)
+            now = self.stuck or (self._lost and self.settings.patient)
+            return self._outcome(
+                self._recovered(before) if now else self._waiting("searching", before), begin
+            )
         if not found.stable and self.safe and not self.backed:
             return self._outcome(self._stepped_back(found), begin)
         self.pose, self.goal, self.stuck = found.move.pose, found.goal, False
@@ -165,7 +157,7 @@ class Inverse:
         rows = self.model.roles.effectors.tolist()
         self.target = np.array([kept.get(row, value) for row, value in zip(rows, fresh, strict=True)])
         self.bias = 0.0 * self.target
-        self.underway, self.waited = None, 0
+        self.recovery, self.tries = Recovery(self.model), 0
         self._begin_anew()
 
     def lose(self, name: str) -> None:
@@ -174,8 +166,31 @@ class Inverse:
 
     # What a step tries.
 
-    def _attempt(self, before: Pose, halvings: int) -> Attempt | None:
-        """Linearise and move towards one goal until the decrement is small; None if the state reached will not do."""
+    def _search(self, before: Pose) -> Attempt | None:
+        """A task step that will do, smaller from try to try, as long as the budget of linearisations lasts; None if none did yet."""
+        settings, left = self.settings, self.settings.budget
+        while True:
+            found, spent = self._attempt(before)
+            if found is not None:
+                self.tries = 0
+                return found
+            if self._leaps(before):
+                self.wary = self.target
+            else:
+                self.pace *= 0.5
+            left -= spent
+            self.tries += 1
+            if self.stuck or self._lost or left < settings.linearisations:
+                return None
+
+    @property
+    def _lost(self) -> bool:
+        """Whether all task steps were tried."""
+        return self.tries > self.settings.halvings
+
+    def _attempt(self, before: Pose) -> tuple[Attempt | None, int]:
+        """Linearise and move towards one goal until the decrement is small; None if the state reached will not do. And how many
+        linearisations it took."""
         model, settings, length = self.model, self.settings, self.robot.length
         goal = self._goal(before)
         starts = self.settings.starts if self._leaps(before) else 1
@@ -183,19 +198,19 @@ class Inverse:
         aim = Aim(goal, effort, displacement_bounds(model, before), self._inertia(before), starts)
         pose, move, decrement, count, predicted, stable = before, None, np.inf, 0, goal, True
         while count < settings.linearisations and decrement > settings.decrement * length:
-            move = model.move(pose, before, aim)
+            move, count = model.move(pose, before, aim), count + 1
             if move is None:
-                return None
-            pose, count, decrement = move.pose, count + 1, model.decrement(move)
+                return None, count
+            pose, decrement = move.pose, model.decrement(move)
             if decrement > ASTRAY * length:
-                return None
+                return None, count
             if count == 1:
                 predicted, stable = move.predicted, move.shift == 0.0
         if move is None or decrement > settings.worst_decrement * length:
-            return None
+            return None, count
         if pose.depth > max(self._allowed_depth, 0.7 * before.depth):
-            return None  # deeper than allowed, and not coming out fast enough
-        return Attempt(move, before, goal, predicted, decrement, count, halvings, stable)
+            return None, count  # deeper than allowed, and not coming out fast enough
+        return Attempt(move, before, goal, predicted, decrement, count, self.tries, stable), count
 
     def _leaps(self, before: Pose) -> bool:
         """Whether efforts far from those at hand are tried: contacts make several minima, and the linear model may be no good
@@ -246,22 +261,26 @@ class Inverse:
         there = far < THERE * length
         self.calm = min(1.25 * self.calm, CALMEST) if there and self.resting else max(0.25 * self.calm, 1.0)
 
+    def _waiting(self, status: str, before: Pose) -> InverseCertificate:
+        """The robot stays where it is while a way on is sought."""
+        self.pose = before
+        limits = active_limits(self.model, before)
+        return InverseCertificate(status, self.decrement, before.depth, 0, self.tries, 0.0, limits, False)
+
     def _recovered(self, before: Pose) -> InverseCertificate:
         """Where no step will do: the equilibrium with all drives locked, or if that is not found either, a step to it.
 
-        The search goes on over some steps, so that none takes long; the robot waits. One that is stuck gets no such effort again
-        before its target or an obstacle moves; one that cannot even be brought nearer to equilibrium stays where it is.
+        One that is stuck gets no such effort again before its target or an obstacle moves; one that cannot even be brought nearer
+        to equilibrium stays where it is.
         """
-        curved = self.waited < RECOVERIES // 2
-        start = None if self.waited == RECOVERIES // 2 else self.underway
-        found = self.model.locked(before, ONCE if self.stuck else RECOVERY, start, curved=curved)
-        self.waited = 0 if self.stuck or found.certificate.converged else self.waited + 1
-        self.underway = found.state if 0 < self.waited < RECOVERIES else None
-        if self.underway is not None:
-            self.pose = before
-            limits = active_limits(self.model, before)
-            return InverseCertificate("recovering", self.decrement, before.depth, 0, 0, 0.0, limits, False)
-        self.stuck, self.waited = not found.certificate.converged, 0
+        self.tries = 0
+        if self.stuck:
+            found = self.recovery.once(before)
+        else:
+            found = self.recovery.advance(before, max(1, self.settings.budget * 2 // 3))
+        if found is None:
+            return self._waiting("recovering", before)
+        self.stuck = not found.certificate.converged
         return self._rested(before, found)
 
     def _rested(self, before: Pose, found: Result) -> InverseCertificate:
@@ -323,12 +342,13 @@ class Inverse:
             target = self.target.copy()
             target[mine] = as_vector(value, int(mine.sum()), f"target of {name!r}")
             moved = self.model.distance(target, self.target)
-            if moved > REACHED * self.robot.length:
+            if moved > (REACHED if self.settings.patient else self.settings.task_step) * self.robot.length:
                 self._begin_anew()
             self.resting = self.resting and moved < NOTHING * self.robot.length
             self.target = target
         if self.model.distance(self.target, self.asked) > REACHED * self.robot.length:
-            self._begin_anew(max(self.pace, AFTERWARDS))  # it has crept there
+            # It has crept there, or is followed at the pace that works.
+            self._begin_anew(self.pace if self.tries else max(self.pace, AFTERWARDS))
 
     def _begin_anew(self, pace: float = 1.0) -> None:
         """For another target, or with other laws: whatever did not work may work now."""

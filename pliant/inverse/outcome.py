@@ -21,8 +21,9 @@ class InverseCertificate:
     """How a step went.
 
     status: "reached" (within 0.1 % of the length), "moving" (on the way, the task step is limited), "at its limits" (see
-    `limits`), "out of reach", "about to buckle" (it went back to the last stable pose), "recovering" (no step would do: the
-    equilibrium with locked drives is sought, the robot waits), "recovered" (it was found) or "stuck" (it was not).
+    `limits`), "out of reach", "about to buckle" (it went back to the last stable pose), "searching" (the budget
+    is spent: the robot waits for a smaller step that will do), "recovering" (no step would do: the equilibrium with locked
+    drives is sought, the robot waits), "recovered" (it was found) or "stuck" (it was not).
     `decrement` [m]: how far the state is from equilibrium; `penetration` [m]: the deepest sample. `linearisations` and
     `halvings` (of the task step) that it took. `shift`: how much K was regularised; `solver`: the certificate of the quadratic
     program.

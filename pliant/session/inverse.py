@@ -68,7 +68,9 @@ class Inverted:
             displacement=outcome.displacement,
             command=outcome.command,
             touch=touching(outcome.contacts, outcome.contact_force, friction, self.controller.detector),
-            status="moving" if certificate.status in ("recovered", "recovering") else certificate.status,
+            status="moving"
+            if certificate.status in ("searching", "recovering", "recovered")
+            else certificate.status,
             limits=certificate.limits,
             trouble="no admissible step" if certificate.status == "stuck" else "",
             timings=outcome.timings,

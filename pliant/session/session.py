@@ -28,6 +28,7 @@ from pliant.stage import RowFacts, Stage, movable_target, polylines
 from pliant.state import State
 
 MODES = ("inverse", "forward", "dynamic")
+BUDGET = 5  # linearisations of the inverse model in a period, which should be punctual
 Driver = Inverted | Forward | Dynamic
 
 
@@ -52,7 +53,7 @@ class Session:
         if not 0 < period < float("inf"):
             raise InputError("period", expected="a positive time [s]", got=period)
         self.given, self.period = robot, float(period)
-        self.settings = settings or Settings(rate=1.0 / period)
+        self.settings = settings or Settings(rate=1.0 / period, budget=BUDGET)
         self.hand = hand.Hand(robot)
         self.robot = self.hand.robot
         self.stage = Stage.of(self.robot, summary=summary, hidden=(hand.ROW,))
