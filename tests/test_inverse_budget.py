@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from test_inverse import LENGTH, WIDTH, arm, reachable, tip
@@ -19,7 +21,8 @@ class Counted(Inverse):
     """Counts linearisations: of the steps it tries, and of the equilibria it seeks."""
 
     def step(self, targets=None):
-        moves, locked = self.model.move, self.model.locked
+        model: Any = self.model
+        moves, locked = model.move, model.locked
         self.work = 0
 
         def move(*given):
@@ -31,11 +34,11 @@ class Counted(Inverse):
             self.work += found.certificate.iterations
             return found
 
-        self.model.move, self.model.locked = move, lock
+        model.move, model.locked = move, lock
         try:
             return super().step(targets)
         finally:
-            self.model.move, self.model.locked = moves, locked
+            model.move, model.locked = moves, locked
 
 
 def over_the_ball(robot: pl.Robot, steps: int) -> list[np.ndarray]:
