@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.algebra import Factor, NotPositiveDefinite, SparseRows, Updated
+from pliant.algebra import Condensation, Factor, NotPositiveDefinite, SparseRows, Updated
 from pliant.algebra import factorise as factorise_matrix
 from pliant.contact import Contacts
 from pliant.hold import Hold
@@ -40,6 +40,7 @@ class Linear:
         None  # K as if all that is touched were flat, where pushes turn with its normals
     )
     turning: tuple[SparseRows, np.ndarray] | None = None  # U and C⁻¹: K + UᵀCU where bodies push each other
+    own: np.ndarray | None = None  # rows of H that the first rows of U are; none if they are others
 
     def with_contacts(self, contacts: Contacts, start: np.ndarray) -> Linear:
         """With the rows of contacts below: gaps, and with friction the slips since the coordinates `start`."""
@@ -155,23 +156,21 @@ def factorise_shifted(robot: Robot, K: np.ndarray, work: Workspace) -> tuple[Fac
                 raise
 
 
-def condense(
-    factor: Factor, linear: Linear, conditions: Conditions
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, SparseRows]:
-    """Free motion under the given efforts, δ_free and W of the solved rows, and their H."""
+def condense(factor: Factor, linear: Linear, conditions: Conditions) -> tuple[Condensation, np.ndarray]:
+    """The solved rows condensed, with W and the motion under the given efforts, and δ_free of them."""
     rows = conditions.solved
-    H = linear.H.take(rows)
-    W = factor.compliance(H) if len(rows) else np.zeros((0, 0))
-    dq_free = factor.solve(
-        linear.r + linear.H.transpose_dot(np.where(conditions.given, conditions.effort, 0.0))
-    )
-    return dq_free, linear.delta[rows] + H.dot(dq_free), W, H
+    given = linear.H.transpose_dot(np.where(conditions.given, conditions.effort, 0.0))
+    within = None if linear.own is None else np.searchsorted(rows, linear.own)
+    found = factor.condense(linear.H.take(rows), linear.r + given, within)
+    return found, linear.delta[rows] + found.motion
 
 
 def solve(W: np.ndarray, delta_free: np.ndarray, conditions: Conditions, start: np.ndarray) -> np.ndarray:
     """The efforts of the solved rows: lo ≤ λ ≤ hi complementary to δ_free + Wλ − imposed + compliance·λ; contacts with
     friction by Coulomb's law, from the efforts `start` of all rows."""
     rows = conditions.solved
+    if not len(rows):
+        return np.zeros(0)
     system = W + np.diag(conditions.compliance[rows])
     gap, low, high = delta_free - conditions.imposed[rows], conditions.low[rows], conditions.high[rows]
     if not conditions.friction.any():
@@ -183,14 +182,12 @@ def solve(W: np.ndarray, delta_free: np.ndarray, conditions: Conditions, start: 
 
 
 def recover(
-    factor: Factor, dq_free: np.ndarray, H: SparseRows, lam_solved: np.ndarray, conditions: Conditions
+    condensed: Condensation, lam_solved: np.ndarray, conditions: Conditions
 ) -> tuple[np.ndarray, np.ndarray]:
-    """dq = dq_free + K⁻¹ Hᵀλ, and λ of all rows."""
+    """dq = K⁻¹(r + Hᵀλ), and λ of all rows."""
     lam = conditions.effort.copy()
     lam[conditions.solved] = lam_solved
-    if not lam_solved.any():
-        return dq_free, lam
-    return dq_free + factor.solve(H.transpose_dot(lam_solved)), lam
+    return condensed.answer(lam_solved), lam
 
 
 def step(
@@ -206,13 +203,12 @@ def step(
     shift = 0.0
     try:
         factor = work.timed("factorise", factorise, robot, linear.K, work, turning=linear.turning)
-        dq_free, delta_free, W, H = work.timed("condense", condense, factor, linear, conditions)
+        condensed, delta_free = work.timed("condense", condense, factor, linear, conditions)
     except NotPositiveDefinite:
-        factor, shift, condensed = _past_limit_point(robot, linear, conditions, work, lam)
-        dq_free, delta_free, W, H = condensed
-    lam_solved = work.timed("solve", solve, W, delta_free, conditions, lam)
-    dq, lam = work.timed("recover", recover, factor, dq_free, H, lam_solved, conditions)
-    return Step(dq, hold.efforts(lam, linear.H, dq), W, shift, factor.negative)
+        factor, shift, (condensed, delta_free) = _past_limit_point(robot, linear, conditions, work, lam)
+    lam_solved = work.timed("solve", solve, condensed.W, delta_free, conditions, lam)
+    dq, lam = work.timed("recover", recover, condensed, lam_solved, conditions)
+    return Step(dq, hold.efforts(lam, linear.H, dq), condensed.W, shift, factor.negative)
 
 
 def _past_limit_point(robot: Robot, linear: Linear, conditions: Conditions, work: Workspace, lam: np.ndarray):
@@ -223,7 +219,7 @@ def _past_limit_point(robot: Robot, linear: Linear, conditions: Conditions, work
             "factorise", factorise, robot, linear.K, work, turning=linear.turning, indefinite=True
         )
         condensed = work.timed("condense", condense, factor, linear, conditions)
-        if _held_by(condensed[2], conditions, lam, factor.negative):
+        if _held_by(condensed[0].W, conditions, lam, factor.negative):
             return factor, 0.0, condensed
     except NotPositiveDefinite:  # a pivot of exactly zero
         pass

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 import pliant.sparse as sp
 from pliant.algebra.jit import plain
 from pliant.algebra.pattern import Pattern
+from pliant.algebra.rows import SparseRows
 from pliant.errors import InputError, PliantError
 
 Reals = NDArray[np.float64]
@@ -41,6 +43,18 @@ class Rows(Protocol):
     def data(self) -> Any: ...
     @property
     def shape(self) -> Any: ...
+
+
+class Condensation(NamedTuple):
+    """What rows H (m, ndof) see of A under a load b: W = HA⁻¹Hᵀ (m, m) and their motion HA⁻¹b (m,).
+
+    For efforts λ (m,) of the rows, `answer` gives x = A⁻¹(b + Hᵀλ) (ndof,), and `response` A⁻¹Hᵀλ alone.
+    """
+
+    W: Reals
+    motion: Reals
+    answer: Callable[[Reals], Reals]
+    response: Callable[[Reals], Reals]
 
 
 class Symbolic(ABC):
@@ -77,6 +91,13 @@ class Factor(ABC):
     @abstractmethod
     def compliance(self, H: Rows) -> Reals:
         """W = H A⁻¹ Hᵀ (m, m), symmetric, for sparse rows H (m, ndof); duplicate entries are summed."""
+
+    def condense(self, H: SparseRows, b: Reals, within: Any = None) -> Condensation:
+        """W, motion and answer of rows H under a load b (ndof,); `within`: see `Updated`."""
+        x = self.solve(b)
+        W = self.compliance(H) if H.shape[0] else np.zeros((0, 0))
+        response = lambda lam: self.solve(H.transpose_dot(lam))
+        return Condensation(W, H.dot(x), lambda lam: x + response(lam) if lam.any() else x, response)
 
     def _right_hand_side(self, b: ArrayLike) -> Reals:
         array = plain(b)

@@ -16,9 +16,9 @@ def frozen(array: Any, dtype: Any = float) -> np.ndarray:
     return copy
 
 
-def frozen_view(array: np.ndarray) -> np.ndarray:
+def frozen_view(array: np.ndarray, dtype: Any = float) -> np.ndarray:
     """The same array, contiguous and not to be written to."""
-    view = np.ascontiguousarray(array, float).view()
+    view = np.ascontiguousarray(array, dtype).view()
     view.flags.writeable = False
     return view
 

@@ -7,12 +7,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from pliant.algebra import SparseRows
+from pliant.contact.checks import frozen_view
+from pliant.contact.memo import Memo
+from pliant.contact.softening import Softening
 from pliant.contact.stack import Stack
+from pliant.contact.sums import summed_rows
 from pliant.errors import InputError
-from pliant.interactions.chain import chain_rows
 
 
 class Stencil(NamedTuple):
@@ -74,11 +76,20 @@ class Contacts:
 
         `weight` (nnz,) replaces the stencil's: motions along the normals, added up in another way.
         """
-        return self._chain(q, self.normal.reshape(-1, 1, 3), weight)
+        if weight is not None:
+            return self.summed(q, each(np.arange(len(self))), weight=weight)
+        return self._known_rows(lambda: self._rows(q), q)
+
+    def _rows(self, q: np.ndarray) -> SparseRows:
+        return self.summed(q, each(np.arange(len(self))))
+
+    @cached_property
+    def _known_rows(self) -> Memo:
+        return Memo()
 
     def tangent_rows(self, q: np.ndarray) -> SparseRows:
         """∂slip/∂dq, (2n, ndof): rows 2k and 2k + 1 are the motion of contact k along its two tangents."""
-        return self._chain(q, self.tangents)
+        return self.summed(q, each(np.arange(2 * len(self))), self.tangents)
 
     def chosen(self, which: np.ndarray) -> Contacts:
         """Some of these contacts, by place."""
@@ -140,10 +151,13 @@ class Contacts:
         """The single contacts that these rows stand for, here themselves, and their normal forces (n,) [N]."""
         return self, force[: len(self)]
 
-    def yielding(
-        self, force: np.ndarray, q: np.ndarray, *, exact: bool = False
-    ) -> tuple[SparseRows, np.ndarray] | None:
-        """A change UᵀCU of K, as U and C⁻¹, with which rows answer changes of their contacts' gaps: none of single contacts."""
+    def stiffen(
+        self, K: np.ndarray, force: np.ndarray, q: np.ndarray, *, scale: float = 1.0, exact: bool = False
+    ) -> Softening | None:
+        """Add to K, in place, `scale` times that with which rows answer changes of their contacts' gaps under forces (n,) [N].
+
+        What K has no room for is returned as a change of low rank. Nothing, of single contacts.
+        """
         return None
 
     def spread(self, values: np.ndarray) -> np.ndarray:
@@ -152,36 +166,27 @@ class Contacts:
         out[self.index] = values
         return out
 
-    def _chain(self, q: np.ndarray, directions: np.ndarray, weight: np.ndarray | None = None) -> SparseRows:
-        P, s = self.points, self.stencil
-        if not len(self):
-            return SparseRows(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0), (0, P.ndof))
-        weight = s.weight if weight is None else weight
-        indptr, indices, gradient, point = _lay_out(s.ptr, s.point, weight, directions, P.ptr, P.block)
-        data = chain_rows(gradient, point, P.ptr, P.plain, P.weight, P.jacobian(q), len(indices))
-        return SparseRows(indptr, indices, data, (len(indptr) - 1, P.ndof))
+    def summed(
+        self,
+        q: np.ndarray,
+        sums: tuple[np.ndarray, np.ndarray, np.ndarray],
+        directions: np.ndarray | None = None,
+        weight: np.ndarray | None = None,
+    ) -> SparseRows:
+        """Rows Σ share · (motion of item) over ptr[j]:ptr[j+1], with sums = (ptr, item, share).
+
+        Items are contacts along their normals; or, with directions (n, d, 3), item d·k + a is contact k along the a-th.
+        `weight` (nnz,) replaces the stencil's.
+        """
+        P, (ptr, item, share), s = self.points, sums, self.stencil
+        per = 1 if directions is None else directions.shape[1]
+        along = self.normal if directions is None else directions.reshape(-1, 3)
+        frozen = frozen_view(ptr, int), frozen_view(item, int), frozen_view(share)
+        stencil = s.ptr, s.point, s.weight if weight is None else frozen_view(weight)
+        found = summed_rows(frozen, stencil, frozen_view(along), per, P.arrays, P.blocks, frozen_view(q))
+        return SparseRows(*found, (len(ptr) - 1, P.ndof))
 
 
-@njit(cache=True, error_model="numpy")
-def _lay_out(row_ptr, point, weight, directions, ptr, block):
-    """Sparsity of the rows (one per contact and direction), and the gradients and points to chain."""
-    n, d = directions.shape[0], directions.shape[1]
-    entries = 0
-    for e in range(len(point)):
-        entries += ptr[point[e] + 1] - ptr[point[e]]
-    indptr, indices = np.zeros(n * d + 1, np.int64), np.empty(3 * d * entries, np.int64)
-    gradient, points = np.empty((d * len(point), 3)), np.empty(d * len(point), np.int64)
-    k, e = 0, 0
-    for row in range(n * d):
-        i, a = row // d, row % d
-        for s in range(row_ptr[i], row_ptr[i + 1]):
-            points[e] = point[s]
-            for c in range(3):
-                gradient[e, c] = weight[s] * directions[i, a, c]
-            e += 1
-            for b in range(ptr[point[s]], ptr[point[s] + 1]):
-                for c in range(3):
-                    indices[k] = 3 * block[b] + c
-                    k += 1
-        indptr[row + 1] = k
-    return indptr, indices, gradient, points
+def each(item: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sums of one item each, see `Contacts.summed`."""
+    return np.arange(len(item) + 1), item, np.ones(len(item))

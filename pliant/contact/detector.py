@@ -15,6 +15,7 @@ from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.curvature import add_curvature
 from pliant.contact.gather import gather
 from pliant.contact.keeping import BESIDE, kept
+from pliant.contact.memo import Memo
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.obstacles.obstacle import INF
 from pliant.contact.samples import Samples
@@ -61,13 +62,13 @@ class Detector:
         self.alarm = ALARM * robot.length if alarm is None else positive(alarm, "alarm distance")
         self.margin = MARGIN * robot.length if margin is None else non_negative(margin, "margin")
         obstacles = tuple(obstacles)
-        chosen = _chosen_samples(robot, samples, obstacles)
+        chosen = chosen_samples(robot, samples, obstacles)
         self.soft = _soft_opponents(robot, chosen, self_contact, between_bodies)
         self._skins = self._make_skins()
         self.cloud = Cloud(robot, chosen, self._skins)
         self._search = SoftSearch(self.cloud, self._skins, self.soft)
         self._dense: tuple[Cloud, SoftSearch] | None = None
-        self.version = 0  # counts changes of the obstacles
+        self.version, self._last = 0, Memo()  # counts changes of the obstacles; what was found last
         self._slots = {o.name: k for k, o in enumerate(self.soft)}
         self._obstacles: dict[str, Obstacle] = {}
         self._friction: dict[str, float] = {}
@@ -155,6 +156,11 @@ class Detector:
     def detect(self, q: np.ndarray, reach: float | None = None) -> Contacts:
         """Contacts at the robot's coordinates q with a gap below `reach` [m], by default the alarm distance."""
         limit = self.alarm if reach is None else positive(reach, "reach")
+        # The end of a step in time is the beginning of the next.
+        return self._last(lambda: self._detected(q, limit), q, limit, self.version)
+
+    def _detected(self, q: np.ndarray, limit: float) -> Contacts:
+        """Contacts at q with a gap below `limit` [m]."""
         cloud, soft = self.cloud, len(self.soft)
         if self._nothing is not None:
             return self._nothing
@@ -268,7 +274,7 @@ def _free_name(kind: str, taken: set[str]) -> str:
     return name
 
 
-def _chosen_samples(
+def chosen_samples(
     robot: Any, samples: Samples | Sequence[Samples] | None, obstacles: Sequence[Obstacle]
 ) -> dict[int, Samples]:
     """Samples by body number, in that order."""

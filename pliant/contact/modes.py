@@ -20,7 +20,10 @@ import numpy as np
 from numba import njit
 
 from pliant.algebra import SparseRows
-from pliant.contact.contacts import Contacts, Stencil
+from pliant.contact.checks import frozen_view
+from pliant.contact.contacts import Contacts, Stencil, each
+from pliant.contact.softening import Softening, together
+from pliant.contact.sums import add_squares
 from pliant.errors import InputError
 
 FAINT = 1e-4  # of the largest force: modes that push next to nothing
@@ -40,6 +43,13 @@ class Shares(NamedTuple):
         """Ψ̃ᵀ values, (k,) or (k, 3)."""
         weighted = (values[self.contact].T * self.value).T
         return np.add.reduceat(weighted, self.ptr[:-1], axis=0) if len(self.ptr) > 1 else weighted[:0]
+
+    def chosen(self, which: np.ndarray) -> Shares:
+        """Those of some modes, by place."""
+        count = np.diff(self.ptr)[which]
+        ptr = np.concatenate([[0], np.cumsum(count)])
+        entry = np.repeat(self.ptr[which] - ptr[:-1], count) + np.arange(ptr[-1])
+        return Shares(ptr, self.contact[entry], self.value[entry])
 
     def spread(self, force: np.ndarray, count: int) -> np.ndarray:
         """Ψ̃ force, (count,)."""
@@ -76,9 +86,10 @@ class Modes(Contacts):
         """Ψ̃ᵀH, (k, ndof)."""
         if weight is not None:
             raise InputError("weight", expected="None: modes have no stencil", got="an array")
-        H = self.inner.rows(q)
-        found = _combined(H.indptr, H.indices, H.data, *self.shares, H.shape[1])
-        return SparseRows(*found, (len(self), H.shape[1]))
+        return super().rows(q)
+
+    def _rows(self, q: np.ndarray) -> SparseRows:
+        return self.inner.summed(q, self.shares)
 
     def told(self, force: np.ndarray) -> tuple[Contacts, np.ndarray]:
         """The inner contacts, and their forces λ = Ψ̃β (n,) [N]."""
@@ -86,10 +97,7 @@ class Modes(Contacts):
 
     def chosen(self, which: np.ndarray) -> Modes:
         """Some of these modes, by place."""
-        count = np.diff(self.shares.ptr)[which]
-        ptr = np.concatenate([[0], np.cumsum(count)])
-        entry = np.repeat(self.shares.ptr[which] - ptr[:-1], count) + np.arange(ptr[-1])
-        shares = Shares(ptr, self.shares.contact[entry], self.shares.value[entry])
+        shares = self.shares.chosen(which)
         return Modes.of(self.index[which], self.gap[which], self.size, self.inner, shares, self.fade)
 
     def followed(self, seen: np.ndarray, q: np.ndarray) -> Modes:
@@ -98,26 +106,38 @@ class Modes(Contacts):
         change = self.shares.mean(inner.gap - self.inner.gap)
         return replace(self, inner=inner, gap=self.gap + change, position=self.shares.mean(inner.position))
 
-    def yielding(
-        self, force: np.ndarray, q: np.ndarray, *, exact: bool = False
-    ) -> tuple[SparseRows, np.ndarray] | None:
-        """U (r, ndof) and C⁻¹ (r, r) of the curvature UᵀCU of modes that push with `force` (k,) [N]; None if they have none.
+    def stiffen(
+        self, K: np.ndarray, force: np.ndarray, q: np.ndarray, *, scale: float = 1.0, exact: bool = False
+    ) -> Softening | None:
+        """The curvature of modes that push with `force` (k,) [N], see `Contacts.stiffen`.
 
-        diag s − s sᵀ sees differences only: rows are gaps less that of the largest share, C⁻¹ = ℓ/β (diag 1/s + 11ᵀ/s_largest).
+        Where K has room it gains stiff Hᵀdiag(Ψ̃)H, stiff = β/ℓ. What is left are the rows of contacts without room, and each
+        mode's own row with −stiff. Modes for which there is no room at all see differences, see `_differing`.
         """
-        pushing = np.flatnonzero(force > FAINT * force.max(initial=0.0))
-        if not len(pushing) or not np.isfinite(self.fade):
+        if not np.isfinite(self.fade) or not force.any():
             return None
-        first, second, C_inverse = _differences(
-            *self.shares, pushing, force, self.fade, TINY if exact else SMALL
-        )
-        if not len(first):
-            return None
-        H = self.inner.rows(q)
+        pushing = (np.diff(self.shares.ptr) > 1) & (force > FAINT * force.max())
+        stiff, P, s = np.where(pushing, scale / self.fade * force, 0.0), self.points, self.inner.stencil
+        roomy, left, factor = add_squares(
+            K, tuple(self.shares), stiff, tuple(s), self.inner.normal, P.arrays, P.keys, P.blocks, frozen_view(q)
+        )  # fmt: skip
+        rest = (self.inner.summed(q, each(left)), 1.0 / factor) if len(left) else None
+        others = np.flatnonzero(pushing & ~roomy)
+        if len(others):
+            differing = self._differing(others, stiff, q, exact)
+            rest = differing if rest is None else together(rest, differing)
+        mine = np.flatnonzero(roomy)
+        return Softening(mine, -1.0 / stiff[mine], rest) if len(mine) or rest is not None else None
+
+    def _differing(
+        self, pushing: np.ndarray, stiff: np.ndarray, q: np.ndarray, exact: bool
+    ) -> tuple[SparseRows, np.ndarray]:
+        """Of modes `pushing`, with stiff = β/ℓ (k,): diag s − s sᵀ sees differences only, so that rows U (r, ndof) are gaps less
+        that of the largest share, and C⁻¹ = (diag 1/s + 11ᵀ/s_largest)/stiff."""
+        first, second, C_inverse = _differences(*self.shares, pushing, stiff, TINY if exact else SMALL)
         pair = np.column_stack([first, second]).ravel()
         sums = 2 * np.arange(len(first) + 1), pair, np.tile([1.0, -1.0], len(first))
-        U = _combined(H.indptr, H.indices, H.data, *sums, H.shape[1])
-        return SparseRows(*U, (len(first), H.shape[1])), C_inverse
+        return self.inner.summed(q, sums), C_inverse
 
 
 @njit(cache=True, error_model="numpy")
@@ -158,32 +178,8 @@ def faded(mode_ptr, contact, value, offset, gap, reach, fade):
 
 
 @njit(cache=True, error_model="numpy")
-def _combined(indptr, indices, data, ptr, contact, share, columns):
-    """Sums of rows: row j is Σ share · row contact over ptr[j]:ptr[j+1]; every column once."""
-    rows = len(ptr) - 1
-    most = 0
-    for s in range(len(contact)):
-        most += indptr[contact[s] + 1] - indptr[contact[s]]
-    out_ptr, out_indices, out_data = np.zeros(rows + 1, np.int64), np.empty(most, np.int64), np.empty(most)
-    place = np.full(columns, -1)
-    k = 0
-    for j in range(rows):
-        first = k
-        for s in range(ptr[j], ptr[j + 1]):
-            i = contact[s]
-            for e in range(indptr[i], indptr[i + 1]):
-                c = indices[e]
-                if place[c] < first:
-                    place[c], out_indices[k], out_data[k] = k, c, 0.0
-                    k += 1
-                out_data[place[c]] += share[s] * data[e]
-        out_ptr[j + 1] = k
-    return out_ptr, out_indices[:k].copy(), out_data[:k].copy()
-
-
-@njit(cache=True, error_model="numpy")
-def _differences(ptr, contact, share, pushing, force, fade, small):
-    """Pairs of contacts (r,): each of a pushing mode and that of its largest share; and C⁻¹ (r, r), see `Modes.yielding`."""
+def _differences(ptr, contact, share, pushing, stiff, small):
+    """Pairs of contacts (r,): each of a pushing mode and that of its largest share; and C⁻¹ (r, r), see `Modes._differing`."""
     count = 0
     for j in pushing:
         largest = share[ptr[j] : ptr[j + 1]].max()
@@ -202,7 +198,7 @@ def _differences(ptr, contact, share, pushing, force, fade, small):
         for s in range(ptr[j], ptr[j + 1]):
             if s != m and share[s] > small * share[m]:
                 first[k], second[k] = contact[s], contact[m]
-                C_inverse[k, k] = fade / (force[j] * share[s])
+                C_inverse[k, k] = 1.0 / (stiff[j] * share[s])
                 k += 1
-        C_inverse[begin:k, begin:k] += fade / (force[j] * share[m])
+        C_inverse[begin:k, begin:k] += 1.0 / (stiff[j] * share[m])
     return first, second, C_inverse

@@ -7,18 +7,18 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from pliant.algebra import SparseRows
 from pliant.contact.basis import ContactBasis
-from pliant.contact.candidates import measure
-from pliant.contact.checks import frozen, frozen_view, positive
+from pliant.contact.candidates import gathered, measure
+from pliant.contact.checks import frozen, frozen_view
 from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.detector import Detector
 from pliant.contact.gather import gather
 from pliant.contact.keeping import BESIDE
 from pliant.contact.modes import TINY, Modes, Shares, faded
 from pliant.contact.obstacles import Obstacle
+from pliant.contact.softening import together
 from pliant.contact.stack import Stack
 from pliant.contact.turning import turning
 from pliant.errors import InputError
@@ -62,6 +62,7 @@ class ReducedDetector(Detector):
             first += len(nodes)
         self._points = Stack(robot, parts)
         self._soft = int((basis.touched >= 0).sum())
+        self._before, self._least = np.zeros((self._points.size, 3)), np.full(self._soft, -np.inf)
         self._ptr, self._corner = frozen(np.concatenate([[0], np.cumsum(counts)]), int), frozen(corner, int)
         self._sample, self._slots_of = frozen(basis.sample[order], int), basis.slot[order]
         mode, contact = np.nonzero(basis.modes[order].T)
@@ -82,15 +83,15 @@ class ReducedDetector(Detector):
         # By the detector's own slots: obstacles may have come in another order.
         own = [self._slots.get(name, -1) for name in self.basis.opponents]
         self._opponent = frozen(np.array(own)[self._slots_of], int)
-        self._off = np.zeros(len(self._sample))
+        off = np.zeros(len(self._sample))
         for obstacle, mine in self._known:
-            self._off[mine] = 0.0 if obstacle.convex else self.margin
+            off[mine] = 0.0 if obstacle.convex else self.margin
+        self._off = frozen(off)
 
     # Detection
 
-    def detect(self, q: np.ndarray, reach: float | None = None) -> Contacts:
-        """Modes at the robot's coordinates q with a contact nearer than `reach` [m], then contacts that no mode covers."""
-        limit = self.alarm if reach is None else positive(reach, "reach")
+    def _detected(self, q: np.ndarray, limit: float) -> Contacts:
+        """Modes at the robot's coordinates q with a contact nearer than `limit` [m], then contacts that no mode covers."""
         p = self._positions(self, q)
         gap, normal, corners, weights = self._measured(p, limit)
         basis = self.basis
@@ -120,7 +121,8 @@ class ReducedDetector(Detector):
         gap, normal = np.full(n, np.inf), np.zeros((n, 3))
         corners, weights = np.zeros((n, 3), np.int64), np.zeros((n, 3))
         measure(
-            p, self._sample[:soft], self.cloud.radius, self._ptr, self._corner, limit, gap, normal, corners, weights
+            p, self._before, self._sample[:soft], self.cloud.radius, self._ptr, self._corner, limit, self._least,
+            gap, normal, corners, weights,
         )  # fmt: skip
         for obstacle, mine in self._known:
             sample = self._sample[mine]
@@ -132,19 +134,12 @@ class ReducedDetector(Detector):
 
     def _contacts(self, p, live, gap, normal, corners, weights) -> Contacts:
         """The contacts `live` of the basis."""
-        n, soft = len(live), live < self._soft
-        ptr = np.concatenate([[0], np.cumsum(np.where(soft, 4, 1))])
-        point, weight = np.empty(ptr[-1], np.int64), np.empty(ptr[-1])
-        point[ptr[:-1]], weight[ptr[:-1]] = self._sample[live], 1.0
-        at = ptr[:-1][soft, None] + np.arange(1, 4)
-        point[at], weight[at] = corners[live[soft]], -weights[live[soft]]
-        sample, opponent = self._sample[live], self._opponent[live]
-        index = opponent * self.cloud.size + sample
-        tangents, none = np.zeros((n, 2, 3)), np.zeros(n)  # asked for by `bent` only
-        return Contacts(
-            index, sample, opponent, gap[live], normal[live], p[sample], tangents, none, self._off[live],
-            Stencil(ptr, point, weight), self._points, super().size, self.opponents,
+        index, sample, opponent, gaps, normals, position, margin, *stencil = gathered(
+            live, self._soft, self._sample, self._opponent, self._off, gap, normal, corners, weights, p, self.cloud.size
         )  # fmt: skip
+        tangents, none = np.zeros((len(live), 2, 3)), np.zeros(len(live))  # asked for by `bent` only
+        of_each = index, sample, opponent, gaps, normals, position, tangents, none, margin
+        return Contacts(*of_each, Stencil(*stencil), self._points, super().size, self.opponents)
 
     def _plain(self, p: np.ndarray, limit: float) -> Contacts:
         """Contacts with obstacles that the basis does not know."""
@@ -181,11 +176,13 @@ class ReducedDetector(Detector):
         strong = np.where(each > TINY * each.max(), each, 0.0)
         inner = replace(inner, tangents=_tangents(inner.normal)) if exact else inner
         turned = turning(inner, strong, q) if exact else None
-        yielding = contacts.yielding(force, q, exact=exact)
-        K = self._curved(K, inner, each, q)
-        if turned is None or yielding is None:
-            return K, yielding if turned is None else turned
-        return K, (turned[0].above(yielding[0]), np.asarray(block_diag(turned[1], yielding[1])))
+        curved = self._curved(K, inner, each, q)
+        K = K.copy() if curved is K else curved
+        softening = contacts.stiffen(K, force, q, exact=exact)
+        if softening is None:
+            return K, turned
+        change = softening.change(contacts.rows(q))
+        return K, change if turned is None else together(turned, change)
 
 
 def _tangents(normal: np.ndarray) -> np.ndarray:

@@ -6,12 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numba import njit
 
+from pliant.contact.checks import frozen, frozen_view
+from pliant.contact.memo import Memo
 from pliant.points import Points
 
 
 class Stack:
-    """P points; point i hangs on blocks block[ptr[i]:ptr[i+1]] of the robot's dq, see `Points`."""
+    """P points; point i hangs on blocks block[ptr[i]:ptr[i+1]] of the robot's dq, see `Points`.
+
+    Entry s of the support has ∂p/∂dq = R still[s], R (3, 3) at q[turn[s]:turn[s]+9]; R = I where turn is −1.
+    keys (nb,): row · blocks + column of the blocks that K has.
+    """
 
     def __init__(self, robot: Any, parts: Sequence[Points]) -> None:
         number = {id(body): n for n, body in enumerate(robot.bodies)}
@@ -25,7 +32,12 @@ class Stack:
         self.plain = np.concatenate([part.plain for part in parts])
         self.turns = any(part.rotates for part in parts)
         self._still = None if self.turns else self._stacked(robot.rest.q)
-        self._last = np.zeros(0), np.zeros((0, 3, 3))  # coordinates, and the Jacobian there
+        self._known, self._sums = Memo(), self._as_sums()
+        self.turn = np.concatenate([_turn(part, span.start) for part, span in self._parts])
+        self.still = _unturned(self._stacked(robot.rest.q), self.turn, robot.rest.q)
+        self.arrays = self.ptr, self.block, self.plain, self.weight, self.still, self.turn
+        self.blocks = int(robot.ndof) // 3
+        self.keys = robot.pattern.rows * self.blocks + robot.pattern.cols
         self.hinged = np.concatenate([_hinged(part) for part in parts])  # (P,) points that hang on a rotation
         free = np.concatenate([body.free.reshape(-1, 3).any(axis=1) for body in robot.bodies])
         moved = np.repeat(np.arange(self.size), np.diff(self.ptr))[free[self.block]]
@@ -36,15 +48,27 @@ class Stack:
         if len(self._parts) == 1:
             part, span = self._parts[0]
             return part.position(q[span])
+        if self._sums is not None:
+            return sums_of(frozen_view(q), *self._sums)
         return np.concatenate([part.position(q[span]) for part, span in self._parts])
+
+    def _as_sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """ptr, place in the robot's q and weight of the nodes that points are sums of; None where bodies are reduced."""
+        if any(part.dense is not None for part, _ in self._parts):
+            return None
+        ptr = np.cumsum(np.concatenate([[0], *(np.diff(part.node_ptr) for part, _ in self._parts)]))
+        place = np.concatenate([span.start + 3 * part.node_index for part, span in self._parts])
+        return (
+            frozen(ptr, int),
+            frozen(place, int),
+            frozen(np.concatenate([p.node_weight for p, _ in self._parts])),
+        )
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
         """∂p/∂dq on the support, (entries, 3, 3); constant unless points hang on rigid regions."""
         if self._still is not None:
             return self._still
-        if not np.array_equal(self._last[0], q):  # asked for several times in a step
-            self._last = q.copy(), self._stacked(q)
-        return self._last[1]
+        return self._known(lambda: self._stacked(q), q)
 
     def second(self, q: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Σ fᵢ·∂²pᵢ/∂dq² under forces f (P, 3) [N]: blocks of dq (k,), rotations all, and (k, 3, 3) on each of them."""
@@ -61,7 +85,34 @@ class Stack:
         return np.concatenate([part.jacobian(q[span]) for part, span in self._parts])
 
 
+def _turn(part: Points, start: int) -> np.ndarray:
+    """Where in the robot's q, of which the body's begins at `start`, the rotation of each entry stands; −1 for none."""
+    place = np.full(len(part.block), -1)
+    poses = start + 3 * len(part.owner.node_block)
+    place[part.turning] = poses + 12 * part.region[part.turning] + 3
+    return place
+
+
+def _unturned(J: np.ndarray, turn: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """RᵀJ of the entries that turn, with R as in q."""
+    J, mine = np.array(J), turn >= 0
+    R = q[turn[mine, None] + np.arange(9)].reshape(-1, 3, 3)
+    J[mine] = np.einsum("ska,skb->sab", R, J[mine])
+    return J
+
+
 def _hinged(part: Points) -> np.ndarray:
     mask = np.zeros(len(part), bool)
     mask[part.entry_point[part.turning]] = part.rotates
     return mask
+
+
+@njit(cache=True, error_model="numpy")
+def sums_of(q, ptr, place, weight):
+    """Points (P, 3) that are sums of weight · q[place:place+3] over ptr[i]:ptr[i+1]."""
+    p = np.zeros((len(ptr) - 1, 3))
+    for i in range(len(p)):
+        for k in range(ptr[i], ptr[i + 1]):
+            for c in range(3):
+                p[i, c] += weight[k] * q[place[k] + c]
+    return p

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from pliant.algebra import Pattern
 from pliant.contact.basis import ContactBasis
-from pliant.contact.detector import Detector
+from pliant.contact.detector import Detector, chosen_samples
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.reduced import ReducedDetector
+from pliant.contact.room import with_room
 from pliant.contact.samples import Samples
 from pliant.mesh import Surface
 
@@ -38,6 +40,12 @@ class Surroundings:
         """Whether there is nothing to touch, nor any option to be checked."""
         alone = len(robot.bodies) == 1 or self.between_bodies is False
         return alone and not (self.obstacles or self.self_contact or self.samples or self.friction)
+
+    def with_room(self, robot: Any, pattern: Pattern) -> Pattern:
+        """The robot's pattern of K, with room for what contacts couple where that is cheap, see `room`."""
+        if self.basis is None:
+            return pattern
+        return with_room(robot, pattern, self.basis, chosen_samples(robot, self.samples, self.obstacles))
 
     def detector(self, robot: Any, obstacles: Obstacle | Iterable[Obstacle] = ()) -> Detector:
         """The detector of a robot in these surroundings, with more obstacles."""

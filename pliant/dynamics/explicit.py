@@ -56,9 +56,9 @@ def central(
         allowance, more = np.minimum(contacts.gap + model.recovery * half, 0.0), len(linear.delta) - rows
         conditions = conditions.with_contacts(contacts.friction, allowance, more)
         start = np.concatenate([start, now.carried(contacts, more)])
-    free, delta, W, H = work.timed("condense", condense, factor, linear, conditions)
-    effort = work.timed("solve", solve, W, delta, conditions, start)
-    u, lam = work.timed("recover", recover, factor, free, H, effort, conditions)
+    condensed, delta = work.timed("condense", condense, factor, linear, conditions)
+    effort = work.timed("solve", solve, condensed.W, delta, conditions, start)
+    u, lam = work.timed("recover", recover, condensed, effort, conditions)
     touching, push = pushes(contacts, lam[rows:])
     motion = Motion(
         q=robot.retract(q, u),

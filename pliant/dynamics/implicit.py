@@ -9,7 +9,7 @@ For backward Euler this is A = M + hD + h²K, A dv = h r + … + h Hᵀλ and W 
 and everything that works on K, r and H (condensation, contact, the inverse model) works on K̃, r̃ and H. The first linearisation
 is made where the step begins, at the v that leads there, so that the tangent of one step is where the last one ended.
 
-A step from top to bottom is  begin → start → moving → condensed → (any solver of matrices) → settled → arrive.
+A step from top to bottom is  begin → start → moving → settle → arrive.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pliant.algebra import Factor, NotPositiveDefinite, SparseRows
+from pliant.algebra import Factor, NotPositiveDefinite
 from pliant.contact import Contacts
 from pliant.dynamics.model import Model, one_sided
 from pliant.dynamics.motion import Motion, Past, pushes
@@ -36,13 +36,14 @@ from pliant.step import (
 )
 
 TURNS = 3  # fixed-point iterations on the gyroscopic forces, which make no symmetric tangent
+ROUNDING = 1e-15  # of the largest force: what is no change of them
 
 
 @dataclass(frozen=True)
 class Task:
     """One step: from where, with what laws, how long [s], and the contacts at its beginning.
 
-    `allowance` (by contact index) is what gaps may be at the end, ≤ 0 [m].
+    `allowance` (n,) is what the gaps of these contacts may be at the end, ≤ 0 [m]; others must not be below zero.
     """
 
     now: Motion
@@ -71,17 +72,11 @@ class Moving:
 
 @dataclass(frozen=True)
 class Condensed:
-    """The step as its rows see it: δ⁺ = delta + W λ of the solved rows, their H, and the motion u without them.
+    """The step as its solved rows see it: δ⁺ = delta + W λ; `shift`: what K̃'s diagonal was raised by, relative to its mean."""
 
-    `factor` is that of K̃; `shift` what its diagonal was raised by, relative to its mean.
-    """
-
-    factor: Factor
-    shift: float
-    H: SparseRows
     W: np.ndarray
     delta: np.ndarray
-    free: np.ndarray
+    shift: float
 
 
 @dataclass(frozen=True)
@@ -102,7 +97,7 @@ def begin(model: Model, now: Motion, conditions: Conditions, step: float, *, fal
     """The step to be taken from `now`; `falling`: see `Model.look`."""
     contacts, allowance = model.look(now.q, now.v, step, falling=falling), np.zeros(0)
     if contacts is not None:
-        allowance = contacts.spread(np.minimum(contacts.gap + model.recovery * step, 0.0))
+        allowance = np.minimum(contacts.gap + model.recovery * step, 0.0)
     return Task(now, conditions, step, model.scheme.begin(now, step), contacts, allowance)
 
 
@@ -169,11 +164,16 @@ def moving(
     if contacts is not None:
         linear = linear.with_contacts(contacts, task.now.q)
         rows = len(linear.delta) - len(at.delta)
-        conditions = conditions.with_contacts(contacts.friction, task.allowance[contacts.index], rows)
+        allowed = task.allowance
+        if contacts is not task.contacts:
+            assert task.contacts is not None
+            allowed = contacts.carried(task.contacts, allowed)
+        conditions = conditions.with_contacts(contacts.friction, allowed, rows)
         pushing = task.now.carried(contacts, rows)
-        lam, yielding = np.concatenate([lam, pushing]), contacts.yielding(pushing, at.q)
-        if yielding is not None:
-            linear = replace(linear, turning=(yielding[0], s / h * yielding[1]))
+        lam, softening = np.concatenate([lam, pushing]), contacts.stiffen(K, pushing, at.q, scale=h / s)
+        if softening is not None:
+            turning, own = softening.change(contacts.rows(at.q)), len(at.delta) + softening.own
+            linear = replace(linear, turning=turning, own=own)
     if s != h:
         linear, conditions = _to_the_end(linear, conditions, v, stage)
     return Moving(v, pose, linear, conditions, contacts, lam)
@@ -190,8 +190,10 @@ def _to_the_end(
     return replace(linear, delta=ahead), replace(conditions, imposed=rest, compliance=compliance)
 
 
-def condensed(model: Model, task: Task, here: Moving, guess: np.ndarray, work: Workspace) -> Condensed:
-    """Factorise and condense: δ⁺ = δ_free + W λ of the rows that are solved for, given efforts included."""
+def factorised(
+    model: Model, task: Task, here: Moving, guess: np.ndarray, work: Workspace
+) -> tuple[Factor, float, Linear]:
+    """The factor of K̃, what its diagonal was raised by, and the linearised step with the gyroscopic forces in r̃."""
     assert here.linear.K is not None
     shift = 0.0
     try:
@@ -201,42 +203,65 @@ def condensed(model: Model, task: Task, here: Moving, guess: np.ndarray, work: W
     except NotPositiveDefinite:  # buckling faster than the step: the certificate says so
         factor, shift = work.timed("factorise", factorise_shifted, model.robot, here.linear.K, work)
     # Gyroscopic forces are small: what low-rank changes of K would do to them is smaller still.
-    linear = work.timed("condense", _turning, model, task, here, work.factor or factor, guess)
-    free, delta, W, H = work.timed("condense", condense, factor, linear, here.conditions)
-    return Condensed(factor, shift, H, W, delta, free)
+    return factor, shift, work.timed("condense", _turning, model, task, here, work.factor or factor, guess)
 
 
-def settled(
-    model: Model, task: Task, here: Moving, system: Condensed, effort: np.ndarray, work: Workspace
-) -> Found:
-    """Where the efforts of the solved rows lead."""
-    u, lam = work.timed("recover", recover, system.factor, system.free, system.H, effort, here.conditions)
+def condensed(model: Model, task: Task, here: Moving, guess: np.ndarray, work: Workspace) -> Condensed:
+    """Factorise and condense: δ⁺ = δ_free + W λ of the rows that are solved for, given efforts included."""
+    factor, shift, linear = factorised(model, task, here, guess, work)
+    rows, delta = work.timed("condense", condense, factor, linear, here.conditions)
+    return Condensed(rows.W, delta, shift)
+
+
+def settle(model: Model, task: Task, here: Moving, guess: np.ndarray, work: Workspace) -> Found:
+    """Factorise, condense, solve, recover: the velocity and the efforts of the linearised step.
+
+    Contacts that seem to stay open are left out, until none of them would be penetrated: the solution is that of all.
+    """
+    factor, shift, linear = factorised(model, task, here, guess, work)
+    conditions, staying = here.conditions, _staying_open(task, here)
+    while True:
+        now = replace(conditions, given=conditions.given | staying) if staying.any() else conditions
+        rows, delta = work.timed("condense", condense, factor, linear, now)
+        effort = work.timed("solve", solve, rows.W, delta, now, here.start)
+        u, lam = work.timed("recover", recover, rows, effort, now)
+        closed = staying & (linear.delta + linear.H.dot(u) < conditions.imposed)
+        if not closed.any():
+            break
+        staying = staying & ~closed
     v = here.v + u / task.stage.reach
     q = model.robot.retract(task.now.q, task.stage.shift + task.stage.step * v)
     contact = np.arange(len(lam)) >= len(task.now.effort)
     push = here.linear.H.transpose_dot(np.where(contact, lam, 0.0)) + here.extra
     motion = float(np.abs(model.robot.reach * u).max(initial=0.0))
-    return Found(q, v, lam, here.contacts, push, system.factor, motion, system.shift)
+    return Found(q, v, lam, here.contacts, push, factor, motion, shift)
 
 
-def settle(model: Model, task: Task, here: Moving, guess: np.ndarray, work: Workspace) -> Found:
-    """Factorise, condense, solve, recover: the velocity and the efforts of the linearised step."""
-    system = condensed(model, task, here, guess, work)
-    effort = work.timed("solve", solve, system.W, system.delta, here.conditions, here.start)
-    return settled(model, task, here, system, effort, work)
+def _staying_open(task: Task, here: Moving) -> np.ndarray:
+    """Contact rows (m,) that do not push, and do not touch at the velocity at hand; none where there is friction."""
+    staying = np.zeros(len(here.linear.delta), bool)
+    rows = len(task.now.effort)
+    if here.contacts is None or len(here.conditions.friction) and here.conditions.friction.any():
+        return staying
+    ahead = here.linear.delta + here.linear.H.dot(task.step * task.now.v) - here.conditions.imposed
+    staying[rows:] = (here.start[rows:] == 0.0) & (np.minimum(ahead, here.linear.delta)[rows:] > 0.0)
+    return staying
 
 
 def _turning(model: Model, task: Task, here: Moving, factor: Factor, guess: np.ndarray) -> Linear:
     """With gyroscopic forces in r̃, at the velocity that they lead to themselves."""
-    linear, conditions, v = here.linear, here.conditions, guess
-    for _ in range(TURNS):
-        c = model.inertia.gyroscopic(here.pose, v)
+    conditions, r, v, c = here.conditions, here.linear.r, guess, np.zeros(0)
+    given = here.linear.H.transpose_dot(np.where(conditions.given, conditions.effort, 0.0))
+    nothing = ROUNDING * float(np.abs(r).max(initial=0.0))
+    for turn in range(TURNS):
+        if turn > 0:
+            v = here.v + factor.solve(r - c + given) / task.stage.reach
+        before, c = c, model.inertia.gyroscopic(here.pose, v)
         if c is None:
             return here.linear
-        linear = replace(here.linear, r=here.linear.r - c)
-        given = linear.H.transpose_dot(np.where(conditions.given, conditions.effort, 0.0))
-        v = here.v + factor.solve(linear.r + given) / task.stage.reach
-    return linear
+        if float(np.abs(c - before if turn > 0 else c).max(initial=0.0)) <= nothing:
+            break
+    return replace(here.linear, r=r - c)
 
 
 def arrive(model: Model, task: Task, found: Found, z: np.ndarray) -> Motion:

@@ -46,6 +46,8 @@ class Model:
 
     def _closing(self, found: Contacts, q: np.ndarray, dq: np.ndarray) -> Contacts:
         """Without pairs of the robot's own bodies that are far apart and do not come nearer: there may be very many."""
+        if not len(found.stencil.point):  # modes
+            return found
         far = (np.diff(found.stencil.ptr) == 4) & (found.gap > self.detector.alarm)
         if not far.any():
             return found

@@ -59,10 +59,10 @@ class Motion(State):
         """The last forces of contacts found now, (rows,) [N]: n normal ones, and if rows = 3n those along the tangents."""
         n = len(contacts)
         force = np.zeros((n, 3))
-        _, here, there = np.intersect1d(
-            contacts.index, self.touching, assume_unique=True, return_indices=True
-        )
-        force[here] = self.push[there]
+        if n and len(self.touching):
+            place = np.minimum(np.searchsorted(contacts.index, self.touching), n - 1)  # both ascend
+            known = contacts.index[place] == self.touching
+            force[place[known]] = self.push[known]
         normal = np.einsum("ki,ki->k", contacts.normal, force)
         if rows == n:
             return normal
