@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import warnings
 
 import numpy as np
 import pytest
 
-from pliant.errors import ConvergenceError, InputError
+from pliant.errors import ConvergenceError, InputError, PliantError
 
 gymnasium = pytest.importorskip("gymnasium")
 import pliant.learning as learning  # noqa: E402
@@ -146,8 +147,23 @@ def test_the_search_improves_and_repeats():
     assert curve.returns[-1] > 0.6 * curve.returns[0]  # they are negative
     assert curve.returns.max() > -4.0 > curve.returns[0] and curve.success[np.argmax(curve.returns)] == 1.0
     assert curve.policy.matrix[0, 0] < 0  # back to the middle
-    again = learning.search("Slide-v0", iterations=20, directions=8, best=4, seed=3)
-    assert np.array_equal(curve.returns, again.returns)
+    again = learning.search("Slide-v0", iterations=20, directions=8, best=4, seed=3, processes=2)
+    assert np.array_equal(curve.returns, again.returns) and np.array_equal(curve.steps, again.steps)
+
+
+class Crash(Slide):
+    """Ends its process."""
+
+    def step(self, action):
+        os._exit(1)
+
+
+gymnasium.register("Crash-v0", entry_point=Crash)
+
+
+def test_a_search_that_loses_a_process_says_so():
+    with pytest.raises(PliantError, match="Crash-v0"):
+        learning.search("Crash-v0", iterations=1, directions=1, best=1, processes=2)
 
 
 def test_the_curve_is_drawn(tmp_path):

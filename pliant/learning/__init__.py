@@ -31,12 +31,14 @@ def register() -> None:
         raise MissingExtraError("Learning", "learning") from error
     for name, (where, steps) in ENVIRONMENTS.items():
         if name not in gymnasium.registry:
-            gymnasium.register(id=name, entry_point=where, max_episode_steps=steps)
+            many = f"pliant.learning.vectorised:{where.split(':')[1]}"
+            gymnasium.register(name, entry_point=where, vector_entry_point=many, max_episode_steps=steps)
 
 
 if TYPE_CHECKING:
     from pliant.learning.environment import Environment, Saved
     from pliant.learning.searching import Curve, Policy, search
+    from pliant.learning.vectorised import Vector, vector
 else:
     __getattr__ = lazy(
         __name__,
@@ -46,8 +48,20 @@ else:
             "Curve": "pliant.learning.searching",
             "Policy": "pliant.learning.searching",
             "search": "pliant.learning.searching",
+            "Vector": "pliant.learning.vectorised",
+            "vector": "pliant.learning.vectorised",
         },
     )
 register()
 
-__all__ = ["ENVIRONMENTS", "Curve", "Environment", "Policy", "Saved", "register", "search"]
+__all__ = [
+    "ENVIRONMENTS",
+    "Curve",
+    "Environment",
+    "Policy",
+    "Saved",
+    "Vector",
+    "register",
+    "search",
+    "vector",
+]

@@ -102,8 +102,8 @@ class Environment(gymnasium.Env):
         except ConvergenceError:
             return self._observation(), FAILED, True, False, {"is_success": False, "failed": True}
         reward, done = self.judged(before)
-        info = {"is_success": done, "failed": False}
-        return self._observation(), float(reward), self.over(), False, info
+        info = {"is_success": bool(done), "failed": False}
+        return self._observation(), float(reward), bool(self.over()), False, info
 
     def render(self) -> np.ndarray | None:
         """The picture (rows, columns, 3) of now, for render_mode="rgb_array"."""

@@ -10,7 +10,7 @@ import numpy as np
 from pliant.learning.environment import Environment
 from pliant.membrane.grasp import grasp
 from pliant.membrane.hand import soft_hand
-from pliant.membrane.moving_hand import OBJECT, PARTS, Moving, part
+from pliant.membrane.moving_hand import OBJECT, PARTS, Moving, Reading, part
 from pliant.membrane.simulation import PlanarState
 
 TIME_STEP = 0.02  # [s] of one action
@@ -39,6 +39,7 @@ class HandPlant:
 
     def __init__(self, moving: Moving) -> None:
         self.moving = moving
+        self._seen: Reading | None = None
 
     @property
     def state(self) -> PlanarState:
@@ -47,7 +48,14 @@ class HandPlant:
 
     @state.setter
     def state(self, state: PlanarState) -> None:
-        self.moving.simulation.state = state
+        self.moving.simulation.state, self._seen = state, None
+
+    @property
+    def seen(self) -> Reading:
+        """What there is to see now."""
+        if self._seen is None:
+            self._seen = self.moving.read()
+        return self._seen
 
     def step(self, targets: dict[str, float]) -> None:
         """One action."""
@@ -79,19 +87,19 @@ class HandInHand(Environment):
 
     def observed(self) -> np.ndarray:
         """Joints, object, way to the target."""
-        now, unit = self.moving.read(), 0.2 * self.hand.size
+        now, unit = self.simulation.seen, 0.2 * self.hand.size
         share = 2.0 * (now.joints - self.hand.lower) / (self.hand.upper - self.hand.lower) - 1.0
         away = self.task["target"] - now.pose[:2]
         return np.concatenate([share, now.pose[:2] / unit, 0.1 * now.velocity[:2] / unit, away / unit])
 
     def judged(self, before: Any) -> tuple[float, bool]:
         """Distance to the target."""
-        distance = float(np.linalg.norm(self.task["target"] - self.moving.read().pose[:2])) / self.hand.size
+        distance = float(np.linalg.norm(self.task["target"] - self.simulation.seen.pose[:2])) / self.hand.size
         return LOST if self.over() else -distance, distance < NEAR
 
     def over(self) -> bool:
         """Whether the object has been lost."""
-        return float(np.abs(self.moving.read().pose[:2]).max()) > AWAY * self.hand.size
+        return float(np.abs(self.simulation.seen.pose[:2]).max()) > AWAY * self.hand.size
 
     def picture(self) -> np.ndarray:
         """The fingers' paddles, the skins, the object and its target."""

@@ -13,16 +13,19 @@ over the best of them, σ the deviation of their returns. Which numbers are draw
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager, nullcontext
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 
-from pliant.errors import InputError
+from pliant.errors import InputError, PliantError
+from pliant.learning.crew import GUARD
 
 JUDGES = 10  # episodes, always the same, on which a policy is judged
 
@@ -84,7 +87,7 @@ def search(
         raise InputError("search", expected="positive numbers, best ≤ directions", got=got)
     random, shape = np.random.default_rng(seed), _shape(environment)
     matrix, steps, found = np.zeros(shape), 0, []
-    with _workers(processes) as run:
+    with _workers(environment, processes) as run:
         for k in range(iterations):
             changes = random.normal(size=(directions, *shape))
             seeds = random.integers(2**31, size=directions)
@@ -136,8 +139,6 @@ def episode(job: tuple[str, np.ndarray, int]) -> Outcome:
 
 def _environment(name: str) -> Any:
     if name not in _made:
-        import gymnasium
-
         _made[name] = gymnasium.make(name)
     return _made[name]
 
@@ -148,10 +149,19 @@ def _shape(name: str) -> tuple[int, int]:
 
 
 @contextmanager
-def _workers(processes: int) -> Iterator[Callable[[list[Any]], Iterator[Outcome]]]:
+def _workers(name: str, processes: int) -> Iterator[Callable[[list[Any]], Iterator[Outcome]]]:
     """`map` of episodes, in this process or in several."""
-    pool: Any = nullcontext()
-    if processes > 1:
-        pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
-    with pool as workers:
-        yield lambda jobs: workers.map(episode, jobs) if isinstance(workers, Executor) else map(episode, jobs)
+    if processes == 1:
+        yield lambda jobs: map(episode, jobs)
+        return
+    known = (gymnasium.spec(name),)
+    try:
+        with ProcessPoolExecutor(processes, get_context("spawn"), _know, known) as workers:
+            yield lambda jobs: workers.map(episode, jobs)
+    except BrokenProcessPool as error:
+        raise PliantError(f"A process of the search in {name!r} has ended. {GUARD}") from error
+
+
+def _know(spec: Any) -> None:
+    """In a new process: an environment that was registered in the one that started it."""
+    gymnasium.registry.setdefault(spec.id, spec)

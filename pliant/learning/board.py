@@ -1,0 +1,132 @@
+"""What a vector of environments and the processes that step them share: one record for each environment, and a queue.
+
+A record holds an action, what came of it, and the moment that the environment is in. A step depends on the moment alone, so that
+any process may take any environment, and which one does makes no difference to the numbers.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkstemp
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import PliantError
+from pliant.learning.environment import Environment, Saved
+
+STEP, RESET, SEEDED = range(
+    3
+)  # what to do with an environment; a reset goes on with its random numbers, or begins from a seed
+ROOM = 2**20  # bytes of a moment, at most; memory that is not written to is not taken
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How many environments and processes, and the numbers of an action and an observation."""
+
+    envs: int
+    processes: int
+    action: int
+    observation: int
+
+    @classmethod
+    def of(cls, envs: int, processes: int, spaces: tuple[Any, Any]) -> Shape:
+        """For spaces of observations and actions."""
+        return cls(envs, processes, spaces[1].shape[0], spaces[0].shape[0])
+
+    @property
+    def record(self) -> np.dtype:
+        """Of an environment. `seconds` is how long its last job took."""
+        return np.dtype(
+            [
+                ("job", "i8"),
+                ("seed", "u8"),
+                ("action", "f8", (self.action,)),
+                ("observation", "f4", (self.observation,)),
+                ("reward", "f8"),
+                ("terminated", "?"),
+                ("is_success", "?"),
+                ("failed", "?"),
+                ("seconds", "f8"),
+            ],
+            align=True,
+        )
+
+    @property
+    def queue(self) -> np.dtype:
+        """Environments in the order in which they are taken, how many, how many have been; by process what it has, and its CPU time."""
+        return np.dtype(
+            [
+                ("order", "i8", (self.envs,)),
+                ("count", "i8"),
+                ("taken", "i8"),
+                ("has", "i8", (self.processes,)),
+                ("spent", "f8", (self.processes,)),
+            ],
+            align=True,
+        )
+
+
+class Board:
+    """The records (n,), the queue and the moments, in a file in memory; every process that has its path sees the same."""
+
+    def __init__(self, shape: Shape, path: Path | None = None) -> None:
+        moment = np.dtype([("size", "i8"), ("data", "u1", (ROOM,))])
+        whole = np.dtype(
+            [
+                ("queue", shape.queue),
+                ("records", shape.record, (shape.envs,)),
+                ("moments", moment, (shape.envs,)),
+            ],
+            align=True,
+        )
+        self.path = _new_file() if path is None else path
+        table = np.asarray(np.memmap(self.path, whole, "r+" if path else "w+", shape=(1,)))
+        self.queue, self.records, self._moments = (table[name][0] for name in ("queue", "records", "moments"))
+
+    def __getitem__(self, index: int) -> Saved | None:
+        """The moment of an environment; None before its first episode."""
+        size = self._moments["size"][index]
+        return pickle.loads(self._moments["data"][index, :size].tobytes()) if size else None
+
+    def __setitem__(self, index: int, moment: Saved) -> None:
+        data = pickle.dumps(moment, protocol=5)
+        if len(data) > ROOM:
+            raise PliantError(f"A moment of environment {index} takes {len(data)} bytes, more than {ROOM}.")
+        self._moments["data"][index, : len(data)] = np.frombuffer(data, "u1")
+        self._moments["size"][index] = len(data)
+
+    def forget(self) -> None:
+        """Remove the file's name: what nobody looks at any more is freed, also if all processes are killed."""
+        with suppress(OSError):  # where a file in use cannot be removed
+            self.path.unlink()
+
+
+def _new_file() -> Path:
+    """An empty one, in memory where there is such a folder."""
+    memory = Path("/dev/shm")
+    number, name = mkstemp(prefix="pliant-", dir=memory if memory.is_dir() else None)
+    os.close(number)
+    return Path(name)
+
+
+def advance(env: Environment, record: Any, moment: Saved | None) -> Saved:
+    """Do what a record says with an environment from a moment of it; the moment after."""
+    begin = perf_counter()
+    if moment is not None:
+        env.restore(moment)
+    if record["job"] == STEP:
+        seen, record["reward"], record["terminated"], _, info = env.step(record["action"])
+    else:
+        seen, info = env.reset(seed=int(record["seed"]) if record["job"] == SEEDED else None)
+        record["reward"], record["terminated"] = 0.0, False
+    record["observation"] = seen
+    record["is_success"], record["failed"] = info["is_success"], info["failed"]
+    record["seconds"] = perf_counter() - begin
+    return env.save()
