@@ -169,8 +169,10 @@ def test_a_device_is_armed_declared_and_driven():
     with pytest.raises(DeviceError, match="not open"):
         SerialLine("COM9", PULL).send({1: 1})
     drive.open()
-    assert device.state == "armed" and device.watchdog == 0.25
+    assert device.state == "idle" and device.watchdog == 0.25  # the watchdog does not run yet
     assert device.safe_position[1] == 0 and device.safe_position[2] is None
+    drive.arm()
+    assert device.state == "armed"
     drive.send({1: 100, 2: -50})
     assert drive.counts() == {1: 100, 2: -50, 3: 0, 4: 0}
     reading = Counts(drive, clock=FakeClock()).read()
@@ -295,6 +297,8 @@ def test_servos_are_armed_where_they_are_and_driven():
     drive, _, device = servos(watchdog=0.1)
     assert isinstance(drive, Actuator) and isinstance(drive, Feedback)
     drive.open()
+    assert not device.goals and device.get(1, TORQUE, 1) == 0
+    drive.arm()
     assert {goal for _, _, goal in device.goals} == {700, -40}  # nothing moves when it is armed
     assert device.get(1, TORQUE, 1) == 1 and device.get(1, WATCHDOG, 1) == 5
     drive.send({1: 1500, 2: -70_000})
@@ -302,6 +306,7 @@ def test_servos_are_armed_where_they_are_and_driven():
     assert drive.counts() == {1: 1500, 2: -70_000}
     drive.safe()  # channel 1 has a safe value, 2 holds
     assert device.get(1, GOAL) == 0 and device.get(2, GOAL) == -70_000
+    assert device.get(1, WATCHDOG, 1) == 0  # it would stop it on its way there
     release, _, device = servos(release=True)
     release.open()
     release.safe()
@@ -311,7 +316,7 @@ def test_servos_are_armed_where_they_are_and_driven():
 def test_bytes_that_look_like_a_header_are_stuffed():
     drive, _, device = servos()
     drive.open()
-    goal = int.from_bytes(b"\xff\xff\xfd\x00", "little", signed=True)
+    goal = int.from_bytes(b"\xff\xff\xfd\xff", "little", signed=True)
     drive.send({1: goal, 2: 0})
     assert device.get(1, GOAL) == goal and drive.counts()[1] == goal
 

@@ -9,10 +9,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from test_hardware import mangled
 
 from pliant.hardware.emulators import Microcontroller
-from pliant.hardware.lineprotocol import Line
+from pliant.hardware.lineprotocol import LONGEST, Line, Splitter
 
 FIRMWARE = Path(__file__).parent.parent / "firmware" / "pliant_serial"
 HARNESS = """
@@ -50,7 +52,7 @@ def firmware(tmp_path_factory):
 
 def pair(firmware):
     firmware.begin()
-    return Microcontroller([1, 2, 3, 4])
+    return Microcontroller([1, 2, 3, 4], feedback=False)
 
 
 def same(firmware, device: Microcontroller, data: bytes, now: int) -> bytes:
@@ -67,7 +69,10 @@ def test_firmware_and_emulator_agree_on_a_conversation(firmware):
     for k, (verb, *arguments) in enumerate(
         [
             ("I",),
+            ("Q",),  # where servos are that were never moved, nobody knows
             ("S", "1:5"),  # not armed
+            ("S", "9:5"),
+            ("S", "1:5", "1:6"),
             ("G",),  # no watchdog yet
             ("D", "1", "0", "4095", "100"),
             ("D", "2", "-500", "500", "hold"),
@@ -87,6 +92,8 @@ def test_firmware_and_emulator_agree_on_a_conversation(firmware):
             ("S", "1:10", "2:501"),
             ("S", "1:10", "1:11"),
             ("S", "7:1"),
+            ("S", "1:4096", "7:1"),
+            ("Q",),  # two were moved
             ("S",),
             ("S", "1:"),
             ("S", "1:99999999999"),
@@ -108,6 +115,84 @@ def test_firmware_and_emulator_agree_on_a_conversation(firmware):
     assert firmware.position(0) == 3000
     firmware.tick(now + 201)
     assert firmware.position(0) == 100 and STATES[firmware.state()] == "safe"
+
+
+def test_the_watchdog_outlives_the_clock(firmware):
+    """Milliseconds in 32 bits begin anew after 50 days: neither is a device made safe then, nor is it kept armed."""
+    pair(firmware)
+    last = 2**32 - 50
+    for line, now in (
+        (Line(1, "D", ("1", "0", "9", "7")), 0),
+        (Line(2, "W", ("200",)), 0),
+        (Line(3, "G"), last),
+    ):
+        firmware.feed(line.encoded(), len(line.encoded()), now)
+    firmware.tick((last + 200) % 2**32)
+    assert STATES[firmware.state()] == "armed"
+    firmware.tick((last + 201) % 2**32)
+    assert STATES[firmware.state()] == "safe" and firmware.position(0) == 7
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("IDWGSQZX"),
+            st.lists(
+                st.one_of(
+                    st.sampled_from(
+                        ["1", "2", "15", "16", "0", "-1", "hold", "200", "1:5", "3:-7", "16:1", "1:", ":"]
+                    ),
+                    st.tuples(st.integers(0, 17), st.integers(-(2**33), 2**33)).map(
+                        lambda t: f"{t[0]}:{t[1]}"
+                    ),
+                    st.text("0123456789-:h", min_size=1, max_size=12),
+                ),
+                max_size=15,
+            ),
+        ),
+        max_size=12,
+    )
+)
+def test_whole_lines_of_any_content_are_answered_alike(firmware, requests):
+    device = pair(firmware)
+    setup = [("W", ["10000"]), *((("D"), [str(k), "-100", "100", "hold"]) for k in (1, 2)), ("G", [])]
+    for k, (verb, arguments) in enumerate([*setup, *requests]):
+        raw = Line(k, verb, tuple(arguments)).encoded()
+        if len(raw) <= LONGEST:
+            same(firmware, device, raw, k)
+
+
+def test_the_longest_answer_fits(tmp_path):
+    """With as many channels as there may be, at their farthest; and no board with more is built. Under the address sanitizer, where there is one."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    low = -(2**31)
+    asked = b"".join(
+        Line(65535, verb, arguments).encoded()
+        for verb, arguments in [
+            ("W", ("10000",)),
+            ("G", ()),
+            ("S", tuple(f"{k}:{low}" for k in range(1, 16))),
+            ("Q", ()),
+        ]
+    )
+    program = (
+        HARNESS.replace("CHANNELS 4", "CHANNELS 15")
+        + "#include <stdio.h>\nint main(void) { begin(); uint8_t d[1000]; "
+    )
+    program += (
+        "unsigned n = (unsigned)fread(d, 1, sizeof d, stdin); fputs(feed(d, n, 1), stdout); return 0; }"
+    )
+    (tmp_path / "main.c").write_text(program)
+    build = [compiler, "-std=c99", "-O1", f"-I{FIRMWARE}", "main.c", "-o", "main"]
+    if subprocess.run([*build, "-fsanitize=address"], cwd=tmp_path, capture_output=True).returncode:
+        subprocess.run(build, cwd=tmp_path, check=True)
+    said = subprocess.run([tmp_path / "main"], input=asked, capture_output=True, check=True).stdout
+    lines = Splitter().feed(said)
+    assert lines[-1] == Line(65535, "R", tuple(f"{k}:{low}" for k in range(1, 16)))
+    (tmp_path / "main.c").write_text(program.replace("CHANNELS 15", "CHANNELS 16"))
+    assert b"1 to 15 channels" in subprocess.run(build, cwd=tmp_path, capture_output=True).stderr
 
 
 def test_ten_thousand_corrupted_frames_reach_the_firmware(firmware):

@@ -16,6 +16,9 @@
 #ifndef PLIANT_CHANNELS
 #define PLIANT_CHANNELS 4
 #endif
+#if PLIANT_CHANNELS < 1 || PLIANT_CHANNELS > 15
+#error "1 to 15 channels: the answer to Q with all of them must fit a line"
+#endif
 #define PLIANT_LONGEST 240
 #define PLIANT_LONGEST_WATCHDOG 10000UL
 
@@ -28,7 +31,7 @@ static struct {
   enum pliant_state state;
   uint32_t watchdog, heard; /* [ms] */
   int32_t position[PLIANT_CHANNELS], low[PLIANT_CHANNELS], high[PLIANT_CHANNELS], safe[PLIANT_CHANNELS];
-  uint8_t hold[PLIANT_CHANNELS];
+  uint8_t hold[PLIANT_CHANNELS], known[PLIANT_CHANNELS]; /* known: it was sent somewhere since the board started */
   char line[PLIANT_LONGEST + 1];
   uint16_t length;
   uint8_t inside;
@@ -52,13 +55,16 @@ static void pliant_setup(void) {
   }
 }
 
+static void pliant_move(int k, int32_t counts) {
+  pliant.position[k] = counts;
+  pliant.known[k] = 1;
+  pliant_apply(k, counts);
+}
+
 static void pliant_go_safe(void) {
   pliant.state = PLIANT_SAFE;
   for (int k = 0; k < PLIANT_CHANNELS; k++)
-    if (!pliant.hold[k]) {
-      pliant.position[k] = pliant.safe[k];
-      pliant_apply(k, pliant.safe[k]);
-    }
+    if (!pliant.hold[k]) pliant_move(k, pliant.safe[k]);
 }
 
 static void pliant_tick(uint32_t now) {
@@ -83,10 +89,11 @@ static int pliant_number(const char **text, int digits, int32_t *value) {
   return 1;
 }
 
-static int pliant_channel(const char **text) {
+static int pliant_channel(const char **text, int *k) { /* k = -1: an id that this board does not have */
   int32_t id;
-  if (**text == '-' || !pliant_number(text, 3, &id) || id < 1 || id > PLIANT_CHANNELS) return -1;
-  return (int)id - 1;
+  if (**text == '-' || !pliant_number(text, 3, &id)) return 0;
+  *k = id >= 1 && id <= PLIANT_CHANNELS ? (int)id - 1 : -1;
+  return 1;
 }
 
 /* Answers */
@@ -129,8 +136,7 @@ static const char *pliant_declare(const char *p) { /* D id low high safe */
   int32_t low, high, safe = 0;
   int hold = 0, k;
   if (pliant.state == PLIANT_ARMED) return "armed";
-  if (*p++ != ' ') return "arguments";
-  k = pliant_channel(&p);
+  if (*p++ != ' ' || !pliant_channel(&p, &k)) return "arguments";
   if (*p++ != ' ' || !pliant_number(&p, 10, &low) || *p++ != ' ' || !pliant_number(&p, 10, &high) || *p++ != ' ')
     return "arguments";
   if (strcmp(p, "hold") == 0) {
@@ -156,25 +162,26 @@ static const char *pliant_watch(const char *p) { /* W milliseconds */
 
 static const char *pliant_set(const char *p, uint32_t now) { /* S id:counts … : all of them or none */
   int32_t asked[PLIANT_CHANNELS];
-  uint8_t named[PLIANT_CHANNELS] = {0};
+  uint8_t named[PLIANT_CHANNELS] = {0}, strange = 0, outside = 0;
   if (!*p) return "arguments";
   while (*p) {
     int32_t counts;
     int k;
-    if (*p++ != ' ') return "arguments";
-    k = pliant_channel(&p);
-    if (k < 0) return "channel";
-    if (named[k] || *p++ != ':' || !pliant_number(&p, 10, &counts)) return "arguments";
-    if (counts < pliant.low[k] || counts > pliant.high[k]) return "range";
+    if (*p++ != ' ' || !pliant_channel(&p, &k) || *p++ != ':' || !pliant_number(&p, 10, &counts)) return "arguments";
+    if (k < 0) {
+      strange = 1;
+      continue;
+    }
+    if (named[k]) return "arguments";
+    if (counts < pliant.low[k] || counts > pliant.high[k]) outside = 1;
     asked[k] = counts;
     named[k] = 1;
   }
   if (pliant.state != PLIANT_ARMED) return "safe";
+  if (strange) return "channel";
+  if (outside) return "range";
   for (int k = 0; k < PLIANT_CHANNELS; k++)
-    if (named[k]) {
-      pliant.position[k] = asked[k];
-      pliant_apply(k, asked[k]);
-    }
+    if (named[k]) pliant_move(k, asked[k]);
   pliant.heard = now;
   return 0;
 }
@@ -193,7 +200,8 @@ static void pliant_do(int32_t sequence, char verb, const char *arguments, uint32
     case 'Q':
       if (*arguments) { refused = "arguments"; break; }
       for (int k = 0; k < PLIANT_CHANNELS; k++) {
-        if (k) end = pliant_put(end, " ");
+        if (!pliant.known[k]) continue;
+        if (end != words) end = pliant_put(end, " ");
         end = pliant_put_number(pliant_put(pliant_put_number(end, k + 1), ":"), pliant.position[k]);
       }
       *end = 0;

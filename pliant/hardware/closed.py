@@ -7,24 +7,26 @@ The model goes to the target on its own. An integrator in the space of the effec
 y the measured effector, p the model's when that was measured; and the condensed matrices at the model's pose say which efforts would
 move the effectors by c, and which strokes those are:
 
-    Δλ = S W_eaᵀ (W_ea S W_eaᵀ + μ² I)⁻¹ c,        Δδ = W_aa Δλ.
+    Δλ = argmin |W_ea Δλ − c|² + μ² Δλᵀ S⁻¹ Δλ,   λ + Δλ within the range of the efforts,        Δδ = W_aa Δλ.
 
 The drives are told δ + Δδ, or λ + Δλ. At rest y = p, whatever is wrong with the model, as long as it is right about the way: stable where
 the eigenvalues z of J W_ea Δλ(c), J the real robot's motion by the model's, lie in |1 − k z| < 1. The model never sees the
 correction, so its own choice of cables stays as it is.
 
-S weighs actuators: cables by their tension, so that a correction pulls at cables that are taut. Those that do nothing are let out,
-by more than a real cable may be shorter than the model's: otherwise it would pull.
+S weighs actuators: cables by their tension, so that a correction pulls at cables that are taut, and at others only where those cannot
+do it: two taut cables do not move a tip in three directions. Cables that do nothing are let out, by more than a real cable may be
+shorter than the model's: otherwise it would pull.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.optimize import lsq_linear
 
 from pliant.algebra import NotPositiveDefinite
 from pliant.errors import InputError, unknown_name
@@ -36,7 +38,10 @@ from pliant.step import Workspace, factorise, linearise
 FARTHEST = 0.3  # of the robot's length: a model that is wrong by more is not to be trusted
 MOST = 0.15  # of the robot's length: the largest correction
 TAUT = 0.1  # of the largest tension: from here on a cable counts as taut
-DAMPING = 1e-3  # μ² as a share of the largest eigenvalue of W_ea S W_eaᵀ
+IDLE = 0.1  # S of a cable that does nothing, by that of one that is taut
+SLOWER = 0.25  # slack is taken up so much more slowly than the correction grows: else noise in the readings would pull at idle cables
+TINY = 1e-12  # keeps the two ends of a range apart
+DAMPING = 5e-3  # μ² as a share of the largest eigenvalue of W_ea S W_eaᵀ
 
 
 class ClosedLoop:
@@ -75,14 +80,24 @@ class ClosedLoop:
         self._at = dict(
             zip(self.effectors, np.split(np.arange(len(self._e)), np.cumsum(sizes)[:-1]), strict=True)
         )
-        self._one_sided = np.isfinite([self._range(name)[0] for name in self.actuators])
+        self._low, self._high = np.transpose([self._range(name) for name in self._scalar_names()])
+        self._one_sided = np.isfinite(
+            [self.robot.rows[name].interaction.effort_range[0] for name in self._scalar_names()]
+        )
         self.correction = np.zeros(len(self._e))  # c
+        self._tightened = np.zeros(len(self._a))  # how much tauter cables are than in the model, eased in
         self._past: deque[np.ndarray] = deque(maxlen=delay)
         self._condensed: tuple[np.ndarray, np.ndarray] | None = None
-        self._steps = 0
+        self._steps, self._held = 0, False
+
+    def _scalar_names(self) -> list[str]:
+        """The actuator of each of the n_a efforts."""
+        return [name for name in self.actuators for _ in range(self.robot.rows[name].interaction.size)]
 
     def _range(self, name: str) -> tuple[float, float]:
-        return self.robot.rows[name].interaction.effort_range
+        """Efforts that an actuator may have."""
+        row = self.robot.rows[name]
+        return row.law.inverse(row.interaction.size, row.interaction.effort_range, name).effort
 
     def aim(self, row: str, value: Any) -> None:
         """A new target; for a Session it may also be given there."""
@@ -96,7 +111,7 @@ class ClosedLoop:
 
     def observe(self, readings: Mapping[str, Reading]) -> None:
         """Readings of sensors by name: the integrator's step."""
-        if not self._past:
+        if not self._past or self._held:
             return
         model, most = self._past[0], MOST * self.robot.length
         for reading in readings.values():
@@ -111,6 +126,11 @@ class ClosedLoop:
                         f"{row!r} was measured {far:.3g} from the model, farther than {self.limit:.3g}."
                     )
                 self.correction[at] = np.clip(self.correction[at] + self.gain * behind, -most, most)
+
+    def held_back(self, limits: Sequence[str]) -> None:
+        """Which limits the loop met on the way out. While rate limits hold the robot back it lags behind the model, which is not the
+        model's fault: the integrator waits."""
+        self._held = any(limit.endswith(": rate") for limit in limits)
 
     def step(self) -> Any:
         """A step of the model, its commands corrected."""
@@ -143,29 +163,36 @@ class ClosedLoop:
         """Commands and efforts of the actuators, by name."""
         lam = np.concatenate([frame.effort[name] for name in self.actuators])
         delta = np.concatenate([frame.displacement[name] for name in self.actuators])
-        one_sided = np.repeat(self._one_sided, [len(frame.effort[name]) for name in self.actuators])
-        strongest = float(np.max(lam[one_sided], initial=0.0))
-        share = np.clip(lam / (TAUT * strongest), 0.0, 1.0) if strongest > 0 else np.zeros(len(lam))
-        taut = np.where(one_sided, share, 1.0)
-        stroke, more = np.zeros(len(lam)), np.zeros(len(lam))
+        strongest = float(np.max(lam[self._one_sided], initial=0.0))
+        more, stroke, taut = np.zeros(len(lam)), np.zeros(len(lam)), self._taut(lam, strongest)
         if self._condensed is not None:
-            more = self._efforts(*self._condensed, taut)
+            more = self._efforts(*self._condensed, lam, taut)
             stroke = self._condensed[1] @ more
-        command = delta + stroke - np.where(one_sided, self.slack * (1.0 - taut), 0.0)
-        effort = np.where(one_sided, np.maximum(lam + more, 0.0), lam + more)
+        self._tightened += SLOWER * self.gain * (self._taut(lam + more, strongest) - taut - self._tightened)
+        idle = 1.0 - np.clip(taut + self._tightened, 0.0, 1.0)
         ends = np.cumsum([len(frame.effort[name]) for name in self.actuators])[:-1]
         by_name = lambda values: dict(zip(self.actuators, np.split(values, ends), strict=True))
-        return by_name(command), by_name(effort)
+        return by_name(delta + stroke - self.slack * idle), by_name(lam + more)
 
-    def _efforts(self, W_ea: np.ndarray, W_aa: np.ndarray, taut: np.ndarray) -> np.ndarray:
-        """Δλ (n_a,) that moves the effectors by c."""
+    def _taut(self, lam: np.ndarray, strongest: float) -> np.ndarray:
+        """How taut cables are (n_a,), from 0 to 1; what also pushes always is."""
+        share = np.clip(lam / (TAUT * strongest), 0.0, 1.0) if strongest > 0 else np.zeros(len(lam))
+        return np.where(self._one_sided, share, 1.0)
+
+    def _efforts(self, W_ea: np.ndarray, W_aa: np.ndarray, lam: np.ndarray, taut: np.ndarray) -> np.ndarray:
+        """Δλ (n_a,) that moves the effectors by c, as far as the efforts' ranges allow."""
         size = np.diagonal(W_aa)
-        S = taut / np.where(size > 0, size, 1.0)
-        A = (W_ea * S) @ W_ea.T
-        largest = float(np.linalg.eigvalsh(A)[-1])
+        root = np.sqrt(np.maximum(taut, IDLE) / np.where(size > 0, size, 1.0))  # √S
+        A = W_ea * root
+        largest = float(np.linalg.eigvalsh(A @ A.T)[-1])
         if largest <= 0:
-            return np.zeros(len(taut))
-        return S * (W_ea.T @ np.linalg.solve(A + DAMPING * largest * np.eye(len(A)), self.correction))
+            return np.zeros(len(lam))
+        damped = np.vstack([A, np.sqrt(DAMPING * largest) * np.eye(len(lam))])
+        wanted = np.concatenate([self.correction, np.zeros(len(lam))])
+        low, high = np.minimum(self._low - lam, 0.0), np.maximum(self._high - lam, 0.0)
+        room = low / root - TINY, high / root + TINY
+        more = root * lsq_linear(damped, wanted, room, method="bvls").x
+        return np.clip(more, low, high)
 
 
 def _scalars(robot: Robot, name: str) -> np.ndarray:

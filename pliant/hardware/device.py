@@ -18,13 +18,16 @@ class DeviceError(PliantError):
 
 @runtime_checkable
 class Actuator(Protocol):
-    """A device with channels. `safe` brings it to its declared safe state: it must not raise, and may be called at any time."""
+    """A device with channels. `safe` brings it to its declared safe state: it must not raise, and may be called at any time.
+
+    Devices with a watchdog have `arm`, which starts it; it is called when all devices of a loop are open.
+    """
 
     name: str
     channels: tuple[Channel, ...]
 
     def open(self) -> None:
-        """Connect, declare the safe state, arm. DeviceError if that fails."""
+        """Connect, declare the safe state. DeviceError if that fails."""
         ...
 
     def send(self, counts: Mapping[int, int]) -> None:
@@ -45,7 +48,7 @@ class Feedback(Protocol):
     """An actuator that tells where it is."""
 
     def counts(self) -> dict[int, int]:
-        """Present counts by channel id."""
+        """Present counts by channel id; a channel is left out if the device cannot know."""
         ...
 
 
@@ -107,5 +110,8 @@ def zero(device: Any, at: Mapping[str, float] | None = None) -> tuple[Channel, .
         device.safe()
         device.close()
         device.channels = given
+    unknown = [c.row for c in given if c.id not in present]
+    if unknown:
+        raise DeviceError(f"Device {device.name!r} does not know where {unknown} stand: zero them by hand.")
     device.channels = tuple(c.zeroed(present[c.id], (at or {}).get(c.row, 0.0)) for c in given)
     return device.channels

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from time import monotonic
 from typing import Any
 
 from pliant.errors import MissingExtraError
 from pliant.hardware.channel import Channel
-from pliant.hardware.device import DeviceError, checked_channels
-from pliant.hardware.wire import SerialWire, Wire
+from pliant.hardware.device import DeviceError
+from pliant.hardware.wire import BABBLE, OnAWire, Wire, clear
 
 # Addresses of the X-series control table, and their sizes in bytes
 OPERATING_MODE, TORQUE_ENABLE, HARDWARE_ERROR, BUS_WATCHDOG = (11, 1), (64, 1), (70, 1), (98, 1)
 GOAL_POSITION, PRESENT_POSITION = (116, 4), (132, 4)
-EXTENDED_POSITION = 4  # several turns: a spool makes them
+EXTENDED_POSITION, FARTHEST = 4, 1_048_575  # several turns, since a spool makes them: up to 256 [counts]
 WATCHDOG_UNIT = 0.02  # [s]
 SLICE = 0.002  # [s] that one look at the wire may wait
 
 
-class Dynamixel:
+class Dynamixel(OnAWire):
     """Servos on one bus.
 
     watchdog [s]: the servos' own Bus Watchdog; without an instruction for so long they stop where they are. `release`: the safe state
@@ -40,45 +40,51 @@ class Dynamixel:
         release: bool = False,
         name: str = "dynamixel",
     ) -> None:
-        self.name, self.channels = name, checked_channels(name, channels)
-        self.watchdog, self.timeout, self.retries = watchdog, timeout, retries
-        self.release, self._baud, self._given = release, baud, wire
-        self._wire: Wire | None = None if isinstance(wire, str) else wire
-        self._port: Any = None
+        super().__init__(name, channels, wire, baud=baud, timeout=timeout, retries=retries)
+        self.watchdog, self.release = watchdog, release
+        self._port: WirePort | None = None
         self._present: dict[int, int] = {}
-        self.repeated = 0
-        self._one = threading.RLock()  # an emergency stop comes from another thread
+        self._armed, self._looked = False, 0
 
     def open(self) -> None:
-        """Every servo must answer without an error. None moves: the goal is where it is."""
+        """Every servo must answer without an error. Torque stays as it is, unless the servo was in another mode."""
         try:
             import dynamixel_sdk as sdk
         except ImportError as error:
             raise MissingExtraError("Dynamixel servos", "hardware") from error
-        if isinstance(self._given, str):
-            self._wire = SerialWire(self._given, self._baud)
-        assert self._wire is not None
-        self._sdk, self._port = sdk, WirePort(self._wire, self.timeout)
-        self._handler = sdk.Protocol2PacketHandler()
-        ids = [c.id for c in self.channels]
-        for servo in ids:
+        self._sdk, self._handler = sdk, sdk.Protocol2PacketHandler()
+        self._port, self._armed = WirePort(self._plug_in(), self.timeout), False
+        for channel in self.channels:
+            servo = channel.id
             self._write(servo, BUS_WATCHDOG, 0)  # clears one that has bitten
-            error = self._read(servo, HARDWARE_ERROR)
-            if error:
-                raise DeviceError(f"Servo {servo} of {self.name!r} reports hardware error {error:#04x}.")
-            self._write(servo, TORQUE_ENABLE, 0)
-            self._write(servo, OPERATING_MODE, EXTENDED_POSITION)
+            self._look(servo, needs_torque=False)
+            if self._read(servo, OPERATING_MODE) != EXTENDED_POSITION:
+                self._write(servo, TORQUE_ENABLE, 0)  # it takes no other mode under torque
+                self._write(servo, OPERATING_MODE, EXTENDED_POSITION)
         self._present = self._positions()
-        for servo in ids:
-            self._write(servo, GOAL_POSITION, self._present[servo])
+
+    def arm(self) -> None:
+        """Torque on, and the watchdog. None moves: the goal is where it is."""
+        self._present = self._positions()
+        for servo, place in self._present.items():
+            self._write(servo, GOAL_POSITION, place)
             self._write(servo, TORQUE_ENABLE, 1)
+        for servo in self._present:
             self._write(servo, BUS_WATCHDOG, min(max(1, math.ceil(self.watchdog / WATCHDOG_UNIT)), 127))
+        self._armed = True
 
     def send(self, counts: Mapping[int, int]) -> None:
-        """Goals of all servos in one packet, which has no answer; then all must tell where they are."""
+        """Goals of all servos in one packet, which has no answer; then all must tell where they are, and one in turn how it is."""
+        far = {i: n for i, n in counts.items() if abs(n) > FARTHEST}
+        if far:  # a servo would ignore it, and nobody notice
+            raise DeviceError(f"Servos of {self.name!r} go to ±{FARTHEST} counts, not to {far}.")
         with self._one:
-            self._goals(counts)
+            if not self._armed:
+                self.arm()
+            self._all(GOAL_POSITION, counts)
             self._present = self._positions()
+            self._looked = (self._looked + 1) % len(self.channels)
+            self._look(self.channels[self._looked].id, needs_torque=True)
 
     def counts(self) -> dict[int, int]:
         """Where the servos are."""
@@ -87,31 +93,41 @@ class Dynamixel:
             return dict(self._present)
 
     def safe(self) -> None:
+        """To all at once, which has no answer; then to each, until it answers. The Bus Watchdog would stop them on their way."""
+        if self._port is None:
+            return
+        hold = self._present
+        goals = {c.id: hold.get(c.id) if c.safe is None else c.safe_counts for c in self.channels}
+        told = {i: n for i, n in goals.items() if n is not None}
+        orders = [(BUS_WATCHDOG, dict.fromkeys(told, 0)), (GOAL_POSITION, told)]
+        if self.release:
+            orders = [(TORQUE_ENABLE, dict.fromkeys(goals, 0))]
         with self._one:
-            self._retreat()
+            for address, values in orders:
+                with suppress(DeviceError):
+                    self._all(address, values)
+            for servo in goals:
+                with suppress(
+                    DeviceError
+                ):  # lost: its Bus Watchdog stops it; the others still answer, perhaps
+                    for address, values in orders:
+                        if servo in values:
+                            self._write(servo, address, values[servo])
 
-    def _retreat(self) -> None:
-        try:
-            if self.release:
-                for channel in self.channels:
-                    self._write(channel.id, TORQUE_ENABLE, 0)
-                return
-            hold = dict(self._present)
-            with suppress(DeviceError):  # if one does not answer, the others hold where they were last
-                hold = self._positions()
-            goals = {c.id: hold.get(c.id) if c.safe is None else c.safe_counts for c in self.channels}
-            self._goals({i: n for i, n in goals.items() if n is not None})
-        except DeviceError:
-            return  # lost: the servos' Bus Watchdog stops them
+    def _look(self, servo: int, *, needs_torque: bool) -> None:
+        """It must report no error, and hold: one that was overloaded or restarted ignores its goals without a word."""
+        at, size = TORQUE_ENABLE[0], HARDWARE_ERROR[0] + 1 - TORQUE_ENABLE[0]
+        said = self._again(lambda: self._handler.readTxRx(self._ready(), servo, at, size), f"servo {servo}")
+        if said[-1]:
+            raise DeviceError(f"Servo {servo} of {self.name!r} reports hardware error {said[-1]:#04x}.")
+        if needs_torque and not said[0]:
+            raise DeviceError(f"Servo {servo} of {self.name!r} has no torque: was it restarted?")
 
-    def close(self) -> None:
-        if self._wire is not None:
-            self._wire.close()
-
-    def _goals(self, counts: Mapping[int, int]) -> None:
-        group = self._sdk.GroupSyncWrite(self._ready(), self._handler, *GOAL_POSITION)
-        for servo, goal in counts.items():
-            group.addParam(servo, list(int(goal).to_bytes(4, "little", signed=True)))
+    def _all(self, address: tuple[int, int], values: Mapping[int, int]) -> None:
+        """One packet for all, without answers."""
+        group = self._sdk.GroupSyncWrite(self._ready(), self._handler, *address)
+        for servo, value in values.items():
+            group.addParam(servo, list(int(value).to_bytes(address[1], "little", signed=True)))
         self._check(group.txPacket(), 0, "all servos")
 
     def _positions(self) -> dict[int, int]:
@@ -152,8 +168,7 @@ class Dynamixel:
     def _again(self, ask: Callable[[], tuple[Any, int, int]], who: str) -> Any:
         """Ask until it is answered."""
         result = error = 0
-        for attempt in range(self.retries + 1):
-            self.repeated += attempt > 0
+        for _ in self._attempts():
             value, result, error = ask()
             if result == self._sdk.COMM_SUCCESS and not error & 0x7F:  # bit 7: an alert, see HARDWARE_ERROR
                 return value
@@ -169,23 +184,23 @@ class Dynamixel:
 
 
 class WirePort:
-    """A wire as the SDK's port. Time is what its reads wait: no clock."""
+    """A wire as the SDK's port. Time is what its reads wait; a bus that babbles is not listened to for longer."""
 
     def __init__(self, wire: Wire, timeout: float) -> None:
         self.wire, self.timeout, self.is_using = wire, timeout, False
-        self._buffer, self._left = bytearray(), 0.0
+        self._buffer, self._left, self._end, self._room = bytearray(), 0.0, 0.0, BABBLE
 
     def clearPort(self) -> None:
         """Forget what came in."""
-        while self.wire.read(0.0):
-            pass
+        clear(self.wire)
         self._buffer.clear()
 
     def readPort(self, length: int) -> bytes:
         """At most `length` bytes."""
-        if len(self._buffer) < length:
+        if len(self._buffer) < length and not self.isPacketTimeout():
             data = self.wire.read(SLICE)
             self._buffer += data
+            self._room -= len(data)
             if not data:
                 self._left -= SLICE
         out = bytes(self._buffer[:length])
@@ -199,15 +214,18 @@ class WirePort:
 
     def setPacketTimeout(self, packet_length: int) -> None:
         """Begin to wait for an answer."""
-        self._left = self.timeout
+        self.setPacketTimeoutMillis(1e3 * self.timeout)
 
     def setPacketTimeoutMillis(self, msec: float) -> None:
         """Begin to wait for so long."""
-        self._left = 1e-3 * msec
+        self._left, self._room = 1e-3 * msec, BABBLE
+        self._end = (
+            monotonic() + 2.0 * self._left
+        )  # twice: a machine that stalls has not been answered too late
 
     def isPacketTimeout(self) -> bool:
         """Whether it has waited long enough."""
-        return self._left <= 0.0
+        return self._left <= 0.0 or self._room <= 0 or monotonic() > self._end
 
     def getBaudRate(self) -> int:
         """What the SDK reckons waiting times with; ours are given."""

@@ -6,16 +6,15 @@ with Follower(session, [drive]) as follower:
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
 
-from pliant.errors import PliantError
 from pliant.hardware.clock import Clock, SystemClock
 from pliant.hardware.device import Actuator
 from pliant.hardware.output import Output
 from pliant.hardware.stop import Stop
+from pliant.hardware.supervisor import Supervisor
 
 
 class Follower:
@@ -39,30 +38,32 @@ class Follower:
         self.output.check_rows(list(session.robot.rows))
         self.watchdog = 5.0 * session.period if watchdog is None else watchdog
         self.emergency, self.clock, self.recorder = stop or Stop(), clock or SystemClock(), recorder
-        self._fresh, self._over = 0.0, threading.Event()
-        self._thread: threading.Thread | None = None
+        self._fresh, self._supervisor = 0.0, None
         self.emergency.listen(lambda reason: self.output.safe())
 
     def resume(self) -> None:
         """Arm the devices, at the beginning or after a stop."""
+        self._fresh = float("inf")  # nothing is too old while they are opened, however long that takes
         self.emergency.release()
         self.output.close()
         self.output.open()
         self._fresh = self.clock.now()
 
     def write(self, frame: Any) -> None:
-        """A frame of the session."""
-        if self.emergency.pressed:
+        """A frame of the session. Whatever goes wrong here is a stop, and no concern of the session."""
+        if self.emergency.pressed or self.output.state != "open":
             return
         try:
             now = self.clock.now()
-            values, met = self.output.limited(frame, min(now - self._fresh, self.watchdog))
+            elapsed = min(max(now - self._fresh, 0.0), self.watchdog)
+            values, met = self.output.limited(frame, elapsed)
             counts = self.output.send(values)
             self._fresh = now
             if self.recorder is not None:
-                said = {"step": frame.step, "values": values, "counts": counts, "limits": met, "late": 0.0}
+                late = self.clock.now() - now
+                said = {"step": frame.step, "values": values, "counts": counts, "limits": met, "late": late}
                 self.recorder.note("sent", frame.time, said)
-        except PliantError as error:
+        except Exception as error:
             self.emergency.press(str(error))
 
     def check(self, now: float) -> bool:
@@ -71,24 +72,19 @@ class Follower:
             self.emergency.press(f"no command for {self.watchdog:g} s")
         return not self.emergency.pressed
 
-    def _watch(self) -> None:
-        while not self._over.wait(0.25 * self.watchdog):
-            self.check(self.clock.now())
-
     def __enter__(self) -> Follower:
         self.resume()
         self.session.listeners.append(self.write)
         if isinstance(self.clock, SystemClock):
-            self._thread = threading.Thread(target=self._watch, name="pliant-watchdog", daemon=True)
-            self._thread.start()
+            self._supervisor = Supervisor(lambda: self.check(self.clock.now()) or True, self.watchdog)
+            self._supervisor.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        self._over.set()
-        if self._thread is not None:
-            self._thread.join()
+        if self._supervisor is not None:
+            self._supervisor.end()
         self.session.listeners.remove(self.write)
         self.output.safe()
         self.output.close()

@@ -14,8 +14,10 @@ import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import asdict
+from time import monotonic
 from typing import Any
 
+from pliant.errors import InputError
 from pliant.hardware.device import DeviceError, checked_channels
 
 ANSWER = 5.0  # [s] that the guard may take to answer: the driver within has timeouts of its own
@@ -36,25 +38,30 @@ class Guarded:
     ) -> None:
         self.name = name or f"guarded {driver}"
         self.channels = checked_channels(self.name, channels)
-        self._said = {
-            "driver": driver,
-            "channels": [asdict(c) for c in self.channels],
-            "silence": silence,
-            "options": options,
-        }
+        if not silence > 0:
+            raise InputError(f"silence of {self.name!r}", expected="a positive time [s]", got=silence)
+        self._said = {"driver": driver, "silence": silence, "options": options}
         self._process: subprocess.Popen[bytes] | None = None
-        self._buffer = b""
-        self._one = threading.Lock()  # an emergency stop comes from another thread
+        self._buffer, self._number = b"", 0
+        self._answers: dict[int, dict[str, Any]] = {}
+        # Two locks: an emergency stop comes from another thread, and its request leaves while that of the loop is not yet answered
+        self._writing, self._reading = threading.Lock(), threading.Lock()
 
     def open(self) -> None:
         """Start the guard, which opens the device."""
+        self.close()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "pliant.hardware.post"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,  # Ctrl+C is for us, not for it
         )
-        self._ask({"open": self._said}, START)
+        self._buffer = b""
+        self._ask({"open": {**self._said, "channels": [asdict(c) for c in self.channels]}}, START)
+
+    def arm(self) -> None:
+        """From now on it wants commands."""
+        self._ask({"arm": True})
 
     def send(self, counts: Mapping[int, int]) -> None:
         self._ask({"send": {str(i): n for i, n in counts.items()}})
@@ -83,26 +90,36 @@ class Guarded:
             process.wait()
 
     def _ask(self, request: Mapping[str, Any], timeout: float = ANSWER) -> dict[str, Any]:
-        with self._one:
-            return self._asked(request, timeout)
-
-    def _asked(self, request: Mapping[str, Any], timeout: float) -> dict[str, Any]:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise DeviceError(f"Device {self.name!r} is not open.")
-        try:
-            process.stdin.write(json.dumps(request).encode() + b"\n")
-            process.stdin.flush()
-        except OSError as error:
-            raise DeviceError(f"The guard of {self.name!r} is gone: {error}.") from error
-        while b"\n" not in self._buffer:
-            ready, _, _ = select.select([process.stdout], [], [], timeout)
-            data = os.read(process.stdout.fileno(), 65536) if ready else b""
-            if not data:
-                raise DeviceError(f"The guard of {self.name!r} does not answer.")
-            self._buffer += data
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        answer = json.loads(line)
+        with self._writing:
+            self._number += 1
+            number = self._number
+            line = json.dumps({"number": number, **request}).encode() + b"\n"
+            try:
+                process.stdin.write(line)
+                process.stdin.flush()
+            except (OSError, ValueError) as error:
+                raise DeviceError(f"The guard of {self.name!r} is gone: {error}.") from error
+        with self._reading:
+            answer = self._answer(process.stdout, number, timeout)
         if "error" in answer:
-            raise DeviceError(answer["error"])
+            raise DeviceError(f"Guard of {self.name!r}: {answer['error']}")
+        return answer
+
+    def _answer(self, pipe: Any, number: int, timeout: float) -> dict[str, Any]:
+        """The answer to a request; answers to others are kept for whoever asked."""
+        end = monotonic() + timeout
+        while number not in self._answers:
+            ready, _, _ = select.select([pipe], [], [], max(end - monotonic(), 0.0))
+            data = os.read(pipe.fileno(), 65536) if ready else b""
+            if not data:
+                raise DeviceError(f"The guard of {self.name!r} {'is gone' if ready else 'does not answer'}.")
+            *lines, self._buffer = (self._buffer + data).split(b"\n")
+            self._answers |= {said.pop("number"): said for said in map(json.loads, lines)}
+        answer = self._answers.pop(number)
+        self._answers = {
+            n: said for n, said in self._answers.items() if n > number
+        }  # nobody waits for older ones
         return answer

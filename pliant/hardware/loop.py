@@ -10,7 +10,6 @@ watchdogs, or to a guard (`Guarded`) where they have none.
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -24,12 +23,14 @@ from pliant.hardware.device import Actuator, Reading, Sensor
 from pliant.hardware.output import Output
 from pliant.hardware.report import LoopReport
 from pliant.hardware.stop import Stop
+from pliant.hardware.supervisor import Supervisor
 
 CATCH_UP = 2.0  # periods: rate limits do not let a late turn make up for more
 
 
 class Controller(Protocol):
-    """What says where to go: a Session, an Inverse, a closed loop. It may have `observe(readings)`, called before each step."""
+    """What says where to go: a Session, an Inverse, a closed loop. It may have `observe(readings)`, called before each step, and
+    `held_back(limits)`, called after it with the limits that its commands met."""
 
     def step(self) -> Any:
         """One period further: something with `command`, `effort` and `displacement` by row name."""
@@ -40,7 +41,7 @@ class Loop:
     """Runs a controller on devices.
 
     rate [1/s]; watchdog [s]: how old the newest command, or the newest reading of any sensor, may become (default: five periods).
-    dry_run: everything but the devices. stop: an emergency stop to share with a keyboard or a studio. recorder: what is sent and read is
+    dry_run: everything but the devices, and sensors that ask them. stop: an emergency stop to share with a keyboard or a studio. recorder: what is sent and read is
     written there. clock: for tests.
     """
 
@@ -68,10 +69,18 @@ class Loop:
         if robot is not None:
             self.output.check_rows(list(robot.rows))
         self.sensors: tuple[Any, ...] = _several(sensors, Sensor)
+        names = [s.name for s in self.sensors]
+        if len(set(names)) < len(names):  # the watchdog would take the one for the other
+            raise InputError("sensors", expected="different names", got=str(names), hint="name=…")
+        if dry_run:
+            asked = [id(device) for device in self.output.actuators]
+            self.sensors = tuple(s for s in self.sensors if id(getattr(s, "device", None)) not in asked)
         self.emergency, self.recorder = stop or Stop(), recorder
         self.clock = clock or SystemClock()
         self.status, self.reason = "ready", ""
-        self._heard: dict[str, float] = {}
+        self._heard: dict[
+            tuple[str, str], float
+        ] = {}  # by sensor and row, "" if it does not say which it has
         self._start = self._fresh = 0.0  # when it began, and when the last command left
         self._jitter, self._busy, self._limited, self.missed = [], [], Counter(), 0
         self.emergency.listen(self._halt)
@@ -86,7 +95,8 @@ class Loop:
         self._begin()
         limit = np.inf if steps is None else steps
         error: BaseException | None = None
-        guard = _Supervisor(self) if isinstance(self.clock, SystemClock) else None
+        watching = isinstance(self.clock, SystemClock)
+        guard = Supervisor(lambda: self.check(self.clock.now()), self.watchdog) if watching else None
         try:
             self.controller.step()  # before devices are armed: the first step compiles, or finds its equilibrium
             for sensor in self.sensors:
@@ -94,7 +104,8 @@ class Loop:
             if self.status == "running":  # nobody has pressed the stop meanwhile
                 self.output.open()
             self._start = start = self.clock.now()
-            self._fresh, self._heard = start, {s.name: start for s in self.sensors}
+            self._fresh = start
+            self._heard = {(s.name, row): start for s in self.sensors for row in getattr(s, "rows", ("",))}
             self._note("channels", {"rows": self.output.described()})
             if guard is not None:
                 guard.start()
@@ -109,7 +120,8 @@ class Loop:
                 guard.end()
             self.output.close()
             for sensor in self.sensors:
-                sensor.close()
+                with suppress(Exception):  # one that cannot be closed, or was never opened: the others can
+                    sensor.close()
         self._end("done", "")
         with suppress(OSError, ValueError):  # a full disk, a closed file: the run itself is over
             self._note("event", {"what": self.status, "reason": self.reason})
@@ -135,32 +147,38 @@ class Loop:
         """The watchdog: whether command and readings are fresh enough at a time [s]. If not, the safe state is sent."""
         if self.status != "running":
             return False
-        silent = [name for name, heard in self._heard.items() if now - heard > self.watchdog]
+        late = [key for key, heard in tuple(self._heard.items()) if now - heard > self.watchdog]
+        silent = [f"{row!r} of {name}" if row else name for name, row in late]
         if now - self._fresh > self.watchdog:
             silent.append("the command")
         if not silent:
             return True
         self._end("watchdog", f"{' and '.join(silent)} older than {self.watchdog:g} s")
         self.output.safe()
+        self._wake()
         return False
 
     # Inside
 
     def _begin(self) -> None:
-        if self.emergency.pressed:
+        if isinstance(self.clock, SystemClock):
+            self.clock.sleep()  # a stop before this run has woken it for good
+        self.reason, self.missed, self._start = "", 0, self.clock.now()
+        self._jitter, self._busy, self._limited = [], [], Counter()
+        self.status = "running"
+        if self.emergency.pressed:  # looked at last: from now on a stop finds us running
+            self.status = "ready"
             raise InputError(
                 "emergency stop", expected="a released one", got=self.emergency.reason, hint="stop.release()"
             )
-        if isinstance(self.clock, SystemClock):
-            self.clock.sleep()  # a stop before this run has woken it for good
-        self.status, self.reason, self.missed = "running", "", 0
-        self._jitter, self._busy, self._limited = [], [], Counter()
 
     def _turns(self, start: float, end: float, limit: float) -> None:
         due, last, count = start, start, 0
         while count < limit and due < end:
             self.clock.wait_until(due)
             begun = self.clock.now()
+            if self.emergency.pressed:  # whoever pressed it may not have come to tell us
+                self._end("stopped", self.emergency.reason)
             if self.status != "running":
                 return
             elapsed = min(begun - last, CATCH_UP * self.period) if count else self.period
@@ -184,19 +202,21 @@ class Loop:
             observe(readings)
         frame = self.controller.step()
         values, met = self.output.limited(frame, elapsed)
+        getattr(self.controller, "held_back", lambda limits: None)(met)
         if not self.check(self.clock.now()):  # the step took so long that someone should have stopped it
             return False
         counts = self.output.send(values)
-        if self.status != "running":
-            return False
         self._fresh = self.clock.now()
-        self._limited.update(met)
-        if self.recorder is not None:
-            if hasattr(frame, "positions") and hasattr(frame, "mode"):
-                self.recorder.write(frame)
-            said = {"values": values, "counts": counts, "limits": met, "late": self._fresh - now}
-            self._note("sent", {"step": getattr(frame, "step", len(self._busy)), **said})
-        return True
+        if counts or not self.output.channels:
+            self._limited.update(met)
+            self._record(frame, now, {"values": values, "counts": counts, "limits": met})
+        return self.status == "running"
+
+    def _record(self, frame: Any, now: float, said: dict[str, Any]) -> None:
+        if self.recorder is not None and hasattr(frame, "positions") and hasattr(frame, "mode"):
+            self.recorder.write(frame, at=now - self._start)
+        step = getattr(frame, "step", len(self._busy))
+        self._note("sent", {"step": step, **said, "late": self._fresh - now})
 
     def _listen(self, now: float) -> dict[str, Reading]:
         readings = {}
@@ -204,7 +224,9 @@ class Loop:
             reading = sensor.read()
             if reading is None:
                 continue
-            self._heard[sensor.name] = max(self._heard[sensor.name], min(reading.time, now))
+            for (name, row), heard in self._heard.items():
+                if name == sensor.name and (not row or row in reading.values):
+                    self._heard[name, row] = max(heard, min(reading.time, now))
             readings[sensor.name] = reading
             plain = {row: np.asarray(v, float).tolist() for row, v in reading.values.items()}
             self._note("reading", {"sensor": sensor.name, "age": now - reading.time, "values": plain})
@@ -215,8 +237,12 @@ class Loop:
         if self.status == "running":
             self._end("stopped", reason)
             self.output.safe()
-            if isinstance(self.clock, SystemClock):
-                self.clock.wake()
+            self._wake()
+
+    def _wake(self) -> None:
+        """The loop need not wait for its next turn."""
+        if isinstance(self.clock, SystemClock):
+            self.clock.wake()
 
     def _end(self, status: str, reason: str) -> None:
         """The first end counts."""
@@ -226,27 +252,6 @@ class Loop:
     def _note(self, kind: str, data: dict[str, Any]) -> None:
         if self.recorder is not None and hasattr(self.recorder, "note"):
             self.recorder.note(kind, self.clock.now() - self._start, data)
-
-
-class _Supervisor:
-    """A thread that looks at the watchdog while the model computes: it may hang."""
-
-    def __init__(self, loop: Loop) -> None:
-        self._loop, self._over = loop, threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="pliant-watchdog", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def end(self) -> None:
-        self._over.set()
-        if self._thread.ident is not None:
-            self._thread.join()
-
-    def _watch(self) -> None:
-        while not self._over.wait(0.25 * self._loop.watchdog):
-            if not self._loop.check(self._loop.clock.now()):
-                return
 
 
 def _several(devices: Any, kind: type) -> tuple[Any, ...]:

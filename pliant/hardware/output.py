@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ import numpy as np
 from pliant.errors import InputError, unknown_name
 from pliant.hardware.channel import Channel
 from pliant.hardware.device import Actuator, DeviceError, Feedback
+
+OUTSIDE = 0.05  # of the range between soft limits: so far beyond them a device may stand when it is armed
+FEW = 10  # counts, likewise
 
 
 def commanded(frame: Any, channel: Channel) -> float:
@@ -26,11 +30,38 @@ def commanded(frame: Any, channel: Channel) -> float:
     return float(value.reshape(-1)[0])
 
 
+class _Slot:
+    """A device, and a lock: one thread talks to it at a time."""
+
+    def __init__(self, device: Actuator) -> None:
+        self.device, self.lock, self.used = device, threading.Lock(), False
+
+    def retreat(self, *, wait: bool) -> bool:
+        """The safe state, whatever the driver does; False if another thread talks to it, which is told to hurry."""
+        if not self.lock.acquire(blocking=wait):
+            if hasattr(self.device, "hurried"):
+                self.device.hurried = True
+            return False
+        try:
+            if self.used:
+                if hasattr(self.device, "hurried"):
+                    self.device.hurried = False
+                self.device.safe()
+        except Exception:
+            pass  # the next device counts as much
+        except BaseException:  # an impatient Ctrl+C: not before this is done
+            with suppress(BaseException):
+                self.device.safe()
+        finally:
+            self.lock.release()
+        return True
+
+
 class Output:
     """Devices behind soft limits and rate limits. `dry`: devices are never touched.
 
-    state: "off" → "open" → "safe". From "safe" nothing is sent any more until it is opened again. Safe may be called from
-    any thread; a lock keeps a command from slipping in behind it.
+    state: "off" → "opening" → "open" → "safe". From "safe" nothing is sent any more until it is opened again. Safe may be called from
+    any thread; locks keep a command from slipping in behind it.
     """
 
     def __init__(self, actuators: Iterable[Actuator], *, dry: bool = False) -> None:
@@ -43,8 +74,8 @@ class Output:
             raise InputError("channels", expected="one for each row", got=str(rows))
         self.channels = {c.row: c for device in self.actuators for c in device.channels}
         self.state, self.last = "off", {}
-        self._opened: list[Actuator] = []
-        self._lock = threading.Lock()
+        self._slots = [] if dry else [_Slot(device) for device in self.actuators]
+        self._turning = threading.Lock()  # of the state
 
     def check_rows(self, known: Sequence[str]) -> None:
         """Every channel must drive one of these rows."""
@@ -69,20 +100,36 @@ class Output:
         }
 
     def open(self) -> None:
-        """Open all devices; if one fails, those that are open go to their safe state."""
-        with self._lock:
-            self.state, self.last = "open", {}
+        """Open all devices, then arm them: their watchdogs must not wait for those that are slow to open. If one fails, or the safe
+        state is called for meanwhile, those that are open go there."""
+        self.state = "opening"
+        self.last = {row: c.safe for row, c in self.channels.items() if c.safe is not None}
         try:
-            for device in () if self.dry else self.actuators:
-                self._opened.append(device)
-                device.open()
-                if isinstance(device, Feedback):
-                    present = device.counts()
-                    self.last |= {c.row: c.value(present[c.id]) for c in device.channels if c.id in present}
+            for act in (self._connect, lambda device: getattr(device, "arm", lambda: None)()):
+                for slot in self._slots:
+                    with slot.lock:
+                        if self.state != "opening":
+                            return
+                        slot.used = True
+                        act(slot.device)
+            self._turn("opening", "open")
         except BaseException:
             self.safe()
             self.close()
             raise
+
+    def _turn(self, before: str, after: str) -> None:
+        """From one state to another, unless it is in a third."""
+        with self._turning:
+            self.state = after if self.state == before else self.state
+
+    def _connect(self, device: Actuator) -> None:
+        """Open it, and see where it stands: rate limits begin there."""
+        device.open()
+        present = device.counts() if isinstance(device, Feedback) else {}
+        for channel in device.channels:
+            if channel.id in present:
+                self.last[channel.row] = _standing(channel, present[channel.id])
 
     def limited(self, frame: Any, elapsed: float) -> tuple[dict[str, float], list[str]]:
         """Commands in SI units by row, within soft limits and rates over `elapsed` [s]; and which limits they met."""
@@ -106,30 +153,42 @@ class Output:
     def send(self, values: Mapping[str, float]) -> dict[str, int]:
         """To the devices, as counts by row; returns them. Nothing is sent unless open."""
         counts = {row: self.channels[row].counts(value) for row, value in values.items()}
-        with self._lock:
-            if self.state != "open":
-                return {}
-            for device in () if self.dry else self.actuators:
-                device.send({c.id: counts[c.row] for c in device.channels})
-            self.last = dict(values)
+        for slot in self._slots:
+            with slot.lock:
+                if self.state != "open":
+                    return {}
+                slot.device.send({c.id: counts[c.row] for c in slot.device.channels})
+        if self.state != "open":
+            return {}
+        self.last = dict(values)
         return counts
 
     def safe(self) -> None:
-        """All devices to their safe state. Never raises; what is open goes on to the next device."""
-        with self._lock:
-            self.state = "safe" if self.state != "off" else "off"
-            for device in self._opened:
-                try:
-                    device.safe()
-                except Exception:
-                    continue
+        """All devices to their safe state; those first that no other thread talks to just now. Never raises."""
+        self._turn("opening", "safe")
+        self._turn("open", "safe")
+        waiting = self._slots
+        for wait in (False, True):
+            waiting = [slot for slot in waiting if not slot.retreat(wait=wait)]
 
     def close(self) -> None:
         """Let go of all devices."""
-        with self._lock:
-            for device in self._opened:
-                try:
-                    device.close()
-                except Exception:
-                    continue
-            self._opened, self.state = [], "off"
+        for slot in self._slots:
+            with slot.lock, suppress(Exception):
+                if slot.used:
+                    slot.used = False
+                    slot.device.close()
+        self.state = "off"
+
+
+def _standing(channel: Channel, counts: int) -> float:
+    """The value at which a device stands, within the limits. A stroke or angle far outside of them has a wrong zero: where would it go?"""
+    value, (low, high) = channel.value(counts), channel.limits
+    nearest = min(max(value, low), high)
+    room = max(FEW / channel.gain, OUTSIDE * (high - low) if np.isfinite(high - low) else 0.0)
+    if channel.quantity == "displacement" and abs(value - nearest) > room:
+        raise DeviceError(
+            f"{channel.row!r} stands at {value:.4g} ({counts} counts), outside its limits {low:g} … {high:g}: "
+            "bring it there by hand, or zero it with pliant.hardware.zero."
+        )
+    return nearest

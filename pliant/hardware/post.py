@@ -6,6 +6,9 @@ import json
 import os
 import select
 import signal
+import sys
+from contextlib import suppress
+from time import monotonic
 from typing import Any
 
 from pliant.errors import PliantError
@@ -18,74 +21,100 @@ def _channel(said: dict[str, Any]) -> Channel:
     return Channel(**said)
 
 
-class _Post:
-    """The guard's side: one device, requests from stdin."""
+class Post:
+    """The guard's side: one device, requests from a file descriptor, answers with their numbers to another.
 
-    def __init__(self) -> None:
+    state: "open" → "armed", by "arm" or the first command; from then on another must come within `silence` [s] → "safe". Whatever
+    ends it, the device goes to its safe state first.
+    """
+
+    def __init__(self, requests: int = 0, answers: int = 1) -> None:
+        self._requests, self._answers = requests, answers
         self.device: Any = None
-        self.silence, self.armed = 1.0, False
+        self.silence, self.state, self.due = 1.0, "closed", 0.0
         self._buffer = b""
 
     def serve(self) -> None:
-        while True:
-            ready, _, _ = select.select([0], [], [], self.silence if self.armed else None)
-            if not ready:  # silence
-                self.retreat()
-                continue
-            data = os.read(0, 65536)
-            if not data:  # our master is gone
-                break
-            *lines, self._buffer = (self._buffer + data).split(b"\n")
-            for line in lines:
-                if not self.answer(self.obey(json.loads(line))):
-                    break
-        self.retreat()
-        if self.device is not None:
-            self.device.close()
+        """Until the master is gone."""
+        try:
+            while self._hear():
+                pass
+        finally:
+            self.retreat()
+            if self.device is not None:
+                self.device.close()
+
+    def _hear(self) -> bool:
+        """The next requests, or silence. Whether the master still lives."""
+        left = max(self.due - monotonic(), 0.0) if self.state == "armed" else None
+        ready, _, _ = select.select([self._requests], [], [], left)
+        if not ready:
+            self.retreat()
+            return True
+        data = os.read(self._requests, 65536)
+        *lines, self._buffer = (self._buffer + data).split(b"\n")
+        for line in lines:
+            request = json.loads(line)
+            answer = json.dumps({"number": request.get("number"), **self.obey(request)})
+            try:
+                os.write(self._answers, answer.encode() + b"\n")
+            except OSError:
+                return False
+        return bool(data)
 
     def retreat(self) -> None:
-        """The safe state, once."""
-        if self.device is not None and self.armed:
-            self.device.safe()
-        self.armed = False
+        """The safe state, unless it is there."""
+        if self.state in ("open", "armed"):
+            self.state = "safe"
+            with suppress(Exception):
+                self.device.safe()
 
     def obey(self, request: dict[str, Any]) -> dict[str, Any]:
+        """What a request brings about; an error in words."""
         try:
-            if "open" in request:
-                self._open(request["open"])
-            elif "counts" in request:
-                known = self.device.counts() if hasattr(self.device, "counts") else {}
-                return {"counts": {str(i): n for i, n in known.items()}}
-            elif "safe" in request:
-                self.armed = True
-                self.retreat()
-            elif not self.armed:
-                return {"error": "The guard has gone to the safe state: commands were too far apart."}
-            else:
-                self.device.send({int(i): n for i, n in request["send"].items()})
+            return self._do(request)
         except PliantError as error:
             return {"error": str(error)}
+        except Exception as error:  # a driver that fails otherwise must not take the guard along
+            return {"error": f"{type(error).__name__}: {error}"}
+
+    def _do(self, request: dict[str, Any]) -> dict[str, Any]:
+        if "open" in request:
+            self._open(request["open"])
+        elif "counts" in request:
+            known = self.device.counts() if hasattr(self.device, "counts") else {}
+            return {"counts": {str(i): n for i, n in known.items()}}
+        elif "safe" in request:
+            self.state = "open" if self.state == "safe" else self.state  # asked for, it is sent again
+            self.retreat()
+        elif self.state == "safe":
+            return {"error": "The guard has gone to the safe state: commands were too far apart."}
+        else:
+            self._command(request)
         return {}
+
+    def _command(self, request: dict[str, Any]) -> None:
+        if "arm" in request:
+            getattr(self.device, "arm", lambda: None)()
+        else:
+            self.device.send({int(i): n for i, n in request["send"].items()})
+        self.state, self.due = "armed", monotonic() + self.silence
 
     def _open(self, said: dict[str, Any]) -> None:
         from pliant.hardware.drivers import driver
 
-        channels = [_channel(c) for c in said["channels"]]
         self.silence = said["silence"]
-        self.device = driver(said["driver"], channels, **said["options"])
+        self.device = driver(said["driver"], [_channel(c) for c in said["channels"]], **said["options"])
+        self.state = "open"
         self.device.open()
-        self.armed = True
 
-    def answer(self, answer: dict[str, Any]) -> bool:
-        """Whether someone still listens."""
-        try:
-            os.write(1, json.dumps(answer).encode() + b"\n")
-        except OSError:
-            return False
-        return True
+
+def _ended(number: int, frame: object) -> None:
+    sys.exit(128 + number)  # through `finally`: safe first
 
 
 if __name__ == "__main__":
-    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
-        signal.signal(number, signal.SIG_IGN)
-    _Post().serve()
+    for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGQUIT):
+        signal.signal(ignored, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _ended)  # of whoever ends all Pythons
+    Post().serve()

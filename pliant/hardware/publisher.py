@@ -6,30 +6,44 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pliant.errors import MissingExtraError
+import numpy as np
+
+from pliant.errors import MissingExtraError, PliantError
 from pliant.hardware.channel import Channel
 from pliant.hardware.device import DeviceError, checked_channels
 
 
 class Publisher:
-    """An actuator that publishes. A subclass connects, publishes and disconnects.
+    """An actuator that publishes to `address`. A subclass connects, publishes and disconnects.
 
     No answer comes back: who receives must go to the safe state by itself, `watchdog` [s] after the last command.
     """
 
-    def __init__(self, channels: Sequence[Channel], *, watchdog: float = 0.2, name: str) -> None:
-        self.name, self.channels, self.watchdog = name, checked_channels(name, channels), float(watchdog)
-        self._row = {c.id: c for c in self.channels}
+    kind, default = "", "pliant"
+
+    def __init__(
+        self,
+        channels: Sequence[Channel],
+        *,
+        address: str | None = None,
+        watchdog: float = 0.2,
+        name: str | None = None,
+    ) -> None:
+        self.name = self.kind if name is None else name
+        self.address = self.default if address is None else address
+        self.channels, self.watchdog = checked_channels(self.name, channels), float(watchdog)
+        self._channel = {c.id: c for c in self.channels}
         self.sequence, self._opened = 0, False
 
     def open(self) -> None:
-        self._connect()
+        self._within(self._connect, "cannot connect")
         self._opened = True
 
     def send(self, counts: Mapping[int, int]) -> None:
         if not self._opened:
             raise DeviceError(f"Device {self.name!r} is not open.")
-        self._say("command", {self._row[i].row: self._row[i].value(n) for i, n in counts.items()})
+        values = {self._channel[i].row: self._channel[i].value(n) for i, n in counts.items()}
+        self._say("command", values)
 
     def safe(self) -> None:
         if not self._opened:
@@ -46,10 +60,16 @@ class Publisher:
 
     def _say(self, kind: str, values: Mapping[str, float]) -> None:
         self.sequence += 1
+        self._within(lambda: self._publish(kind, values), "cannot publish")
+
+    def _within(self, call: Any, what: str) -> None:
+        """Whatever sockets and middleware raise is a device's error."""
         try:
-            self._publish(kind, values)
-        except (OSError, RuntimeError) as error:  # what sockets and middleware raise
-            raise DeviceError(f"Device {self.name!r} cannot publish: {error}.") from error
+            call()
+        except PliantError:
+            raise
+        except Exception as error:
+            raise DeviceError(f"Device {self.name!r} {what}: {error}.") from error
 
     def _connect(self) -> None:
         raise NotImplementedError
@@ -64,18 +84,13 @@ class Publisher:
 class Osc(Publisher):
     """OSC over UDP: /pliant/command and /pliant/safe with sequence, watchdog [s], then name and value in turn."""
 
+    kind, default = "osc", "/pliant"
+
     def __init__(
-        self,
-        channels: Sequence[Channel],
-        *,
-        host: str = "127.0.0.1",
-        port: int = 9000,
-        address: str = "/pliant",
-        watchdog: float = 0.2,
-        name: str = "osc",
+        self, channels: Sequence[Channel], *, host: str = "127.0.0.1", port: int = 9000, **options: Any
     ) -> None:
-        super().__init__(channels, watchdog=watchdog, name=name)
-        self.host, self.port, self.address = host, port, address
+        super().__init__(channels, **options)
+        self.host, self.port = host, port
         self._client: Any = None
 
     def _connect(self) -> None:
@@ -83,10 +98,7 @@ class Osc(Publisher):
             from pythonosc.udp_client import SimpleUDPClient
         except ImportError as error:
             raise MissingExtraError("OSC", "hardware") from error
-        try:
-            self._client = SimpleUDPClient(self.host, self.port)
-        except OSError as error:
-            raise DeviceError(f"OSC to {self.host}:{self.port}: {error}.") from error
+        self._client = SimpleUDPClient(self.host, self.port)
 
     def _publish(self, kind: str, values: Mapping[str, float]) -> None:
         arguments: list[Any] = [self.sequence, self.watchdog]
@@ -101,28 +113,18 @@ class Osc(Publisher):
 class Zenoh(Publisher):
     """Zenoh: pliant/command and pliant/safe, JSON {"sequence", "watchdog", "values"}."""
 
-    def __init__(
-        self,
-        channels: Sequence[Channel],
-        *,
-        address: str = "pliant",
-        config: Any = None,
-        watchdog: float = 0.2,
-        name: str = "zenoh",
-    ) -> None:
-        super().__init__(channels, watchdog=watchdog, name=name)
-        self.address, self._config = address, config
-        self._session: Any = None
+    kind = "zenoh"
+
+    def __init__(self, channels: Sequence[Channel], *, config: Any = None, **options: Any) -> None:
+        super().__init__(channels, **options)
+        self._config, self._session = config, None
 
     def _connect(self) -> None:
         try:
             import zenoh
         except ImportError as error:
             raise MissingExtraError("Zenoh", "hardware") from error
-        try:
-            self._session = zenoh.open(self._config or zenoh.Config())
-        except zenoh.ZError as error:
-            raise DeviceError(f"Zenoh: {error}.") from error
+        self._session: Any = zenoh.open(self._config or zenoh.Config())
 
     def _publish(self, kind: str, values: Mapping[str, float]) -> None:
         message = {"sequence": self.sequence, "watchdog": self.watchdog, "values": dict(values)}
@@ -133,19 +135,12 @@ class Zenoh(Publisher):
 
 
 class Ros2(Publisher):
-    """ROS 2, where rclpy is installed: sensor_msgs/JointState on pliant/command, std_msgs/Bool on pliant/safe."""
+    """ROS 2, where rclpy is installed: sensor_msgs/JointState on pliant/command, std_msgs/Bool on pliant/safe.
 
-    def __init__(
-        self,
-        channels: Sequence[Channel],
-        *,
-        address: str = "pliant",
-        watchdog: float = 0.2,
-        name: str = "ros2",
-    ) -> None:
-        super().__init__(channels, watchdog=watchdog, name=name)
-        self.address = address
-        self._node: Any = None
+    Displacements stand in `position`, tensions and pressures in `effort`; NaN where a row has the other.
+    """
+
+    kind = "ros2"
 
     def _connect(self) -> None:
         try:
@@ -160,14 +155,19 @@ class Ros2(Publisher):
         if self._mine:
             rclpy.init()
         self._rclpy, self._joint_state, self._bool = rclpy, JointState, Bool
-        self._node = rclpy.create_node(self.address.replace("/", "_"))
+        self._node = rclpy.create_node(self.address.strip("/").replace("/", "_"))
         self._command = self._node.create_publisher(JointState, f"{self.address}/command", 1)
         self._safe = self._node.create_publisher(Bool, f"{self.address}/safe", 1)
 
     def _publish(self, kind: str, values: Mapping[str, float]) -> None:
+        quantity = {c.row: c.quantity for c in self.channels}
         message = self._joint_state()
         message.header.stamp = self._node.get_clock().now().to_msg()
-        message.name, message.position = list(values), [float(v) for v in values.values()]
+        message.name = list(values)
+        for field, wanted in (("position", "displacement"), ("effort", "effort")):
+            if wanted in (quantity[row] for row in values):
+                found = [float(v) if quantity[row] == wanted else np.nan for row, v in values.items()]
+                setattr(message, field, found)
         if values:
             self._command.publish(message)
         self._safe.publish(self._bool(data=kind == "safe"))

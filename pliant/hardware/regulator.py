@@ -10,19 +10,23 @@ microcontroller instead: `SerialLine` with channels of `Channel.valve`.
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
+from pliant.errors import InputError
 from pliant.hardware.channel import Channel
-from pliant.hardware.device import DeviceError, checked_channels
-from pliant.hardware.wire import SerialWire, Wire
+from pliant.hardware.device import DeviceError
+from pliant.hardware.wire import Ear, OnAWire, Wire, clear
 
 _ANSWER = re.compile(rb"([A-Z]) ([+-]\d{1,5}\.\d{1,4}) ([+-]\d{1,5}\.\d{1,4})(?: .*)?")
 STEP = 1e-3  # [kPa] of a count
 
 
-class RegulatorBus:
-    """Regulators on one line; channel id 0 is unit A. Counts are pascals: channels have gain 1 (`Regulator.channel`)."""
+class RegulatorBus(OnAWire):
+    """Regulators on one line; channel id 0 is unit A. Counts are pascals: channels have gain 1 (`RegulatorBus.channel`).
+
+    The safe state is the `safe` pressure of each channel, or none: pressure is not something to hold still with.
+    """
 
     def __init__(
         self,
@@ -34,11 +38,20 @@ class RegulatorBus:
         retries: int = 2,
         name: str = "pressure",
     ) -> None:
-        self.name, self.channels = name, checked_channels(name, channels)
-        self.timeout, self.retries, self._baud, self._given = timeout, retries, baud, wire
-        self._wire: Wire | None = None if isinstance(wire, str) else wire
-        self.repeated = 0
-        self._one = threading.Lock()  # an emergency stop comes from another thread
+        super().__init__(name, channels, wire, baud=baud, timeout=timeout, retries=retries)
+        for channel in self.channels:
+            if channel.quantity != "effort":
+                raise InputError(
+                    f"channel of {channel.row!r} on {name!r}",
+                    expected="quantity effort, a pressure [Pa]",
+                    got=channel.quantity,
+                )
+            if channel.id > 25:
+                raise InputError(
+                    f"id of the channel of {channel.row!r}",
+                    expected="0 … 25, for units A … Z",
+                    got=channel.id,
+                )
 
     @staticmethod
     def channel(row: str, id: int, *, full_scale: float) -> Channel:
@@ -46,9 +59,8 @@ class RegulatorBus:
         return Channel.valve(row, id, full_scale=full_scale, counts=(0, round(full_scale)))
 
     def open(self) -> None:
-        """Every regulator must answer. All begin without pressure."""
-        if isinstance(self._given, str):
-            self._wire = SerialWire(self._given, self._baud)
+        """Every regulator must answer. All begin in the safe state."""
+        self._plug_in()
         self.send({c.id: c.safe_counts or 0 for c in self.channels})
 
     def send(self, counts: Mapping[int, int]) -> None:
@@ -60,15 +72,19 @@ class RegulatorBus:
         return {c.id: round(self._ask(c.id, "")[0] / STEP) for c in self.channels}
 
     def safe(self) -> None:
-        for channel in self.channels:
-            try:
-                self._set(channel.id, channel.safe_counts or 0)
-            except DeviceError:
-                continue  # the others still answer, perhaps
-
-    def close(self) -> None:
-        if self._wire is not None:
-            self._wire.close()
+        """Each is told once, before those that did not answer are told again."""
+        silent = []
+        with self._one:
+            retries, self.retries = self.retries, 0
+            for channel in self.channels:
+                try:
+                    self._set(channel.id, channel.safe_counts or 0)
+                except DeviceError:
+                    silent.append(channel)
+            self.retries = retries
+            for channel in silent:
+                with suppress(DeviceError):
+                    self._set(channel.id, channel.safe_counts or 0)
 
     def _set(self, unit: int, pascals: int) -> None:
         asked = pascals * STEP
@@ -76,30 +92,23 @@ class RegulatorBus:
 
     def _ask(self, unit: int, command: str, expected: float | None = None) -> tuple[float, float]:
         """Measured pressure and set point [kPa]."""
-        with self._one:
-            return self._asked(unit, command, expected)
-
-    def _asked(self, unit: int, command: str, expected: float | None) -> tuple[float, float]:
         letter = chr(ord("A") + unit)
-        if self._wire is None or unit > 25:
-            raise DeviceError(f"Regulator {letter} of {self.name!r} is not open.")
         said = None
-        for attempt in range(self.retries + 1):
-            self.repeated += attempt > 0
-            while self._wire.read(0.0):
-                pass  # a late answer to another command
-            self._wire.write(f"{letter}{command}\r".encode())
-            said = self._answer(letter)
-            if said is not None and (expected is None or abs(said[1] - expected) <= 0.5 * STEP):
-                return said
+        with self._one:
+            wire = self._plugged()
+            for _ in self._attempts():
+                clear(wire)
+                wire.write(f"{letter}{command}\r".encode())
+                said = self._answer(wire, letter)
+                if said is not None and (expected is None or abs(said[1] - expected) <= 0.5 * STEP):
+                    return said
         why = "does not answer" if said is None else f"repeats {said[1]:g} kPa instead of {expected:g}"
         raise DeviceError(f"Regulator {letter} of {self.name!r} {why}.")
 
-    def _answer(self, letter: str) -> tuple[float, float] | None:
-        assert self._wire is not None
-        buffer = b""
+    def _answer(self, wire: Wire, letter: str) -> tuple[float, float] | None:
+        ear, buffer = Ear(wire, self.timeout), b""
         while not buffer.endswith(b"\r"):
-            data = self._wire.read(self.timeout)
+            data = ear.read()
             if not data:
                 return None
             buffer += data

@@ -35,6 +35,8 @@ class LoopReport:
         late = lambda share: 1e3 * float(np.quantile(self.jitter, share)) if len(self.jitter) else 0.0
         busy = 1e3 * float(np.median(self.busy)) if len(self.busy) else 0.0
         why = f" ({self.reason})" if self.reason else ""
+        if not self.periods:
+            return f"{self.status}{why} before the first period was over"
         return (
             f"{self.status}{why} after {self.periods} periods of {1e3 * self.period:g} ms: {100 * self.met:.2f} % of deadlines met, "
             f"jitter median {late(0.5):.3f} ms, 99 % {late(0.99):.3f} ms, largest {late(1.0):.3f} ms, busy {busy:.2f} ms"

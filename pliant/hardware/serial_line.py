@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import threading
+import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
+from pliant.errors import InputError
 from pliant.hardware.channel import Channel
-from pliant.hardware.device import DeviceError, checked_channels
-from pliant.hardware.lineprotocol import SEQUENCES, Line, Splitter, pairs
-from pliant.hardware.wire import SerialWire, Wire
+from pliant.hardware.device import DeviceError
+from pliant.hardware.lineprotocol import LONGEST, SEQUENCES, Line, Splitter, pairs
+from pliant.hardware.wire import Ear, OnAWire, Wire
 
 VERSION = "1"
 
 
-class SerialLine:
+class SilentError(DeviceError):
+    """No answer came."""
+
+
+class SerialLine(OnAWire):
     """An actuator behind a wire or a port.
 
     watchdog [s]: without a valid command for so long, the device goes to its safe state by itself, whatever happened to us.
-    timeout [s] for an answer; a request is repeated `retries` times before the device counts as lost.
+    timeout [s] for an answer; a request is repeated `retries` times before the device counts as lost. boot [s]: how long it may take until
+    it says hello; opening a port resets an Arduino.
     """
 
     def __init__(
@@ -29,20 +36,29 @@ class SerialLine:
         watchdog: float = 0.2,
         timeout: float = 0.02,
         retries: int = 2,
+        boot: float = 3.0,
         name: str = "serial",
     ) -> None:
-        self.name, self.channels = name, checked_channels(name, channels)
-        self.watchdog, self.timeout, self.retries, self._baud = watchdog, timeout, retries, baud
-        self._given, self._wire = wire, None if isinstance(wire, str) else wire
-        self._splitter, self._sequence = Splitter(), 0
-        self.repeated = 0  # requests that had to be sent again
-        self._one = threading.Lock()  # an emergency stop comes from another thread
+        super().__init__(name, channels, wire, baud=baud, timeout=timeout, retries=retries)
+        longest = Line(SEQUENCES - 1, "S", tuple(f"{c.id}:{-(2**31)}" for c in self.channels)).encoded()
+        if len(longest) > LONGEST:
+            got = f"{len(self.channels)}, whose command takes up to {len(longest)} bytes"
+            raise InputError(
+                f"channels of {name!r}",
+                expected=f"as many as fit a line of {LONGEST} bytes",
+                got=got,
+                hint="Spread them over two devices.",
+            )
+        if not 1 <= round(1e3 * watchdog) <= 10_000:
+            raise InputError(f"watchdog of {name!r}", expected="from 0.001 to 10 s", got=watchdog)
+        self.watchdog, self.boot = watchdog, boot
+        self._splitter, self._sequence, self._armed = Splitter(), 0, False
 
     def open(self) -> None:
-        """Say hello, declare safe state, limits and watchdog, and arm."""
-        if isinstance(self._given, str):
-            self._wire = SerialWire(self._given, self._baud)
-        hello = self._ask("I", verb="V")
+        """Say hello; declare safe state, range and watchdog."""
+        self._plug_in()
+        self._armed = False
+        hello = self._hello()
         if hello[:2] != ("pliant", VERSION):
             raise DeviceError(f"Device {self.name!r} speaks {' '.join(hello)!r}, not pliant {VERSION}.")
         known = set(pairs(tuple(f"{i}:0" for i in hello[2:])) or {})
@@ -54,14 +70,20 @@ class SerialLine:
             safe = "hold" if channel.safe_counts is None else str(channel.safe_counts)
             self._ask("D", str(channel.id), str(low), str(high), safe)
         self._ask("W", str(round(1e3 * self.watchdog)))
+
+    def arm(self) -> None:
+        """From now on it moves, and its watchdog runs."""
         self._ask("G")
+        self._armed = True
 
     def send(self, counts: Mapping[int, int]) -> None:
         """All at once, or none: the device takes a whole line or refuses it."""
+        if not self._armed:
+            self.arm()
         self._ask("S", *(f"{i}:{n}" for i, n in counts.items()))
 
     def counts(self) -> dict[int, int]:
-        """Where the device says it is."""
+        """Where the device says it is; a channel that it cannot know of is left out."""
         found = pairs(self._ask("Q", verb="R"))
         if found is None:
             raise DeviceError(f"Device {self.name!r} answers with no positions.")
@@ -73,40 +95,41 @@ class SerialLine:
         except DeviceError:
             return  # lost: its own watchdog does the rest
 
-    def close(self) -> None:
-        if self._wire is not None:
-            self._wire.close()
+    def _hello(self) -> tuple[str, ...]:
+        """Its answer to "who are you", waiting until it has booted."""
+        rounds = max(1, math.ceil(self.boot / (self.timeout * (self.retries + 1))))
+        for _ in range(rounds):
+            with suppress(SilentError):
+                hello = self._ask("I", verb="V")
+                self.repeated = 0
+                return hello
+            if self.hurried:
+                break
+        raise SilentError(
+            f"Device {self.name!r} does not answer: is firmware/pliant_serial on the board, and is {self._baud} its baud rate?"
+        )
 
     def _ask(self, what: str, *arguments: str, verb: str = "A") -> tuple[str, ...]:
         """Send a request until it is answered; an answer to another request does not count."""
         with self._one:
-            return self._asked(what, arguments, verb)
-
-    def _asked(self, what: str, arguments: tuple[str, ...], verb: str) -> tuple[str, ...]:
-        wire = self._wire
-        if wire is None:
-            raise DeviceError(f"Device {self.name!r} is not open.")
-        for attempt in range(self.retries + 1):
-            self.repeated += attempt > 0
-            self._sequence = (self._sequence + 1) % SEQUENCES
-            wire.write(Line(self._sequence, what, arguments).encoded())
-            answer = self._answer(wire)
-            if answer is None:
-                continue
-            if answer.verb == "N" and answer.arguments == ("damaged",):
-                continue
-            if answer.verb != verb:
-                reason = " ".join(answer.arguments) or answer.verb
-                raise DeviceError(f"Device {self.name!r} refuses {what}: {reason}.")
-            return answer.arguments
-        raise DeviceError(f"Device {self.name!r} does not answer.")
+            wire = self._plugged()
+            for _ in self._attempts():
+                self._sequence = (self._sequence + 1) % SEQUENCES
+                wire.write(Line(self._sequence, what, arguments).encoded())
+                answer = self._answer(wire)
+                if answer is None:
+                    continue
+                if answer.verb != verb:
+                    reason = " ".join(answer.arguments) or answer.verb
+                    raise DeviceError(f"Device {self.name!r} refuses {what}: {reason}.")
+                return answer.arguments
+        raise SilentError(f"Device {self.name!r} does not answer.")
 
     def _answer(self, wire: Wire) -> Line | None:
         """The answer to the last request; None if none came in time."""
-        while True:
-            data = wire.read(self.timeout)
-            if not data:
-                return None
+        ear = Ear(wire, self.timeout)
+        while data := ear.read():
             for line in self._splitter.feed(data):
                 if line.sequence == self._sequence:
                     return line
+        return None

@@ -8,10 +8,13 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from types import FrameType, TracebackType
 from typing import Any
 
 KEYS = b" \x1bqQ\x03"  # space, escape, q, Ctrl+C
+# Ctrl+C, `kill`, a terminal or connection that is gone, Ctrl+\\, Ctrl+Z: what ends or freezes a program; not all systems have all
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGTSTP")
 
 
 class Stop:
@@ -35,8 +38,9 @@ class Stop:
                 self.reason = reason
                 self._pressed.set()
             listeners = tuple(self._listeners) if first else ()
-        for listener in listeners:
-            listener(reason)
+        with ExitStack() as calls:  # every one is called, even if another raises
+            for listener in reversed(listeners):
+                calls.callback(listener, reason)
 
     def wait(self, timeout: float | None = None) -> bool:
         """Until it is pressed."""
@@ -54,18 +58,22 @@ class Stop:
 
 
 class Signals:
-    """While in its `with` block, SIGINT and SIGTERM press a stop instead of ending the program. Main thread only."""
+    """While in its `with` block, Ctrl+C, Ctrl+Z, SIGTERM and a lost terminal press a stop instead of ending the program; a second
+    Ctrl+C ends it. Main thread only."""
 
     def __init__(self, stop: Stop) -> None:
         self.stop, self._before = stop, {}
 
     def _press(self, number: int, frame: FrameType | None) -> None:
         # in a thread: this runs between two lines of whatever the main thread does, which may hold the wire's lock
+        if self.stop.pressed and number == signal.SIGINT:  # the model hangs, and someone has seen enough
+            raise KeyboardInterrupt
         threading.Thread(target=self.stop.press, args=(signal.Signals(number).name,), daemon=True).start()
 
     def __enter__(self) -> Signals:
         if threading.current_thread() is threading.main_thread():
-            self._before = {n: signal.signal(n, self._press) for n in (signal.SIGINT, signal.SIGTERM)}
+            numbers = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
+            self._before = {n: signal.signal(n, self._press) for n in numbers}
         return self
 
     def __exit__(
@@ -107,6 +115,8 @@ class Keyboard:
             return self
         try:
             terminal = self._file.fileno()
+            if _in_background(terminal):
+                return self
             self._before = termios.tcgetattr(terminal)
         except (OSError, ValueError, termios.error):  # no terminal: nobody to type
             return self
@@ -127,14 +137,24 @@ class Keyboard:
             termios.tcsetattr(self._file.fileno(), termios.TCSADRAIN, self._before)
 
 
+def _in_background(terminal: int) -> bool:
+    """Whether a shell has put us there: keys go to others, and the system would freeze us if we changed the terminal."""
+    try:
+        return os.tcgetpgrp(terminal) != os.getpgrp()
+    except OSError:  # not the terminal that we were started from
+        return False
+
+
 def studio_stop(desk: Any, stop: Stop) -> None:
     """A studio's pause, reset or choice of another robot presses a stop: wraps the desk's `do`, which gets every message."""
     apply = desk.do
 
     def do(command: Any) -> None:
         playing, session, count = desk.playing, desk.session, desk.session.count
-        apply(command)
-        if (playing and not desk.playing) or desk.session is not session or desk.session.count < count:
-            stop.press("studio")
+        try:
+            apply(command)
+        finally:
+            if (playing and not desk.playing) or desk.session is not session or desk.session.count < count:
+                stop.press("studio")
 
     desk.do = do

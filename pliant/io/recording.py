@@ -16,7 +16,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,7 +40,7 @@ class Recorder:
     chunk_size [bytes]: what a kill may cost at most.
     """
 
-    def __init__(self, path: str | Path, stage: Stage, *, chunk_size: int = 2**18) -> None:
+    def __init__(self, path: str | Path, stage: Stage, *, chunk_size: int = 2**16) -> None:
         from mcap.writer import Writer
 
         import pliant
@@ -60,12 +59,13 @@ class Recorder:
         self._writer.add_metadata("stage", {"json": facts})
         self._writer.add_attachment(0, 0, "stage.npz", "application/octet-stream", stage_arrays(stage))
 
-    def write(self, frame: Frame) -> None:
-        """Add a frame."""
+    def write(self, frame: Frame, *, at: float | None = None) -> None:
+        """Add a frame. at [s]: when it was made, where the session's own time is another: that of a loop that missed some periods lags
+        behind."""
         data = frame_data(frame)
         if frame.obstacles is not self._shapes:
             data["obstacles"], self._shapes = dict(frame.obstacles), frame.obstacles
-        when = round(frame.time / NANO)
+        when = max(round((frame.time if at is None else at) / NANO), 0)
         raw = np.asarray(frame.positions, "<f4").tobytes()
         self._writer.add_message(self._frames, when, json.dumps(data).encode(), when, self.count)
         self._writer.add_message(self._positions, when, raw, when, self.count)
@@ -107,15 +107,15 @@ class Recording:
 
     @classmethod
     def read(cls, path: str | Path) -> Recording:
-        """Read a file; what is missing at the end of one that was cut off is left out."""
+        """Read a file; what is missing at the end of one that was cut off, and chunks that are damaged, are left out."""
         path = Path(path)
-        facts, arrays, frames, shapes, notes = None, None, [], {}, []
+        if not path.is_file():
+            raise InputError(str(path), expected="a recording (.mcap)", got="no file")
+        stage, frames, shapes, notes = {}, [], {}, []
         data: dict[int, dict[str, Any]] = {}
         for kind, number, content in _records(path):
-            if kind == "stage":
-                facts = json.loads(content)
-            elif kind == "arrays":
-                arrays = dict(np.load(io.BytesIO(content), allow_pickle=False))
+            if kind in ("facts", "arrays"):
+                stage[kind] = content
             elif kind == "/frame":
                 data[number] = json.loads(content)
             elif kind == "/positions" and number in data:
@@ -126,9 +126,7 @@ class Recording:
             elif kind[1:] in KINDS:
                 said = json.loads(content)
                 notes.append(Note(kind[1:], said.pop("time"), said))
-        if facts is None or arrays is None:
-            raise InputError(str(path), expected="a recording of pliant", got="a file without a stage")
-        return cls(stage_from(facts, arrays), tuple(frames), tuple(notes))
+        return cls(_stage(path, **stage), tuple(frames), tuple(notes))
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -151,7 +149,8 @@ class Recording:
     def units(self) -> dict[str, str]:
         """The SI unit of each signal."""
         rows = {row.name: row for row in self.stage.rows}
-        return {name: _unit(name, rows) for name in self.signals}
+        inverse = all(frame.mode == "inverse" for frame in self.frames)
+        return {name: _unit(name, rows, inverse) for name in self.signals}
 
     def to_csv(self, path: str | Path) -> Path:
         """A table of the signals, one line per frame, names with their SI units in the first."""
@@ -176,35 +175,62 @@ class Recording:
         return [stills.write(frame) for frame in shown]
 
 
+def _stage(path: Path, facts: str | None = None, arrays: bytes | None = None) -> Stage:
+    """The scene, of which every recording begins with a description."""
+    expected = "a recording of pliant"
+    if facts is None or arrays is None:
+        raise InputError(str(path), expected=expected, got="a file without a stage")
+    try:
+        return stage_from(json.loads(facts), dict(np.load(io.BytesIO(arrays), allow_pickle=False)))
+    except Exception as error:  # of JSON, zip, zlib, NumPy and our own
+        raise InputError(str(path), expected=expected, got=f"one with a damaged stage ({error})") from error
+
+
 def _records(path: Path) -> Iterator[tuple[str, int, Any]]:
     """Kind, number and content of the records that a recording is made of, as far as the file is whole."""
-    from mcap.exceptions import McapError
-    from mcap.records import Attachment, Channel, Message, Metadata
+    from mcap.records import Attachment, Channel, Chunk, Message, Metadata
     from mcap.stream_reader import StreamReader
 
     topics: dict[int, str] = {}
     with path.open("rb") as file:
-        try:
-            for record in StreamReader(file).records:
-                if isinstance(record, Channel):
-                    topics[record.id] = record.topic
-                elif isinstance(record, Metadata) and record.name == "stage":
-                    yield "stage", 0, record.metadata["json"]
-                elif isinstance(record, Attachment) and record.name == "stage.npz":
-                    yield "arrays", 0, record.data
-                elif isinstance(record, Message):
-                    yield topics[record.channel_id], record.sequence, record.data
-        except (McapError, EOFError, struct.error, ValueError):  # cut off, or no recording at all
-            return
+        records = StreamReader(file, emit_chunks=True).records
+        while (record := _next(records)) is not None:
+            if isinstance(record, Metadata) and record.name == "stage":
+                yield "facts", 0, record.metadata.get("json")
+            elif isinstance(record, Attachment) and record.name == "stage.npz":
+                yield "arrays", 0, record.data
+            for inner in _unpacked(record) if isinstance(record, Chunk) else ():
+                if isinstance(inner, Channel):
+                    topics[inner.id] = inner.topic
+                elif isinstance(inner, Message):
+                    yield topics.get(inner.channel_id, ""), inner.sequence, inner.data
 
 
-def _unit(signal: str, rows: Mapping[str, RowFacts]) -> str:
+def _next(records: Iterator[Any]) -> Any:
+    """The next record; None where the file ends, was cut off, or is none: the readers beneath have many words for that."""
+    try:
+        return next(records, None)
+    except Exception:
+        return None
+
+
+def _unpacked(chunk: Any) -> list[Any]:
+    """What is in a chunk; nothing if its checksum says that it is damaged."""
+    from mcap.stream_reader import breakup_chunk
+
+    try:
+        return breakup_chunk(chunk, validate_crc=True)
+    except Exception:  # of the checksum or the decompression
+        return []
+
+
+def _unit(signal: str, rows: Mapping[str, RowFacts], inverse: bool) -> str:
     kind, _, name = signal.partition(" ")
     if kind in ("time", "seconds"):
         return "s"
     if signal in WHOLE:
         return WHOLE[signal]
     row = rows.get(name) or rows[name.rpartition(" ")[0]]
-    if kind == "command":
+    if kind == "command" and not inverse:  # commands of the inverse model are displacements
         return row.effort_unit if row.drive == "effort" else row.unit
     return row.effort_unit if kind == "effort" else row.unit

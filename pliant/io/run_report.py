@@ -42,9 +42,12 @@ def run_report(recording: Recording | str | Path, folder: str | Path) -> Path:
         reason = f": {said['reason']}" if said.get("reason") else ""
         how = ENDS.get(str(said.get("what")), f"ended: {said.get('what')}")
         parts.append(page.paragraph(f"The run {how}{reason}.", "status bad" if bad else "status"))
+    elif run.notes:
+        text = "The recording breaks off: the program was killed, or still runs."
+        parts.append(page.paragraph(text, "status bad"))
     curves = [*_frame_curves(run), *_device_curves(run)]
     parts += [page.heading("Over time"), page.side_by_side(curves)] if curves else []
-    parts += _times(run)
+    parts += _stages(run)
     if happened:
         rows = [[f"{t:.2f} s", what] for t, what in happened[:EVENTS]]
         more = len(happened) - EVENTS
@@ -62,7 +65,8 @@ def _lead(run: Recording) -> str:
     sent = [n for n in run.notes if n.kind == "sent"]
     parts = [f"{len(run)} frames"] if len(run) else ["No frames"]
     if len(run) > 1:
-        parts[0] += f" over {run.frames[-1].time - run.frames[0].time:.2f} s"
+        t = _times(run)
+        parts[0] += f" over {t[-1] - t[0]:.2f} s"
     parts += [f"{len(sent)} commands to devices"] if sent else []
     counts = Counter(n.data["sensor"] for n in run.notes if n.kind == "reading")
     parts += [f"{count} readings of {name}" for name, count in counts.items()]
@@ -74,11 +78,9 @@ def _pictures(run: Recording, folder: Path) -> list[str]:
         return []
     chosen = sorted({0, len(run) // 2, len(run) - 1})[:PICTURES]
     short = Recording(run.stage, tuple(run.frames[k] for k in chosen))
-    paths = short.to_png(folder)
+    paths, t = short.to_png(folder), _times(run)
     shown = [
-        page.photo(
-            base64.b64encode(path.read_bytes()).decode(), f"{run.frames[k].time:.2f} s: {run.frames[k].words}"
-        )
+        page.photo(base64.b64encode(path.read_bytes()).decode(), f"{t[k]:.2f} s: {run.frames[k].words}")
         for k, path in zip(chosen, paths, strict=True)
     ]
     return [page.side_by_side(shown)]
@@ -96,7 +98,7 @@ def _frame_curves(run: Recording) -> Iterator[str]:
     """Errors of effectors, efforts and displacements of actuators, contact force."""
     if len(run) < 2:
         return
-    t = np.array([f.time for f in run])
+    t = _times(run)
     marks = [n.time for n in run.notes if n.kind == "event"]
     measured = _readings(run)
     for unit, rows in _groups(run, "effector", "unit"):
@@ -123,14 +125,14 @@ def _frame_curves(run: Recording) -> Iterator[str]:
 def _against(
     run: Recording, rows: list[RowFacts], measured: Mapping[str, tuple[Any, Any]]
 ) -> dict[str, tuple[Any, Any]]:
-    """|measured − model| of effectors, at the times of the readings."""
-    t = np.array([f.time for f in run]) - run.frames[0].time
+    """|measured − model| of effectors, at the times of the readings: the model as it was last sent before."""
+    t = _times(run)
     out = {}
     for row in rows:
         if row.name in measured:
             when, values = measured[row.name]
             model = np.array([f.displacement[row.name] for f in run])
-            near = np.clip(np.searchsorted(t, when), 0, len(t) - 1)
+            near = np.clip(np.searchsorted(t, when) - 1, 0, len(t) - 1)
             out[row.name] = (when, np.linalg.norm(np.array(values) - model[near], axis=1))
     return out
 
@@ -171,7 +173,7 @@ def _device_curves(run: Recording) -> Iterator[str]:
     )
 
 
-def _times(run: Recording) -> list[str]:
+def _stages(run: Recording) -> list[str]:
     stages: dict[str, list[float]] = {}
     for frame in run:
         for stage, seconds in frame.timings.items():
@@ -185,19 +187,31 @@ def _times(run: Recording) -> list[str]:
     return [page.heading("Time of a step"), page.table(("stage", "median", "largest"), rows, numbers=(1, 2))]
 
 
+def _times(run: Recording) -> np.ndarray:
+    """When each frame was made (frames,) [s]: where devices were driven, on the loop's clock, that of the readings. The session's own
+    time counts steps, and lags behind by the periods that were missed."""
+    sent = {n.data.get("step"): n.time for n in run.notes if n.kind == "sent"}
+    late = [sent[f.step] - f.time if f.step in sent else np.nan for f in run.frames]
+    known = np.flatnonzero(np.isfinite(late))
+    if not len(known):
+        return np.array([f.time for f in run.frames])
+    before = known[np.maximum(np.searchsorted(known, np.arange(len(late)), "right") - 1, 0)]
+    return np.array([f.time for f in run.frames]) + np.array(late)[before]
+
+
 def _times_from_here(count: int) -> str:
     return "" if count == 1 else f", {number(count)} times from here on"
 
 
 def _events(run: Recording) -> list[tuple[float, str]]:
     """Changes of status, of what is touched, slack or lost; limits on the way out; what the loop said."""
-    out = []
+    out, t = [], _times(run).tolist()
     if run.frames:
-        out.append((run.frames[0].time, run.frames[0].words))
-    for before, after in pairwise(run.frames):
+        out.append((t[0], run.frames[0].words))
+    for when, (before, after) in zip(t[1:], pairwise(run.frames), strict=True):
         met, now = set(before.touch.opponent), set(after.touch.opponent)
         if (before.status, before.lost, before.mode) != (after.status, after.lost, after.mode) or met != now:
-            out.append((after.time, after.words))
+            out.append((when, after.words))
     limits = Counter(limit for n in run.notes if n.kind == "sent" for limit in n.data.get("limits", ()))
     first = {}
     for note in run.notes:

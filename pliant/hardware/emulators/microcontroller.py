@@ -13,11 +13,13 @@ LONGEST_WATCHDOG = 10_000  # [ms]
 class Microcontroller:
     """Channels by id with positions in counts. It moves only when armed; a silent master disarms it.
 
-    accepted: (time, counts by id) of every command that was taken; `state` is "idle", "armed" or "safe".
+    accepted: (time, counts by id) of every command that was taken; `state` is "idle", "armed" or "safe". feedback: whether it measures
+    where its channels are; if not, it knows of those that it has moved, as a board with hobby servos.
     """
 
-    def __init__(self, ids: Iterable[int] = (1, 2, 3, 4)) -> None:
+    def __init__(self, ids: Iterable[int] = (1, 2, 3, 4), *, feedback: bool = True) -> None:
         self.position = dict.fromkeys(ids, 0)
+        self._known = set(self.position) if feedback else set()
         self.limits: dict[int, tuple[int, int]] = dict.fromkeys(self.position, (-(2**31), 2**31 - 1))
         self.safe_position: dict[int, int | None] = dict.fromkeys(self.position)
         self.watchdog = 0.0
@@ -42,8 +44,12 @@ class Microcontroller:
         return b"".join(self._do(line, now).encoded() for line in self._splitter.feed(data))
 
     def _go_safe(self) -> None:
-        self.position |= {i: n for i, n in self.safe_position.items() if n is not None}
+        self._move({i: n for i, n in self.safe_position.items() if n is not None})
         self.state = "safe"
+
+    def _move(self, counts: dict[int, int]) -> None:
+        self.position |= counts
+        self._known |= set(counts)
 
     def _do(self, line: Line, now: float) -> Line:
         self.requests.append(line)
@@ -101,7 +107,7 @@ class Microcontroller:
             return "N", "channel"
         if any(not self.limits[i][0] <= n <= self.limits[i][1] for i, n in counts.items()):
             return "N", "range"
-        self.position |= counts
+        self._move(counts)
         self.heard = now
         self.accepted.append((now, counts))
         return ("A",)
@@ -109,4 +115,4 @@ class Microcontroller:
     def _tell(self, arguments: tuple[str, ...], now: float) -> tuple[str, ...]:
         if arguments:
             return "N", "arguments"
-        return "R", *(f"{i}:{n}" for i, n in self.position.items())
+        return "R", *(f"{i}:{n}" for i, n in self.position.items() if i in self._known)
