@@ -143,7 +143,7 @@ class Robot:
         start = self.bundle.row_start
         self.spans = {key: slice(int(start[k]), int(start[k + 1])) for k, key in enumerate(self.rows)}
         separate = Pattern.concatenate([b.pattern for b in self.bodies])
-        self.pattern = separate.union(*self.bundle.couplings)
+        self.pattern = self.surroundings.with_room(self, separate.union(*self.bundle.couplings))
         # Where the bodies' own blocks stand in K, and where the geometric stiffness of the rows lands.
         self.body_placement, _ = self.pattern.find(separate.rows, separate.cols)
         ends_b = np.cumsum([len(b.pattern.rows) for b in self.bodies])
@@ -183,7 +183,8 @@ class Robot:
     def retract(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
         """q ⊕ dq: translations add, rotations compose."""
         parts = zip(self.bodies, self.q_spans, self.dq_spans, strict=True)
-        return np.concatenate([b.retract(q[s], dq[d]) for b, s, d in parts])
+        moved = [b.retract(q[s], dq[d]) for b, s, d in parts]
+        return moved[0] if len(moved) == 1 else np.concatenate(moved)
 
     @cached_property
     def reach(self) -> np.ndarray:

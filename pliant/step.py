@@ -18,7 +18,7 @@ import numpy as np
 
 from pliant.algebra import Condensation, Factor, NotPositiveDefinite, SparseRows, Updated
 from pliant.algebra import factorise as factorise_matrix
-from pliant.contact import Contacts
+from pliant.contact import Contacts, Softening
 from pliant.hold import Hold
 from pliant.robot import Conditions, Robot
 from pliant.solvers import mcp
@@ -42,13 +42,19 @@ class Linear:
     turning: tuple[SparseRows, np.ndarray] | None = None  # U and C⁻¹: K + UᵀCU where bodies push each other
     own: np.ndarray | None = None  # rows of H that the first rows of U are; none if they are others
 
-    def with_contacts(self, contacts: Contacts, start: np.ndarray) -> Linear:
-        """With the rows of contacts below: gaps, and with friction the slips since the coordinates `start`."""
-        H, delta = self.H.above(contacts.rows(self.q)), [self.delta, contacts.gap]
+    def with_contacts(
+        self, contacts: Contacts, start: np.ndarray, softening: Softening | None = None
+    ) -> Linear:
+        """With the rows of contacts below: gaps, and with friction the slips since the coordinates `start`; and with what their
+        curvature does beyond the pattern of K."""
+        gaps = contacts.rows(self.q)
+        H, delta, changes = self.H.above(gaps), [self.delta, contacts.gap], {}
         if contacts.friction.any():
             H = H.above(contacts.tangent_rows(self.q))
             delta.append(contacts.slip(self.q, start).ravel())
-        return replace(self, H=H, delta=np.concatenate(delta))
+        if softening is not None:
+            changes = {"turning": softening.change(gaps), "own": len(self.delta) + softening.own}
+        return replace(self, H=H, delta=np.concatenate(delta), **changes)
 
     def residual(self, lam: np.ndarray) -> np.ndarray:
         """r + Hᵀλ, (ndof,): zero in equilibrium."""

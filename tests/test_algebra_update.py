@@ -45,3 +45,31 @@ def test_an_indefinite_update_is_refused_unless_asked_for():
     with pytest.raises(NotPositiveDefinite):
         Updated(factor, U, np.linalg.inv(C)).solve(np.ones(len(A)))
     assert Updated(factor, U, np.linalg.inv(C), indefinite=True).negative > 0
+
+
+@given(st.integers(0, 10_000), st.floats(1e-3, 1e1), st.booleans())
+def test_rows_are_condensed_and_answered(seed, size, shared):
+    """W, motion and answers against dense algebra, also where the first rows of U are among those of H, and C is diagonal."""
+    A, U, C, factor, rng = changed(seed, size)
+    C = np.diag(np.diagonal(C))
+    full = A + U.to_csr().toarray().T @ C @ U.to_csr().toarray()
+    if np.abs(np.diagonal(C)).min() < 1e-3 * size or np.linalg.cond(full) > 1e8:
+        return
+    found = sparse_rows(len(A), rng, m=4)
+    H = SparseRows(found.indptr, found.indices, found.data, found.shape)
+    within = None
+    if shared:
+        H, within = H.above(U.take(np.array([1, 0]))), np.array([5, 4])
+    b, lam, h = rng.normal(size=len(A)), rng.normal(size=H.shape[0]), H.to_csr().toarray()
+    plain = Updated(factor, U, np.linalg.inv(C), indefinite=True)
+    diagonal = Updated(factor, U, 1.0 / np.diagonal(C), indefinite=True)
+    close = lambda a, b: np.testing.assert_allclose(a, b, atol=1e-12 * np.linalg.cond(full) * np.abs(b).max())
+    for updated in (plain, diagonal):
+        rows = updated.condense(H, b, within)
+        close(rows.W, h @ np.linalg.solve(full, h.T))
+        close(rows.motion, h @ np.linalg.solve(full, b))
+        close(rows.answer(lam), np.linalg.solve(full, b + h.T @ lam))
+        close(rows.response(lam), np.linalg.solve(full, h.T @ lam))
+    rows = factor.condense(H, b)
+    close(rows.answer(lam), np.linalg.solve(A, b + h.T @ lam))
+    close(rows.answer(0.0 * lam), np.linalg.solve(A, b))

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from test_bodies_common import ELEMENTS, GRAVITY, MATERIALS, NONE, Probe, distorted, equilibrium, left
 
-from pliant.bodies import Rigid, Solid
+from pliant.bodies import Beam, Circle, Membrane, Rigid, Shell, Solid
 from pliant.materials import Hooke, Incompressible, NeoHookean
 from pliant.mesh import Mesh, box, join
 
@@ -247,3 +247,27 @@ def test_outputs_of_a_stretched_block() -> None:
         )
         np.testing.assert_allclose(body.strain(q, "small", at=at)[0], F - np.eye(3), atol=1e-12)
     assert body.energy(q) == pytest.approx(NeoHookean(2e5, 0.3).energy(F) * mesh.volume)
+
+
+def test_bodies_say_what_they_are_made_of() -> None:
+    """ρ of every cell, whose integral is the mass; nothing where nobody said."""
+    import pliant as pl
+
+    mesh = box((0.2, 0.1, 0.1), cells=(2, 1, 1), kind="hex")
+    halves = Mesh(mesh.nodes, mesh.cells, mesh.kind, regions=[0, 1])
+    solid = Solid(halves, Hooke(1e5, 0.3), density={0: 1000.0, 1: 500.0}, fixed=left)
+    np.testing.assert_array_equal(solid.density, [1000.0, 500.0])
+    assert solid.weighs and solid.total_mass == pytest.approx((1000.0 + 500.0) * 1e-3)
+    rod = Beam(
+        pl.mesh.lines.line((0, 0, 0), (1, 0, 0), elements=4), Circle(0.01), Hooke(1e6, 0.3), density=1200.0
+    )
+    assert rod.density is not None and rod.density.tolist() == [1200.0] * 4
+    assert rod.total_mass == pytest.approx(1200.0 * np.pi * 0.01**2)
+    sheet = pl.mesh.sheet((0.1, 0.2), cells=(2, 3))
+    for kind in (Shell, Membrane):
+        thin = kind(sheet, Hooke(1e6, 0.3), 1e-3, density=900.0)
+        assert thin.density is not None and len(thin.density) == len(sheet.cells)
+        assert float(thin.density @ (thin.thickness * sheet.areas)) == pytest.approx(thin.total_mass)
+        assert kind(sheet, Hooke(1e6, 0.3), 1e-3).density is None
+    heavy = Solid(mesh, Hooke(1e5, 0.3), nodal_mass=0.01)
+    assert heavy.density is None and heavy.weighs and not Solid(mesh, Hooke(1e5, 0.3)).weighs

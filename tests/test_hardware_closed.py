@@ -184,8 +184,10 @@ def test_a_wrong_marker_stops_it(trunk):
         {"eye": Reading(0.0, {"tip": np.full(3, 9.0)})}
     )  # before the first step there is nothing to compare
     loop.step()
-    with pytest.raises(DeviceError, match="tip"):
-        loop.observe({"eye": Reading(0.0, {"tip": np.full(3, 0.5)})})
+    for wrong, error, said in ((0.5, DeviceError, "another marker"), (np.nan, InputError, "finite")):
+        with pytest.raises(error, match=said):
+            loop.observe({"eye": Reading(0.0, {"tip": np.full(3, wrong)})})
+        assert not loop.correction.any()
     loop.observe({"eye": Reading(0.0, {"elbow": np.zeros(3)})})  # another row is none of its business
     with pytest.raises(InputError, match="gain"):
         ClosedLoop(Session(trunk), gain=0.0)

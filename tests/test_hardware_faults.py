@@ -306,6 +306,14 @@ def test_nothing_is_repeated_when_someone_waits():
     assert wire.clock.now() - begun < 0.05 and drive.repeated == 0
 
 
+def test_a_driver_may_press_the_stop_itself():
+    clock, stop = FakeClock(), Stop()
+    alarmed = Other("cable", send=lambda: stop.press("alarm of the drive"))
+    report = Loop(Model(clock), alarmed, clock=clock, stop=stop).run(steps=5)
+    assert (report.status, report.reason) == ("stopped", "alarm of the drive")
+    assert alarmed.told[:3] == ["open", "send", "safe"] and alarmed.told.count("send") == 1
+
+
 def test_ctrl_c_again_while_devices_go_to_their_safe_state():
     impatient = iter([KeyboardInterrupt()])
 
@@ -413,6 +421,27 @@ def test_no_keys_in_the_background(monkeypatch):
     with os.fdopen(slave, "rb", buffering=0) as terminal, Keyboard(Stop(), terminal) as keyboard:
         assert keyboard._thread is None
     os.close(master)
+
+
+def test_a_channel_that_nobody_commands_is_noticed_before_anything_is_armed():
+    clock = FakeClock()
+    drive, device = drive_on(clock, "tip")
+    report = Loop(Model(clock), drive, clock=clock).run(steps=3)
+    assert report.status == "failed" and "'tip'" in report.reason and "cable" in report.reason
+    assert not device.requests
+
+
+def test_a_loop_runs_once_at_a_time():
+    loop, model, device, _ = bench()
+
+    def again(k):
+        if k == 2:
+            with pytest.raises(InputError, match="stands still"):
+                loop.run(steps=1)
+        return 1e-3
+
+    model.path = again
+    assert loop.run(steps=3).status == "done" and len(device.accepted) == 3
 
 
 # Sensors
@@ -525,7 +554,12 @@ def test_a_late_answer_of_the_guard_is_not_taken_for_another():
         os.close(writing)
         with pytest.raises(DeviceError, match="is gone"):
             guard._answer(pipe, 3, 5.0)
-    assert not guard._answers
+        reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as pipe:  # a stop that fetches its answer first leaves the loop's
+        os.write(writing, b"".join(b'{"number": %d, "counts": {"1": %d}}\n' % (k, k) for k in range(10, 40)))
+        assert guard._answer(pipe, 39, 5.0)["counts"] == {"1": 39}
+        assert guard._answer(pipe, 38, 5.0)["counts"] == {"1": 38} and len(guard._answers) <= 8
+        os.close(writing)
     with pytest.raises(InputError, match="silence"):
         Guarded("serial", PULL, silence=0.0)
 
@@ -546,3 +580,10 @@ def test_a_guard_that_is_ended_by_a_signal_retreats_and_zeroing_moves_nothing():
         drive._process.terminate()
         assert wait_for(lambda: device.state == "safe") and device.position[1] == 700
         drive.close()
+
+
+def test_the_benchmark_of_stops_stops():
+    from pliant.hardware.bench_stop import stop_bench
+
+    (table,) = stop_bench(3)
+    assert all(np.isfinite(row["measured"]) for row in table.rows)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_membrane_equilibrium import numeric
 
 from pliant.errors import ConvergenceError, InputError
 from pliant.membrane.control import PERIOD, PID, THESIS, Gains, Outer, follow
@@ -35,16 +36,6 @@ def reach():
 @pytest.fixture(scope="module")
 def home():
     return grasp(HAND, (0.0, 0.0))
-
-
-def numeric(function, x, step=1e-6):
-    columns = []
-    for k in range(len(x)):
-        up, down = x.copy(), x.copy()
-        up[k] += step
-        down[k] -= step
-        columns.append((function(up) - function(down)) / (2.0 * step))
-    return np.stack(columns, axis=-1)
 
 
 # Kinematics and derivatives

@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pliant as pl
-from pliant.contact import Box
+from pliant.contact import Box, Sphere
 from pliant.errors import InputError
 from pliant.hardware import Channel, Loop, SerialLine
 from pliant.hardware.emulators import EmulatedWire, FakeClock, Microcontroller
 from pliant.planning import PlanError, Playback, plan
 from pliant.planning.timing import duration, full_speed, progress, sampled
+from pliant.planning.walk import Walker
 from pliant.session import Session
 
 LEFT, RIGHT = (0.05, -0.035, 0.18), (0.05, 0.035, 0.18)
@@ -142,6 +143,12 @@ def test_no_way_is_an_error_that_says_how_near(trunk):
     ]:
         with pytest.raises(InputError, match=says):
             plan(trunk, **{"speed": SPEED, **wrong})
+
+
+def test_a_robot_that_cannot_get_out_of_an_obstacle_cannot_begin(trunk):
+    walker = Walker(trunk, [Sphere((0.0, 0.0, 0.1), 0.02, name="ball")], tolerance=1e-3)
+    with pytest.raises(InputError, match=r"'ball'.*1\d\.\d mm inside"):
+        walker.outside(trunk.rest.q)  # where `start` left it
 
 
 def test_the_same_seed_takes_the_same_way(trunk, behind_the_wall):

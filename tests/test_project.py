@@ -69,6 +69,10 @@ effort = [0.0, 10.0]
 displacement = [-0.01, 0.01]
 speed = 0.1
 
+[cables."cable 2"]
+body = "rod"
+along = { arc = [0.005, 0.025, 0.045], offset = [0.002, 0.0], branch = 0 }
+
 [cavities.chamber]
 body = "block"
 inner = 1
@@ -239,9 +243,11 @@ def test_a_file_makes_the_robot_it_describes(folder):
     (folder / "robot.toml").write_text(ROBOT, encoding="utf-8")
     project = load(folder / "robot.toml")
     robot = project.robot
-    assert list(robot.rows) == ["cable 1", "chamber", "turn", "load", "tip", "mark"]
-    assert robot.by_role("actuator") == ["cable 1", "chamber", "turn"]
+    assert list(robot.rows) == ["cable 1", "cable 2", "chamber", "turn", "load", "tip", "mark"]
+    assert robot.by_role("actuator") == ["cable 1", "cable 2", "chamber", "turn"]
     assert robot.rows["cable 1"].interaction.rest_length == pytest.approx(0.038)
+    assert robot.rows["cable 2"].interaction.rest_length == pytest.approx(0.04)
+    assert np.ptp(robot.rows["cable 2"].interaction.rest[:, 2]) == pytest.approx(0.04)  # the rod is upright
     assert robot.rows["chamber"].interaction.rest_volume == pytest.approx(0.015**3, rel=1e-9)
     assert robot.bodies[0].material == pl.NeoHookean(young=3e5, poisson=0.45)
     assert [o.name for o in robot.surroundings.obstacles] == ["ball", "ground"]
@@ -343,6 +349,9 @@ def test_hundreds_of_wrong_files_name_key_and_line(folder):
         ('mesh = "block.vtu"', 'mesh = "lost.vtu"', "lost.vtu", "nothing there"),
         ('unit = "mm"', 'unit = "parsec"', 'mesh = "block.vtu"', "one of"),
         ("[0.012, 0.0, 0.015]", "[0.2, 0.0, 0.015]", "[0.2, 0.0, 0.015]", "cables"),
+        ("[0.012, 0.0, 0.015]", "[1e308, 0.0, 0.015]", "[1e308, 0.0, 0.015]", "through[1][0]"),
+        ("arc = [0.005,", "arc = [0.9,", "arc = [0.9,", "from 0 to 0.05 m"),
+        ('body = "rod"\nalong', 'body = "block"\nalong', "along", "a body of rods"),
         ('region = "cap"', 'region = "hat"', 'region = "hat"', "cap"),
         ('body = "rod"\npoints', 'body = "rood"\npoints', 'body = "rood"', "rod"),
         ("inner = 1", "inner = 2", "inner = 2", "1 inner surfaces"),
@@ -403,6 +412,11 @@ def test_random_damage_never_ends_in_a_traceback(folder, data):
         at = data.draw(st.integers(0, len(text) - 1))
         size = data.draw(st.integers(0, 6))
         text = text[:at] + data.draw(st.text("01.-e[]{}\"'=,\n#abz ", max_size=3)) + text[at + size :]
+    readable(folder, text)
+
+
+def readable(folder, text: str) -> None:
+    """It can be read, or the error names line and key."""
     (folder / "robot.toml").write_text(text, encoding="utf-8")
     try:
         with warnings.catch_warnings():
@@ -410,6 +424,37 @@ def test_random_damage_never_ends_in_a_traceback(folder, data):
             load(folder / "robot.toml")
     except InputError as error:
         assert PLACE.match(str(error)), str(error)
+
+
+AWKWARD = [
+    "1e308",
+    "-1e308",
+    "1e-300",
+    "0",
+    "-1",
+    "inf",
+    "nan",
+    "true",
+    '""',
+    "[]",
+    "{}",
+    "[[]]",
+    "[{}]",
+    "1979-05-27",
+]
+
+
+@given(st.data())
+@settings(max_examples=150)
+def test_awkward_values_never_end_in_a_traceback(folder, data):
+    """In the place of any number or word, once or twice."""
+    text = ROBOT
+    for _ in range(data.draw(st.integers(1, 2))):
+        found = data.draw(
+            st.sampled_from(list(re.finditer(r'(?<=[ \[])(-?[\d.]+(e\d+)?|"[^"]*")(?=[ ,\]\n])', text)))
+        )
+        text = text[: found.start()] + data.draw(st.sampled_from(AWKWARD)) + text[found.end() :]
+    readable(folder, text)
 
 
 # The gallery
@@ -440,7 +485,7 @@ def test_robots_of_the_gallery_come_back_the_same(tmp_path, name):
     np.testing.assert_allclose(other.gap, mine.gap, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["finger", "tripod", "bellows"])
+@pytest.mark.parametrize("name", ["finger", "tripod", "bellows", "rod", "beam", "parallel"])
 def test_results_are_identical(tmp_path, name):
     entry = pl.robots.gallery[name]
     robot = entry.build()
@@ -500,9 +545,29 @@ def test_start_from_an_stl_part_writes_its_mesh(tmp_path, monkeypatch):
     monkeypatch.setattr(convert, "mesh_stl", lambda path, **options: asked.update(options) or bar)
     project = start(tmp_path / "bar.stl", tmp_path / "deep" / "bar.toml", size=0.01)
     assert asked == {"scale": 1e-3, "size": 0.01}
+    assert "bar.stl, read in mm: 100 × 20 × 20 mm." in (tmp_path / "deep" / "bar.toml").read_text(
+        encoding="utf-8"
+    )
     (body,) = project.spec.bodies
     assert body.mesh == "bar.vtu" and body.unit == "m" and (tmp_path / "deep" / "bar.vtu").is_file()
     assert np.array_equal(project.robot.bodies[0].input_mesh.nodes, bar.nodes)
+
+
+def test_start_from_a_step_part_takes_its_own_unit(tmp_path, monkeypatch):
+    """The mesher is an extra: a stand-in fills the box."""
+    from pliant.mesh import convert
+
+    bar = pl.mesh.box((0.02, 0.1, 0.02), cells=(2, 6, 2))
+    (tmp_path / "bar.step").write_text("ISO-10303-21;")
+    monkeypatch.setattr(convert, "mesh_step", lambda path, **options: bar)
+    project = start(tmp_path / "bar.step", tmp_path / "bar.toml")
+    text = (tmp_path / "bar.toml").read_text(encoding="utf-8")
+    assert "# bar.step, in the unit that it states: 20 × 100 × 20 mm." in text
+    assert project.spec.bodies[0].unit == "m" and project.robot.rigid_modes() == 0
+    numbers = [float(n) for n in re.findall(r"\d\.\d+(?:e-\d+)?", text.split("[[bodies]]")[1])]
+    assert max(len(repr(n)) for n in numbers) <= 7  # as a person would write them
+    with pytest.raises(InputError, match="carries its own"):
+        start(tmp_path / "bar.step", tmp_path / "other.toml", unit="cm")
 
 
 def test_a_missing_part_is_named(tmp_path):

@@ -25,7 +25,7 @@ timeout = 1.0
 device = "winch"
 id = 1
 spool_radius = 0.01
-limits = [0.0, 0.02]
+limits = [-0.002, 0.02]
 safe = 0.0
 """
 TIP = (0.07, 0.0075, 0.05)
@@ -33,7 +33,8 @@ TIP = (0.07, 0.0075, 0.05)
 
 def write(folder, port: str):
     path = save(pl.robots.finger(), folder / "finger.toml")
-    path.write_text(path.read_text(encoding="utf-8") + HARDWARE.replace("@PORT@", port), encoding="utf-8")
+    text = path.read_text(encoding="utf-8").replace("displacement = [0.0,", "displacement = [-0.002,")
+    path.write_text(text + HARDWARE.replace("@PORT@", port), encoding="utf-8")
     return path
 
 
@@ -47,6 +48,7 @@ def test_a_project_is_driven_and_recorded(tmp_path):
     run = Recording.read(tmp_path / "run.mcap")
     sent = [note.data["counts"]["cable"] for note in run.notes if note.kind == "sent"]
     assert sent == [counts[1] for _, counts in device.accepted] and len(sent) == report.periods > 0
+    assert max(sent) > 0  # it pulls, as far as it comes in this time
     assert run.frames[-1].target["tip"] == pytest.approx(TIP)
     assert len(run) == report.periods and run.notes[-1].data["what"] == "done"
 

@@ -20,7 +20,7 @@ import pliant as pl
 from pliant.io.packet import packet, unpack
 from pliant.io.player import BITS, export, player, predicted, unpredicted
 from pliant.io.recording import Recorder, Recording
-from pliant.io.run_report import run_report
+from pliant.io.run_report import _against, _readings, _times, run_report
 from pliant.session import Session
 from pliant.studio.bench.tube import bent_tube
 
@@ -86,6 +86,22 @@ def test_signals_have_units_and_become_a_table(run, tmp_path):
     assert "effort upper [N]" in head and len(rows) == 12
     column = head.index("effort upper [N]")
     assert float(rows[5][column]) == frames[5].effort["upper"][0]
+
+
+def test_commands_of_the_inverse_model_are_strokes():
+    """Also of a cable that forward mode would pull with a force, since its stroke has no limits."""
+    body = bar().bodies[0]
+    cable = pl.Cable(body.points([[x, 0.01, 0.016] for x in (0.0, 0.03, 0.06, 0.095)]))
+    tip = pl.Position(body.points([[0.1, 0.01, 0.01]]), directions="z")
+    robot = pl.Robot(
+        body, {"cable": pl.Row(cable, pl.Bounded(effort=(0, 9))), "tip": pl.Row(tip, pl.Target((0.01,)))}
+    )
+    session = Session(robot)
+    recording = Recording(session.stage, (session.step(),))
+    assert session.stage.rows[0].drive == "effort"
+    assert recording.units()["command cable"] == "m" and recording.units()["effort cable"] == "N"
+    session.switch("forward")
+    assert Recording(session.stage, (session.step(),)).units()["command cable"] == "N"
 
 
 def test_other_tools_read_it(run):
@@ -219,6 +235,37 @@ def test_a_killed_process_leaves_a_recording(tmp_path):
     assert abs(len(recording.notes) - len(recording)) <= 1
 
 
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=60)
+def test_a_damaged_file_loses_damaged_chunks_only(noted, random):
+    """Flipped bits, a block of zeros: what is read is what was written, or the file is refused in words."""
+    path, data, ends = noted
+    whole, spoilt = Recording.read(path), bytearray(data)
+    at = random.randrange(len(data))
+    if random.random() < 0.5:
+        spoilt[at] ^= 1 << random.randrange(8)
+    else:
+        spoilt[at : at + 512] = bytes(len(spoilt[at : at + 512]))
+    cut = path.with_name("spoilt.mcap")
+    cut.write_bytes(spoilt)
+    try:
+        recording = Recording.read(cut)
+    except pl.InputError as error:
+        assert "recording of pliant" in str(error) and at < ends[1][0]  # the stage comes first
+        return
+    written = {frame.step: frame for frame in whole}
+    for frame in recording:
+        np.testing.assert_array_equal(frame.positions, written[frame.step].positions)
+    told = [n.data for n in whole.notes]
+    assert all(n.data in told for n in recording.notes)
+
+
+def test_no_file_is_no_recording(tmp_path):
+    for wrong in (tmp_path, tmp_path / "none.mcap"):
+        with pytest.raises(pl.InputError, match="recording"):
+            Recording.read(wrong)
+
+
 @given(st.binary(max_size=200))
 def test_garbage_is_no_recording(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("garbage") / "x.mcap"
@@ -238,6 +285,39 @@ def test_a_report_tells_what_happened(run, noted, tmp_path):
     assert (tmp_path / "run" / "signals.csv").exists()
     page = run_report(Recording.read(noted[0]), tmp_path / "noted").read_text(encoding="utf-8")
     assert "40 commands to devices" in page and "The run came to its end." in page and "sent [mm]" in page
+
+
+def test_a_report_keeps_the_time_of_a_loop_that_was_late(tmp_path):
+    """Two periods are missed after the first; readings are compared with the model as it was when they were taken."""
+    path, session = tmp_path / "late.mcap", Session(bar())
+    session.aim("tip", (0.098, 0.01, 0.02))
+    places, frames = (0.0, 0.06, 0.08, 0.1), []
+    with Recorder(path, session.stage) as recorder:
+        for t in places:
+            if frames:
+                seen = {"tip": frames[-1].displacement["tip"].tolist()}
+                recorder.note("reading", t, {"sensor": "eye", "age": 0.0, "values": seen})
+            frames.append(session.step())
+            recorder.write(frames[-1], at=t)
+            recorder.note("sent", t + 1e-3, {"step": frames[-1].step, "values": {"upper": 0.0}, "counts": {}})
+        recorder.write(session.step())  # a kill came before its note
+    recording = Recording.read(path)
+    np.testing.assert_allclose(
+        _times(recording), [*(np.array(places) + 1e-3), places[-1] + 1e-3 + session.period]
+    )
+    tip = [row for row in recording.stage.rows if row.name == "tip"]
+    when, apart = _against(recording, tip, _readings(recording))["tip"]
+    np.testing.assert_allclose(when, places[1:])
+    assert (
+        np.abs(apart).max() < 1e-12 < np.linalg.norm(np.diff([f.displacement["tip"] for f in frames], axis=0))
+    )
+    page = run_report(recording, tmp_path / "report").read_text(encoding="utf-8")
+    assert "over 0.12 s" in page and "breaks off" in page
+    from mcap.reader import make_reader
+
+    with path.open("rb") as file:
+        stamps = [m.log_time for _, _, m in make_reader(file).iter_messages(log_time_order=False)][:-2]
+    assert stamps == sorted(stamps)  # one clock for all that happened
 
 
 # Players

@@ -61,10 +61,10 @@ class Updated(Factor):
 
         within (·,): the rows of H that are the first rows of U.
         """
-        m, shared = H.shape[0], 0 if within is None else len(within)
-        rest = np.arange(shared, len(self._C_inverse))
+        m, within = H.shape[0], np.zeros(0, np.int64) if within is None else within
+        rest = np.arange(len(within), len(self._C_inverse))
         both = H.above(self.U.take(rest)) if len(rest) else H
-        mine = np.concatenate([within, m + rest - shared]) if shared else m + rest
+        mine = np.concatenate([within, m + rest - len(within)])
         W, x = self.factor.compliance(both), self.factor.solve(b)
         inner, across, seen = self._closed(W[np.ix_(mine, mine)]), W[mine, :m], both.dot(x)
         back = inner.solve(np.column_stack([across, seen[mine]]))
@@ -96,7 +96,7 @@ class Symmetric:
     """A small symmetric matrix as L D Lᵀ, with pivots of one or two rows; `positive` counts its positive eigenvalues."""
 
     def __init__(self, A: Reals) -> None:
-        from scipy.linalg.lapack import dsytrf  # slow to import
+        from scipy.linalg.lapack import dsytrf  # type: ignore[attr-defined]  # slow to import
 
         self._factors, self._pivots, info = dsytrf(A, lower=1) if len(A) else (A, np.zeros(0, int), 0)
         if info > 0:
@@ -106,6 +106,6 @@ class Symmetric:
 
     def solve(self, b: Reals) -> Reals:
         """A⁻¹ b for b (k,) or (k, m)."""
-        from scipy.linalg.lapack import dsytrs
+        from scipy.linalg.lapack import dsytrs  # type: ignore[attr-defined]
 
         return dsytrs(self._factors, self._pivots, b, lower=1)[0] if b.size else np.array(b)

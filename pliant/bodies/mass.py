@@ -94,13 +94,13 @@ class Mass:
         self.mesh, self.known = mesh, density is not None or nodal_mass is not None
         default = "consistent" if mesh.element.order == 2 else "lumped"
         self.kind = "lumped" if nodal_mass is not None else kind or default
-        self._density = None if density is None else cell_densities(density, mesh)
+        self.density = None if density is None else cell_densities(density, mesh)
         if nodal_mass is not None:
             self.load = checked_nodal_mass(nodal_mass, given, mesh)
-        elif self._density is None:
+        elif self.density is None:
             self.load = np.zeros(len(mesh.nodes))
         else:
-            masses = cell_masses(mesh, self._density)
+            masses = cell_masses(mesh, self.density)
             self.load = lumped(mesh, masses) if self.kind == "lumped" else node_loads(mesh, masses)
 
     @property
@@ -189,8 +189,8 @@ class Mass:
             return every, every, self.load
         cells, order, _ = ordered_cells(self.mesh.cells, rank)
         i, j = lower_pairs(cells)
-        assert self._density is not None
+        assert self.density is not None
         a, b = np.tril_indices(cells.shape[1])
         each = np.arange(len(cells))[:, None]
-        masses = cell_masses(self.mesh, self._density)[each, order[:, a], order[:, b]]
+        masses = cell_masses(self.mesh, self.density)[each, order[:, a], order[:, b]]
         return i.ravel(), j.ravel(), masses.ravel()

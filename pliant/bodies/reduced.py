@@ -206,6 +206,11 @@ class Reduced:
         return self.full.material
 
     @property
+    def density(self) -> np.ndarray | None:
+        """ρ (ne,) [kg/m³] of the cells of the full body."""
+        return self.full.density
+
+    @property
     def total_mass(self) -> float:
         """[kg]."""
         return self.full.total_mass

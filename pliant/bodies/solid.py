@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from pliant.algebra.pattern import Pattern
 from pliant.bodies import attachment, fields
 from pliant.bodies.assembly import Assembly
 from pliant.bodies.coordinates import number
 from pliant.bodies.groups import make_groups, read_only
 from pliant.bodies.inputs import checked_material, elevated
 from pliant.bodies.mass import Mass
+from pliant.bodies.numbered import Numbered
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.scatter import pattern_of
@@ -24,7 +24,7 @@ from pliant.mesh import Mesh
 from pliant.points import Points
 
 
-class Solid:
+class Solid(Numbered):
     """A deformable body of volume elements.
 
     mesh: tetrahedra are given mid nodes unless order=1 (`input_mesh` is what was given, `mesh` what is
@@ -41,8 +41,6 @@ class Solid:
     quadrature: degree to integrate exactly, None for the element's own.
     incompatible_modes: for eight-node hexahedra of Hooke's law; otherwise 2×2×2 points with the split.
     """
-
-    variational = True
 
     def __init__(
         self,
@@ -79,11 +77,7 @@ class Solid:
         self._load = np.zeros(len(self.coordinates.rest))
         self._load[: len(self.mesh.nodes)] = self._mass.load
         self._rest = self.coordinates.rest.ravel()
-        # What points and solvers ask of the numbering, see `Coordinates`.
-        c = self.coordinates
-        self.node_block, self.node_region, self.node_arm = c.node_block, c.node_region, c.node_arm
-        self.region_block, self.region_frame = c.region_block, c.region_frame
-        self.free, self.block_position = c.free, c.block_position
+        self._share_coordinates()
 
     def __repr__(self) -> str:
         sizes = f"{len(self.mesh.nodes)} nodes, {len(self.mesh.cells)} cells, {self.ndof} coordinates"
@@ -91,39 +85,10 @@ class Solid:
 
     # Coordinates
 
-    @property
-    def q0(self) -> np.ndarray:
-        """Coordinates at rest."""
-        return self.coordinates.q0
-
     @cached_property
     def z0(self) -> np.ndarray:
         """Internal variables at rest: a pressure [Pa] for each cell of an incompressible material."""
         return read_only(np.zeros(self.assembly.internal))[0]
-
-    @property
-    def ndof(self) -> int:
-        """Size of dq."""
-        return len(self.coordinates.free)
-
-    @property
-    def pattern(self) -> Pattern:
-        """Sparsity of K."""
-        return self.assembly.pattern
-
-    def retract(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-        """q ⊕ dq: nodes move by dq, regions turn; locked coordinates stay."""
-        return self.assembly.retract(q, dq)
-
-    def positions(self, q: np.ndarray) -> np.ndarray:
-        """Nodes of the mesh (k, 3) [m], a view of q."""
-        return q[: 3 * len(self.mesh.nodes)].reshape(-1, 3)
-
-    def pose(self, q: np.ndarray, region: str) -> tuple[np.ndarray, np.ndarray]:
-        """Rotation from rest (3, 3) and centre (3,) [m] of a rigid region."""
-        r = self.coordinates.region(region)
-        pose = q[self.coordinates.pose + 12 * r :][:12]
-        return pose[3:].reshape(3, 3) @ self.region_frame[r].T, pose[:3].copy()
 
     def move_supports(
         self, q: np.ndarray, *, rotation: Any = None, translation: Any = None, nodes: Any = None
@@ -170,10 +135,6 @@ class Solid:
         """The elastic stress at q as a viscous material remembers it, (m,) [Pa]; see `Overstress`."""
         return self.assembly.stress_memory(q, self.z0 if z is None else z)
 
-    def energy(self, q: np.ndarray, z: np.ndarray | None = None) -> float:
-        """Elastic energy [J]."""
-        return self.linearise(q, np.zeros(3), z, tangent=False)[0]
-
     def weight(self, gravity: Any) -> np.ndarray:
         """Forces of gravity (3,) [m/s²] on the nodes (n, 3) [N]; their first k are the mesh's."""
         gravity = np.asarray(gravity, float)
@@ -200,6 +161,16 @@ class Solid:
         """M of the nodes of the mesh as a sparse array (k, k) [kg], the same along all axes; fixed nodes too."""
         self._mass.check()
         return self._mass.of_nodes()
+
+    @property
+    def density(self) -> np.ndarray | None:
+        """ρ (ne,) [kg/m³] of the cells; None where nodal masses say what it weighs, or nothing does."""
+        return self._mass.density
+
+    @property
+    def weighs(self) -> bool:
+        """Whether anything says what it weighs: a density, or nodal masses."""
+        return self._mass.known
 
     @property
     def total_mass(self) -> float:

@@ -16,6 +16,7 @@ from pliant.contact.obstacles import (
     TriangleMesh,
 )
 from pliant.contact.samples import Samples
+from pliant.contact.softening import Softening
 from pliant.contact.surroundings import Surroundings
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Pipe",
     "Plane",
     "Samples",
+    "Softening",
     "Sphere",
     "Stencil",
     "Surroundings",

@@ -10,13 +10,13 @@ from pliant.contact.triangle import FACE, closest
 
 
 @njit(cache=True, error_model="numpy")
-def measure(p, before, sample, radius, ptr, corner, reach, least, gap, normal, corners, weights):
+def measure(p, before, sample, radius, ptr, corner, reach, least, last, gap, normal, corners, weights):
     """Fill gap (n,), normal (n, 3), corners and weights (n, 3) of contacts nearer than `reach`; gap = inf for the others.
 
     Contact i is that of point sample[i] of p (P, 3) with the nearest of triangles corner[ptr[i]:ptr[i+1]] (points of p). Where
     that is nearest at its rim, the way there must not lie in its plane: such triangles do not face the sample.
-    least (n,) [m]: what the distances were at least when points were `before` (P, 3); both are brought up to date. Most contacts
-    are far, and need no look while nothing moved far enough.
+    Kept from one call to the next: least (n,) [m], what the distances were at least when points were `before` (P, 3), as most
+    contacts are far and need no look while nothing moved far enough; last (n,), the triangle that was nearest.
     """
     moved = 0.0
     for i in range(len(p)):
@@ -25,59 +25,82 @@ def measure(p, before, sample, radius, ptr, corner, reach, least, gap, normal, c
         before[i, 0], before[i, 1], before[i, 2] = p[i, 0], p[i, 1], p[i, 2]
     nearer = 2.0 * np.sqrt(moved) * (1.0 + 1e-9)  # both sides move
     for i in range(len(sample)):
-        gap[i], best = np.inf, reach + radius[sample[i]]
+        limit = reach + radius[sample[i]]
+        gap[i] = np.inf
         least[i] -= nearer
-        if not least[i] > best:
-            least[i] = _measure_one(
-                i, p, sample[i], radius, ptr, corner, best, 1e-9 * reach, gap, normal, corners, weights
+        if least[i] <= limit and ptr[i] < ptr[i + 1]:
+            _measure_one(
+                i, p, sample[i], ptr, corner, limit, 1e-9 * reach, last, gap, normal, corners, weights
             )
+            least[i] = (
+                abs(gap[i]) if gap[i] < np.inf else _least(p, sample[i], ptr[i], ptr[i + 1], corner, limit)
+            )
+            gap[i] -= radius[sample[i]]
 
 
 @njit(error_model="numpy")
-def _measure_one(i, p, s, radius, ptr, corner, best, tiny, gap, normal, corners, weights):
-    """One contact; returns what its distance is at least."""
-    x, y, z, least = p[s, 0], p[s, 1], p[s, 2], np.inf
-    for t in range(ptr[i], ptr[i + 1]):
+def _measure_one(i, p, s, ptr, corner, limit, tiny, last, gap, normal, corners, weights):
+    """Contact i, of point s; its gap is the distance, negative inside."""
+    x, y, z, best, found = p[s, 0], p[s, 1], p[s, 2], limit, last[i]
+    # First that triangle which was nearest: the others need not be looked at where they are farther. Then all in their order, so
+    # that which of several at the same distance wins depends on nothing else.
+    for n in range(ptr[i] - 1, ptr[i + 1]):
+        if n == ptr[i] and gap[i] < np.inf:
+            best, gap[i] = min(limit, (1.0 + 1e-9) * best + tiny), np.inf
+        t = n if n >= ptr[i] else last[i]
         j, k, m = corner[t, 0], corner[t, 1], corner[t, 2]
         ux, uy, uz = p[k, 0] - p[j, 0], p[k, 1] - p[j, 1], p[k, 2] - p[j, 2]
         vx, vy, vz = p[m, 0] - p[j, 0], p[m, 1] - p[j, 1], p[m, 2] - p[j, 2]
         wx, wy, wz = x - p[j, 0], y - p[j, 1], z - p[j, 2]
-        longest = max(ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz)
         nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-        length = np.sqrt(nx * nx + ny * ny + nz * nz)
-        if length == 0.0:
-            least = 0.0  # may gain an area
-            continue
-        nx, ny, nz = nx / length, ny / length, nz / length
-        height = nx * wx + ny * wy + nz * wz
-        beside = np.sqrt(wx * wx + wy * wy + wz * wz) - np.sqrt(longest)
-        far = max(abs(height), beside)
-        if far >= best:
-            least = min(least, far)
+        square, height = nx * nx + ny * ny + nz * nz, nx * wx + ny * wy + nz * wz
+        if height * height >= best * best * square:  # also triangles without area
             continue
         a, b, c, feature = closest(x, y, z, p, j, k, m)
         dx = x - a * p[j, 0] - b * p[k, 0] - c * p[m, 0]
         dy = y - a * p[j, 1] - b * p[k, 1] - c * p[m, 1]
         dz = z - a * p[j, 2] - b * p[k, 2] - c * p[m, 2]
-        d = np.sqrt(dx * dx + dy * dy + dz * dz)
-        least = min(least, d)
-        if d >= best or (feature != FACE and abs(height) < FACING * d):
+        d, length = np.sqrt(dx * dx + dy * dy + dz * dz), np.sqrt(square)
+        if d >= best or (feature != FACE and abs(height) < FACING * d * length):
             continue
-        best = d
-        gap[i] = np.copysign(d, height) - radius[s]
+        best, found, gap[i] = d, t, np.copysign(d, height)
         if feature != FACE and d > tiny:
-            turn = np.copysign(1.0 / d, height)
-            nx, ny, nz = dx * turn, dy * turn, dz * turn
-        normal[i, 0], normal[i, 1], normal[i, 2] = nx, ny, nz
+            nx, ny, nz, length = dx, dy, dz, gap[i]
+        normal[i, 0], normal[i, 1], normal[i, 2] = nx / length, ny / length, nz / length
         corners[i, 0], corners[i, 1], corners[i, 2] = j, k, m
         weights[i, 0], weights[i, 1], weights[i, 2] = a, b, c
+    last[i] = found
+
+
+@njit(error_model="numpy")
+def _least(p, s, start, stop, corner, limit):
+    """What the distance to triangles start … stop − 1 is at least."""
+    x, y, z, least = p[s, 0], p[s, 1], p[s, 2], np.inf
+    for t in range(start, stop):
+        j, k, m = corner[t, 0], corner[t, 1], corner[t, 2]
+        side = max(_apart(p, j, p[k, 0], p[k, 1], p[k, 2]), _apart(p, j, p[m, 0], p[m, 1], p[m, 2]))
+        far = _apart(p, j, x, y, z) - side
+        if far < limit:
+            a, b, c, _ = closest(x, y, z, p, j, k, m)
+            dx = x - a * p[j, 0] - b * p[k, 0] - c * p[m, 0]
+            dy = y - a * p[j, 1] - b * p[k, 1] - c * p[m, 1]
+            dz = z - a * p[j, 2] - b * p[k, 2] - c * p[m, 2]
+            far = np.sqrt(dx * dx + dy * dy + dz * dz)
+        least = min(least, far)
     return least
 
 
+@njit(error_model="numpy")
+def _apart(p, i, x, y, z):
+    """Distance of point i from (x, y, z)."""
+    u, v, w = p[i, 0] - x, p[i, 1] - y, p[i, 2] - z
+    return np.sqrt(u * u + v * v + w * w)
+
+
 @njit(cache=True, error_model="numpy")
-def gathered(live, soft, sample, opponent, margin, gap, normal, corners, weights, p, samples):
+def gathered(live, shares, soft, sample, opponent, margin, gap, normal, corners, weights, p, samples):
     """The contacts `live` (n,), of which those below `soft` are with triangles: index, sample, opponent, gap, normal, position,
-    margin, and the stencil's ptr, point and weight."""
+    margin, and the stencil's ptr, point and weight; and the mean position (k, 3) of those that modes share."""
     n, nnz = len(live), 0
     for k in range(n):
         nnz += 4 if live[k] < soft else 1
@@ -97,4 +120,10 @@ def gathered(live, soft, sample, opponent, margin, gap, normal, corners, weights
                 point[e], weight[e] = corners[i, c], -weights[i, c]
                 e += 1
         ptr[k + 1] = e
-    return index, who, whom, gaps, normals, position, off, ptr, point, weight
+    mode_ptr, contact, share = shares
+    mean = np.zeros((len(mode_ptr) - 1, 3))
+    for j in range(len(mean)):
+        for s in range(mode_ptr[j], mode_ptr[j + 1]):
+            for c in range(3):
+                mean[j, c] += share[s] * position[contact[s], c]
+    return index, who, whom, gaps, normals, position, off, ptr, point, weight, mean

@@ -124,6 +124,8 @@ class Contacts:
             raise InputError("contacts to match", expected="contacts of the same detector", got="another's")
         if not len(previous):
             return np.full(len(self), -1)
+        if len(previous) == len(self) and (previous.index == self.index).all():
+            return np.arange(len(self))
         place = np.minimum(np.searchsorted(previous.index, self.index), len(previous) - 1)
         return np.where(previous.index[place] == self.index, place, -1)
 

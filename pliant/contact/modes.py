@@ -23,7 +23,7 @@ from pliant.algebra import SparseRows
 from pliant.contact.checks import frozen_view
 from pliant.contact.contacts import Contacts, Stencil, each
 from pliant.contact.softening import Softening, together
-from pliant.contact.sums import add_squares
+from pliant.contact.sums import stiffened_rows
 from pliant.errors import InputError
 
 FAINT = 1e-4  # of the largest force: modes that push next to nothing
@@ -70,16 +70,23 @@ class Modes(Contacts):
 
     @classmethod
     def of(
-        cls, index: np.ndarray, gap: np.ndarray, size: int, inner: Contacts, shares: Shares, fade: float
+        cls,
+        index: np.ndarray,
+        gap: np.ndarray,
+        size: int,
+        inner: Contacts,
+        shares: Shares,
+        fade: float,
+        position: np.ndarray | None = None,
     ) -> Modes:
-        """Modes `index` (k,) of `size` with these gaps (k,) [m] and shares of the inner contacts."""
+        """Modes `index` (k,) of `size` with these gaps (k,) [m] and shares of the inner contacts, at their mean positions (k, 3)."""
         k = len(index)
         none = np.zeros(k, np.int64)
         ahead = np.zeros((k, 3))
         ahead[:, 0] = 1.0  # what stands for a direction where there is none: a force along it is its size
         empty = Stencil(np.zeros(k + 1, np.int64), np.zeros(0, np.int64), np.zeros(0))
-        position = shares.mean(inner.position)
-        of_each = index, none, none, gap, ahead, position, np.zeros((k, 2, 3)), np.zeros(k), np.zeros(k)
+        places = shares.mean(inner.position) if position is None else position
+        of_each = index, none, none, gap, ahead, places, np.zeros((k, 2, 3)), np.zeros(k), np.zeros(k)
         return cls(*of_each, empty, inner.points, size, inner.names, inner, shares, fade)
 
     def rows(self, q: np.ndarray, weight: np.ndarray | None = None) -> SparseRows:
@@ -114,20 +121,19 @@ class Modes(Contacts):
         Where K has room it gains stiff Hᵀdiag(Ψ̃)H, stiff = β/ℓ. What is left are the rows of contacts without room, and each
         mode's own row with −stiff. Modes for which there is no room at all see differences, see `_differing`.
         """
-        if not np.isfinite(self.fade) or not force.any():
-            return None
-        pushing = (np.diff(self.shares.ptr) > 1) & (force > FAINT * force.max())
-        stiff, P, s = np.where(pushing, scale / self.fade * force, 0.0), self.points, self.inner.stencil
-        roomy, left, factor = add_squares(
-            K, tuple(self.shares), stiff, tuple(s), self.inner.normal, P.arrays, P.keys, P.blocks, frozen_view(q)
+        P, s = self.points, self.inner.stencil
+        found, stiff, roomy, left, factor = stiffened_rows(
+            K, tuple(self.shares), frozen_view(force), scale / self.fade, FAINT, tuple(s), self.inner.normal, P.arrays,
+            P.keys, P.blocks, frozen_view(q),
         )  # fmt: skip
+        self._known_rows(lambda: SparseRows(*found, (len(self), P.ndof)), q)
+        own = np.flatnonzero(roomy)
         rest = (self.inner.summed(q, each(left)), 1.0 / factor) if len(left) else None
-        others = np.flatnonzero(pushing & ~roomy)
-        if len(others):
+        if np.count_nonzero(stiff) > len(own):
+            others = np.flatnonzero((stiff > 0.0) & ~roomy)
             differing = self._differing(others, stiff, q, exact)
             rest = differing if rest is None else together(rest, differing)
-        mine = np.flatnonzero(roomy)
-        return Softening(mine, -1.0 / stiff[mine], rest) if len(mine) or rest is not None else None
+        return Softening(own, -1.0 / stiff[own], rest) if len(own) or rest is not None else None
 
     def _differing(
         self, pushing: np.ndarray, stiff: np.ndarray, q: np.ndarray, exact: bool

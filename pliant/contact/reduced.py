@@ -62,7 +62,9 @@ class ReducedDetector(Detector):
             first += len(nodes)
         self._points = Stack(robot, parts)
         self._soft = int((basis.touched >= 0).sum())
+        # What `measure` keeps from one look to the next.
         self._before, self._least = np.zeros((self._points.size, 3)), np.full(self._soft, -np.inf)
+        self._nearest = (np.cumsum(counts) - counts)[: self._soft]
         self._ptr, self._corner = frozen(np.concatenate([[0], np.cumsum(counts)]), int), frozen(corner, int)
         self._sample, self._slots_of = frozen(basis.sample[order], int), basis.slot[order]
         mode, contact = np.nonzero(basis.modes[order].T)
@@ -95,17 +97,18 @@ class ReducedDetector(Detector):
         p = self._positions(self, q)
         gap, normal, corners, weights = self._measured(p, limit)
         basis = self.basis
-        mode, least, live, *shares = faded(
+        mode, least, live, *found = faded(
             self._mode_ptr, self._mode_contact, self._mode_value, basis.offset, gap, limit, basis.fade
         )
-        inner = self._contacts(p, live, gap, normal, corners, weights)
+        shares = Shares(*found)
+        inner, places = self._contacts(p, live, shares, gap, normal, corners, weights)
         if not self._unknown:
-            return Modes.of(mode, least, self.size, inner, Shares(*shares), basis.fade)
+            return Modes.of(mode, least, self.size, inner, shares, basis.fade, places)
         plain = self._plain(p, limit)
         n = len(inner)
-        ptr = np.concatenate([shares[0], shares[0][-1] + 1 + np.arange(len(plain))])
-        contact = np.concatenate([shares[1], n + np.arange(len(plain))])
-        value = np.concatenate([shares[2], np.ones(len(plain))])
+        ptr = np.concatenate([shares.ptr, shares.ptr[-1] + 1 + np.arange(len(plain))])
+        contact = np.concatenate([shares.contact, n + np.arange(len(plain))])
+        value = np.concatenate([shares.value, np.ones(len(plain))])
         index = np.concatenate([mode, len(basis) + plain.index])
         gaps = np.concatenate([least, plain.gap])
         both = _joined(inner, plain)
@@ -116,13 +119,13 @@ class ReducedDetector(Detector):
         return self._points.positions(q)
 
     def _measured(self, p: np.ndarray, limit: float) -> tuple[np.ndarray, ...]:
-        """Gaps (n,) of the basis' contacts, inf if far; normals, corners and weights (n, 3)."""
+        """Gaps (n,) of the basis' contacts, inf if far; normals, corners and weights (n, 3), anything where far."""
         n, soft = len(self._sample), self._soft
-        gap, normal = np.full(n, np.inf), np.zeros((n, 3))
-        corners, weights = np.zeros((n, 3), np.int64), np.zeros((n, 3))
+        gap, normal = np.full(n, np.inf), np.empty((n, 3))
+        corners, weights = np.empty((n, 3), np.int64), np.empty((n, 3))
         measure(
             p, self._before, self._sample[:soft], self.cloud.radius, self._ptr, self._corner, limit, self._least,
-            gap, normal, corners, weights,
+            self._nearest, gap, normal, corners, weights,
         )  # fmt: skip
         for obstacle, mine in self._known:
             sample = self._sample[mine]
@@ -132,14 +135,15 @@ class ReducedDetector(Detector):
             gap[mine[gap[mine] >= limit]] = np.inf
         return gap, normal, corners, weights
 
-    def _contacts(self, p, live, gap, normal, corners, weights) -> Contacts:
-        """The contacts `live` of the basis."""
-        index, sample, opponent, gaps, normals, position, margin, *stencil = gathered(
-            live, self._soft, self._sample, self._opponent, self._off, gap, normal, corners, weights, p, self.cloud.size
+    def _contacts(self, p, live, shares, gap, normal, corners, weights) -> tuple[Contacts, np.ndarray]:
+        """The contacts `live` of the basis, and where modes are that share them (k, 3) [m]."""
+        index, sample, opponent, gaps, normals, position, margin, *stencil, places = gathered(
+            live, tuple(shares), self._soft, self._sample, self._opponent, self._off, gap, normal, corners, weights, p,
+            self.cloud.size,
         )  # fmt: skip
         tangents, none = np.zeros((len(live), 2, 3)), np.zeros(len(live))  # asked for by `bent` only
         of_each = index, sample, opponent, gaps, normals, position, tangents, none, margin
-        return Contacts(*of_each, Stencil(*stencil), self._points, super().size, self.opponents)
+        return Contacts(*of_each, Stencil(*stencil), self._points, super().size, self.opponents), places
 
     def _plain(self, p: np.ndarray, limit: float) -> Contacts:
         """Contacts with obstacles that the basis does not know."""

@@ -49,6 +49,16 @@ def _most(item, per, stencil, stack):
     return most
 
 
+@njit(error_model="numpy")
+def _laid_out(indptr, where, values, k):
+    """Compressed rows from the ends of rows (in entries) and k entries: indptr, indices, data."""
+    indices, data = np.empty(3 * k, np.int64), np.empty(3 * k)
+    for n in range(k):
+        for c in range(3):
+            indices[3 * n + c], data[3 * n + c] = 3 * where[n] + c, values[n, c]
+    return 3 * indptr, indices, data
+
+
 @njit(cache=True, error_model="numpy")
 def summed_rows(sums, stencil, direction, per, stack, blocks, q):
     """Row j is Σ share · row of item over ptr[j]:ptr[j+1], sums = (ptr, item, share), each block of dq once: indptr, indices, data.
@@ -57,7 +67,7 @@ def summed_rows(sums, stencil, direction, per, stack, blocks, q):
     """
     ptr, item, share = sums
     most = _most(item, per, stencil, stack)
-    indptr, where, values = np.zeros(len(ptr), np.int64), np.empty(most, np.int64), np.empty((most, 3))
+    ends, where, values = np.zeros(len(ptr), np.int64), np.empty(most, np.int64), np.empty((most, 3))
     place, k = np.full(blocks, -1), 0
     for j in range(len(ptr) - 1):
         first = k
@@ -65,58 +75,86 @@ def summed_rows(sums, stencil, direction, per, stack, blocks, q):
             w, i = share[s], item[s]
             dx, dy, dz = w * direction[i, 0], w * direction[i, 1], w * direction[i, 2]
             k = _add_row(first, k, i // per, dx, dy, dz, stencil, stack, q, place, where, values)
-        indptr[j + 1] = 3 * k
-    indices, data = np.empty(3 * k, np.int64), np.empty(3 * k)
-    for n in range(k):
-        for c in range(3):
-            indices[3 * n + c], data[3 * n + c] = 3 * where[n] + c, values[n, c]
-    return indptr, indices, data
+        ends[j + 1] = k
+    return _laid_out(ends, where, values, k)
 
 
 @njit(cache=True, error_model="numpy")
-def add_squares(K, shares, stiff, stencil, normal, stack, keys, blocks, q):
-    """K += Σ stiff_j share hᵀh over the contacts of modes j with stiff > 0 for which it has room, shares = (ptr, contact, share).
+def stiffened_rows(K, shares, force, scale, faint, stencil, normal, stack, keys, blocks, q):
+    """Rows of modes as in `summed_rows`, shares = (ptr, contact, share) of contacts along their normals; and K += Σ stiff_j share hᵀh
+    over their contacts for which it has room, stiff (k,) = scale · force where that is not faint and there are several contacts.
 
-    Returns which modes (k,) it had some room for, and of these the contacts without room, with stiff_j share of each. K (nb, 3, 3)
-    is the stored half: blocks with sorted keys row · blocks + column.
+    Returns indptr, indices and data of the rows; stiff; which modes (k,) there was some room for; and of these the contacts without
+    room, with stiff_j share of each. K (nb, 3, 3) is the stored half: blocks with sorted keys row · blocks + column.
     """
     ptr, contact, share = shares
+    stiff, largest = np.zeros(len(force)), 0.0
+    for j in range(len(force)):
+        largest = max(largest, force[j])
+    for j in range(len(force)):
+        if force[j] > faint * largest and ptr[j + 1] > ptr[j] + 1:
+            stiff[j] = scale * force[j]
     most = _most(contact, 1, stencil, stack)
     where, values, place, k = np.empty(most, np.int64), np.empty((most, 3)), np.full(blocks, -1), 0
+    one_where, one_values, one_place = np.empty(most, np.int64), np.empty((most, 3)), np.full(blocks, -1)
+    ends, end = np.zeros(len(ptr), np.int64), 0
     roomy, left, count = np.zeros(len(stiff), np.bool_), np.empty(len(contact), np.int64), 0
     factor = np.empty(len(contact))
     for j in range(len(stiff)):
-        begin = count
-        for s in range(ptr[j], ptr[j + 1]) if stiff[j] > 0.0 else range(0):
-            i, first = contact[s], k
-            k = _add_row(
-                first, k, i, normal[i, 0], normal[i, 1], normal[i, 2], stencil, stack, q, place, where, values
-            )
-            if _add_square(K, stiff[j] * share[s], where[first:k], values[first:k], keys, blocks):
-                roomy[j] = True
-            else:
-                left[count], factor[count] = i, stiff[j] * share[s]
-                count += 1
+        first, begin = k, count
+        for s in range(ptr[j], ptr[j + 1]):
+            i, w, start = contact[s], share[s], end
+            dx, dy, dz = normal[i, 0], normal[i, 1], normal[i, 2]
+            end = _add_row(start, end, i, dx, dy, dz, stencil, stack, q, one_place, one_where, one_values)
+            for e in range(start, end):
+                n = place[one_where[e]]
+                if n < first:
+                    n = place[one_where[e]] = k
+                    where[n], values[n, 0], values[n, 1], values[n, 2] = one_where[e], 0.0, 0.0, 0.0
+                    k += 1
+                for c in range(3):
+                    values[n, c] += w * one_values[e, c]
+            if stiff[j] > 0.0:
+                if _add_square(K, stiff[j] * w, one_where[start:end], one_values[start:end], keys, blocks):
+                    roomy[j] = True
+                else:
+                    left[count], factor[count] = i, stiff[j] * w
+                    count += 1
+        ends[j + 1] = k
         if not roomy[j]:
             count = begin
-    return roomy, left[:count].copy(), factor[:count].copy()
+    return _laid_out(ends, where, values, k), stiff, roomy, left[:count].copy(), factor[:count].copy()
 
 
 @njit(error_model="numpy")
 def _add_square(K, factor, where, values, keys, blocks):
     """K += factor hᵀh of one row; False, and nothing, if there is no room."""
-    for e in range(len(where)):
-        for f in range(e):
-            a, b = where[e], where[f]
-            key = max(a, b) * blocks + min(a, b)
-            k = np.searchsorted(keys, key)
-            if k == len(keys) or keys[k] != key:
-                return False
-    for e in range(len(where)):
-        for f in range(len(where)):
+    n = len(where)
+    found = np.empty(n * n, np.int64)
+    for e in range(n):
+        for f in range(n):
             if where[e] >= where[f]:
-                k = np.searchsorted(keys, where[e] * blocks + where[f])
+                found[n * e + f] = _place(keys, where[e] * blocks + where[f])
+                if found[n * e + f] < 0:
+                    return False
+    for e in range(n):
+        for f in range(n):
+            if where[e] >= where[f]:
+                block = K[found[n * e + f]]
                 for a in range(3):
                     for b in range(3):
-                        K[k, a, b] += factor * values[e, a] * values[f, b]
+                        block[a, b] += factor * values[e, a] * values[f, b]
     return True
+
+
+@njit(error_model="numpy")
+def _place(keys, key):
+    """Where a key stands among sorted ones; −1 if it is not there."""
+    low, high = 0, len(keys) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low if keys[low] == key else -1

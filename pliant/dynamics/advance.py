@@ -157,7 +157,8 @@ def _conclude(
     """The end of the step with its certificate; None if it is inadmissible."""
     robot, stage, z, rows = model.robot, task.stage, motion.internal, len(motion.effort)
     once = model.viscosity.present or model.scheme.predicts  # no later step is linearised there as it is now
-    there = ahead = elastic(model, task, found.q, motion.effort, z, tangent=not once)
+    where = motion.q if stage.reach == stage.step else found.q  # the same numbers, which nobody changes
+    there = ahead = elastic(model, task, where, motion.effort, z, tangent=not once)
     if stage.reach != stage.step:
         ahead = elastic(model, task, motion.q, motion.effort, z, tangent=False)
     if there is None or ahead is None:

@@ -150,33 +150,38 @@ def moving(
 
     `damped` is the `stiffness` that Rayleigh's D has throughout the step.
     """
-    robot, stage, inertia = model.robot, task.stage, model.inertia
+    stage, inertia = task.stage, model.inertia
     assert at.K is not None
-    pose = robot.retract(task.now.q, stage.shift + stage.step * guess)
+    pose = inertia.pose(task.now.q, stage.shift + stage.step * guess)
     M, h, s = inertia.mass(pose), stage.step, stage.reach
     K = (1.0 / h + inertia.alpha) / s * M + h / s * at.K
     if damped is not None:
         K += inertia.beta / s * damped
     r = at.r + inertia.product(M, stage.v - v) / h - inertia.damping_force(M, damped, v)
     linear, conditions = replace(at, r=r, K=K), task.conditions
-    begins = np.array_equal(at.q, task.now.q) and guess is task.now.v
+    begins = guess is task.now.v and (at.q is task.now.q or np.array_equal(at.q, task.now.q))
     contacts = task.contacts if begins else model.look(at.q, guess, task.step)
     if contacts is not None:
-        linear = linear.with_contacts(contacts, task.now.q)
-        rows = len(linear.delta) - len(at.delta)
-        allowed = task.allowance
-        if contacts is not task.contacts:
-            assert task.contacts is not None
-            allowed = contacts.carried(task.contacts, allowed)
-        conditions = conditions.with_contacts(contacts.friction, allowed, rows)
-        pushing = task.now.carried(contacts, rows)
-        lam, softening = np.concatenate([lam, pushing]), contacts.stiffen(K, pushing, at.q, scale=h / s)
-        if softening is not None:
-            turning, own = softening.change(contacts.rows(at.q)), len(at.delta) + softening.own
-            linear = replace(linear, turning=turning, own=own)
+        linear, conditions, pushing = _touching(task, linear, contacts, conditions)
+        lam = np.concatenate([lam, pushing])
     if s != h:
         linear, conditions = _to_the_end(linear, conditions, v, stage)
     return Moving(v, pose, linear, conditions, contacts, lam)
+
+
+def _touching(
+    task: Task, linear: Linear, contacts: Contacts, conditions: Conditions
+) -> tuple[Linear, Conditions, np.ndarray]:
+    """The linearised step with rows of contacts below, their laws, and their forces [N] to start from; K̃ is added to in place."""
+    assert task.contacts is not None and linear.K is not None
+    stage = task.stage
+    rows = len(contacts) * (3 if contacts.friction.any() else 1)
+    pushing = task.now.carried(contacts, rows)
+    softening = contacts.stiffen(linear.K, pushing[: len(contacts)], linear.q, scale=stage.step / stage.reach)
+    linear = linear.with_contacts(contacts, task.now.q, softening)
+    same = contacts is task.contacts
+    allowed = task.allowance if same else contacts.carried(task.contacts, task.allowance)
+    return linear, conditions.with_contacts(contacts.friction, allowed, rows), pushing
 
 
 def _to_the_end(
@@ -241,7 +246,7 @@ def _staying_open(task: Task, here: Moving) -> np.ndarray:
     """Contact rows (m,) that do not push, and do not touch at the velocity at hand; none where there is friction."""
     staying = np.zeros(len(here.linear.delta), bool)
     rows = len(task.now.effort)
-    if here.contacts is None or len(here.conditions.friction) and here.conditions.friction.any():
+    if here.contacts is None or here.conditions.friction.any():
         return staying
     ahead = here.linear.delta + here.linear.H.dot(task.step * task.now.v) - here.conditions.imposed
     staying[rows:] = (here.start[rows:] == 0.0) & (np.minimum(ahead, here.linear.delta)[rows:] > 0.0)

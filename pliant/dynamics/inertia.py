@@ -42,6 +42,13 @@ class Inertia:
                     f"mass of {name}", expected="more than zero [kg]", got=body.total_mass, hint=hint
                 )
 
+    def pose(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
+        """q ⊕ dq as far as M and c depend on it: a rod's mesh, which is costly to carry along, stays behind."""
+        robot = self.robot
+        parts = zip(robot.bodies, robot.q_spans, robot.dq_spans, strict=True)
+        moved = [getattr(b, "turned", b.retract)(q[s], dq[d]) for b, s, d in parts]
+        return moved[0] if len(moved) == 1 else np.concatenate(moved)
+
     def mass(self, q: np.ndarray) -> np.ndarray:
         """M on the robot's pattern (nb, 3, 3) [kg]; rigid regions stand as in q."""
         robot = self.robot

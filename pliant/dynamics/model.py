@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -31,6 +31,9 @@ class Model:
     recovery: float
     conserve: bool
     span: np.ndarray
+    seen: list = field(
+        default_factory=list
+    )  # the last look, as the end of a step is the beginning of the next
 
     def look(self, q: np.ndarray, v: np.ndarray, step: float, *, falling: bool = True) -> Contacts | None:
         """Contacts at q that a step may reach: nearer than twice the motion to be expected, or than the alarm distance.
@@ -39,6 +42,14 @@ class Model:
         """
         if not self.detector.opponents:
             return None
+        asked = step, falling, self.detector.version
+        if self.seen and self.seen[0] is q and self.seen[1] is v and self.seen[2] == asked:
+            return self.seen[3]
+        found = self._look(q, v, step, falling)
+        self.seen[:] = [] if q.flags.writeable or v.flags.writeable else [q, v, asked, found]
+        return found
+
+    def _look(self, q: np.ndarray, v: np.ndarray, step: float, falling: bool) -> Contacts:
         motion = step * float(np.abs(self.robot.reach * v).max(initial=0.0))
         fall = step * step * float(np.linalg.norm(self.robot.gravity)) if falling else 0.0
         found = self.detector.detect(q, self.detector.reach(motion + fall))

@@ -18,7 +18,13 @@ from pliant.robots import trunk
 from pliant.session import Session
 from pliant.static import static
 
-LEVELS = ((1.3, 1e-3), (1.5, 2e-3), (2.0, 1e-3), (2.0, 3e-3))  # factor of Young's modulus, distance [m]
+LEVELS = (
+    (1.3, 1e-3),
+    (1.5, 2e-3),
+    (2.0, 1e-3),
+    (2.0, 3e-3),
+    (3.0, 3e-3),
+)  # factor of Young's modulus, distance [m]
 TARGETS, PERIODS, LAST = 6, 90, 20
 WANTED = 5e-4  # [m], at the first level
 

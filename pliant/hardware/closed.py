@@ -123,7 +123,8 @@ class ClosedLoop:
                 far = float(np.linalg.norm(behind))
                 if far > self.limit:
                     raise DeviceError(
-                        f"{row!r} was measured {far:.3g} from the model, farther than {self.limit:.3g}."
+                        f"{row!r} was measured {far:.3g} from the model, farther than {self.limit:.3g}: "
+                        "is it another marker, or the marker's pose wrong?"
                     )
                 self.correction[at] = np.clip(self.correction[at] + self.gain * behind, -most, most)
 

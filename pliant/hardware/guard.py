@@ -21,6 +21,7 @@ from pliant.errors import InputError
 from pliant.hardware.device import DeviceError, checked_channels
 
 ANSWER = 5.0  # [s] that the guard may take to answer: the driver within has timeouts of its own
+KEPT = 8  # answers that nobody has fetched yet; what was given up comes late, and is never fetched
 START = 60.0  # [s] to start Python and the driver
 
 
@@ -119,7 +120,6 @@ class Guarded:
             *lines, self._buffer = (self._buffer + data).split(b"\n")
             self._answers |= {said.pop("number"): said for said in map(json.loads, lines)}
         answer = self._answers.pop(number)
-        self._answers = {
-            n: said for n, said in self._answers.items() if n > number
-        }  # nobody waits for older ones
+        for late in sorted(self._answers)[:-KEPT]:
+            del self._answers[late]
         return answer

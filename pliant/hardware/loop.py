@@ -98,7 +98,8 @@ class Loop:
         watching = isinstance(self.clock, SystemClock)
         guard = Supervisor(lambda: self.check(self.clock.now()), self.watchdog) if watching else None
         try:
-            self.controller.step()  # before devices are armed: the first step compiles, or finds its equilibrium
+            first = self.controller.step()  # before devices are armed: it compiles, or finds its equilibrium
+            self.output.limited(first, self.period)  # and must have something to say to each of them
             for sensor in self.sensors:
                 sensor.open()
             if self.status == "running":  # nobody has pressed the stop meanwhile
@@ -161,6 +162,10 @@ class Loop:
     # Inside
 
     def _begin(self) -> None:
+        if self.status == "running":
+            raise InputError(
+                "loop", expected="one that stands still", got="one that runs", hint="loop.stop()"
+            )
         if isinstance(self.clock, SystemClock):
             self.clock.sleep()  # a stop before this run has woken it for good
         self.reason, self.missed, self._start = "", 0, self.clock.now()

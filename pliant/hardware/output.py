@@ -24,6 +24,8 @@ def commanded(frame: Any, channel: Channel) -> float:
     else:
         inverse = getattr(frame, "mode", "inverse") == "inverse"
         values = frame.command if inverse else frame.displacement
+    if channel.row not in values:
+        raise unknown_name("row with a command", channel.row, values)
     value = np.asarray(values[channel.row], float)
     if value.shape != (1,) and value.shape != ():
         raise InputError(f"command of {channel.row!r}", expected="one number", got=f"shape {value.shape}")
@@ -34,18 +36,21 @@ class _Slot:
     """A device, and a lock: one thread talks to it at a time."""
 
     def __init__(self, device: Actuator) -> None:
-        self.device, self.lock, self.used = device, threading.Lock(), False
+        self.device: Any = device  # it may have more than an Actuator must
+        self.lock, self.used = threading.RLock(), False  # a driver may press the stop itself
+
+    def _hurry(self, on: bool) -> None:
+        if hasattr(self.device, "hurried"):
+            self.device.hurried = on
 
     def retreat(self, *, wait: bool) -> bool:
         """The safe state, whatever the driver does; False if another thread talks to it, which is told to hurry."""
         if not self.lock.acquire(blocking=wait):
-            if hasattr(self.device, "hurried"):
-                self.device.hurried = True
+            self._hurry(True)
             return False
         try:
+            self._hurry(False)
             if self.used:
-                if hasattr(self.device, "hurried"):
-                    self.device.hurried = False
                 self.device.safe()
         except Exception:
             pass  # the next device counts as much

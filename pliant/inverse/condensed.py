@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.algebra import Factor, NotPositiveDefinite, SparseRows
+from pliant.algebra import Condensation, Factor, NotPositiveDefinite, SparseRows
 from pliant.contact import Contacts
 from pliant.inverse.held_drives import held_drives
 from pliant.inverse.roles import Roles
@@ -22,10 +22,10 @@ from pliant.step import Linear
 
 @dataclass(frozen=True)
 class Condensed:
-    """H of the needed rows, the free motion (ndof,), and W and δ_free over these rows."""
+    """H of the needed rows, what a factor says of them, and W and δ_free over these rows."""
 
     H: SparseRows
-    free: np.ndarray
+    rows: Condensation
     W: np.ndarray
     delta: np.ndarray
     here: np.ndarray  # δ before the step
@@ -69,10 +69,9 @@ def condense(
         H = H.above(contacts.tangent_rows(q))
         delta = np.concatenate([delta, contacts.slip(q, start).ravel()])
     given = np.where(roles.conditions.given, roles.conditions.effort, 0.0)
-    W = factor.compliance(H)
-    free = factor.solve(linear.r + linear.H.transpose_dot(given))
+    found = factor.condense(H, linear.r + linear.H.transpose_dot(given))
     mu = contacts.friction if rough else np.zeros(0)
-    return Condensed(H, free, W, delta + H.dot(free), delta, factor.negative, mu)
+    return Condensed(H, found, found.W, delta + found.motion, delta, factor.negative, mu)
 
 
 def holding(roles: Roles, lam: np.ndarray, force: np.ndarray, rows: int) -> np.ndarray:
@@ -174,16 +173,14 @@ def _with_laws(condensed: Condensed, roles: Roles, goal: np.ndarray) -> tuple[np
     return W, delta
 
 
-def recover(factor: Factor, condensed: Condensed, roles: Roles, efforts: Efforts) -> np.ndarray:
-    """dq = free + K⁻¹ Hᵀλ, (ndof,)."""
+def recover(condensed: Condensed, roles: Roles, efforts: Efforts) -> np.ndarray:
+    """dq = K⁻¹(r + Hᵀλ), (ndof,)."""
     lam, none = efforts.lam, np.zeros(len(roles.effectors))
     chosen = [none, lam[roles.actuators], lam[roles.equal], lam[roles.pushing], efforts.force]
-    return condensed.free + factor.solve(condensed.H.transpose_dot(np.concatenate(chosen)))
+    return condensed.rows.answer(np.concatenate(chosen))
 
 
-def held(
-    factor: Factor, condensed: Condensed, roles: Roles, efforts: Efforts, free: np.ndarray
-) -> np.ndarray:
+def held(condensed: Condensed, roles: Roles, efforts: Efforts, free: np.ndarray) -> np.ndarray:
     """A motion `free` = K⁻¹r (ndof,) under some residual, with all drives held: K dq = r + Hᵀμ,  H dq = 0.
 
     H are the rows of taut actuators, equalities and whatever pushes: near a limit point K alone is soft where they are not.
@@ -193,5 +190,6 @@ def held(
         return free
     W = condensed.W[np.ix_(rows, rows)]
     W = W + 1e-10 * np.diag(np.abs(np.diagonal(W)))  # redundant rows
-    H = condensed.H.take(rows)
-    return free - factor.solve(H.transpose_dot(np.linalg.solve(W, H.dot(free))))
+    pull = np.zeros(len(condensed.delta))
+    pull[rows] = np.linalg.solve(W, condensed.H.take(rows).dot(free))
+    return free - condensed.rows.response(pull)

@@ -186,7 +186,7 @@ class Model:
         condensed = work.timed("condense", condense, factor, linear, roles, pose.contacts, pose.q, before.q)
         previous, begin = before.lam[acting], pose.lam[acting]
         efforts = work.timed("solve", solve, condensed, roles, aim, previous, begin, self.settings)
-        dq = work.timed("recover", recover, factor, condensed, roles, efforts)
+        dq = work.timed("recover", recover, condensed, roles, efforts)
         if not np.isfinite(dq).all():
             return None
         longest = self._longest(dq)
@@ -211,9 +211,7 @@ class Model:
         far = self._longest(dq)
         if far <= self.settings.decrement * self.robot.length:
             return far
-        return self._longest(
-            self.work.timed("recover", held, move.factor, move.condensed, self.roles, move.efforts, dq)
-        )
+        return self._longest(self.work.timed("recover", held, move.condensed, self.roles, move.efforts, dq))
 
     def _longest(self, dq: np.ndarray) -> float:
         """How far a motion dq takes the point that moves most [m]."""

@@ -10,6 +10,7 @@ import numpy as np
 from pliant.io.plots import INK, LINES, _figure, _svg
 from pliant.io.units import display
 
+FLAT = 1e-3  # of the largest value, or of a unit that is shown: less than that is drawn as a level line
 MOST = 2000  # points of a curve: more than a page has pixels
 
 
@@ -34,6 +35,11 @@ def time_plot(
         ax.plot(*_thin(t, factor * np.asarray(y, float)), **style)
     for when in marks:
         ax.axvline(when, color=INK, alpha=0.5, linewidth=0.8, linestyle=":")
+    ax.ticklabel_format(useOffset=False)
+    low, high = ax.get_ylim()
+    room = FLAT * max(1.0, abs(low), abs(high))
+    if high - low < room:  # rounding errors are no curve
+        ax.set_ylim(0.5 * (low + high - room), 0.5 * (low + high + room))
     ax.set_xlabel("time [s]")
     ax.set_ylabel(f"{what} [{shown}]" if shown else what)
     if len(curves) > 1:

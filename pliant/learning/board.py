@@ -1,7 +1,8 @@
-"""What a vector of environments and the processes that step them share: one record for each environment, and a queue.
+"""What a vector of environments and the processes that step them share: a record and a moment of each environment, and queues.
 
-A record holds an action, what came of it, and the moment that the environment is in. A step depends on the moment alone, so that
-any process may take any environment, and which one does makes no difference to the numbers.
+A step depends on the moment that an environment is in alone, so that any process may take any environment, and which one does makes no
+difference to the numbers. Each has a queue of those that it stepped last, as it still has their moments at hand; when that is empty, it takes
+from the end of another's.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Shape:
 
     @property
     def record(self) -> np.dtype:
-        """Of an environment. `seconds` is how long its last job took."""
+        """Of an environment. `home` is the process that did its last job, −1 for none of them, `seconds` how long that took."""
         return np.dtype(
             [
                 ("job", "i8"),
@@ -53,6 +54,7 @@ class Shape:
                 ("terminated", "?"),
                 ("is_success", "?"),
                 ("failed", "?"),
+                ("home", "i8"),
                 ("seconds", "f8"),
             ],
             align=True,
@@ -60,27 +62,24 @@ class Shape:
 
     @property
     def queue(self) -> np.dtype:
-        """Environments in the order in which they are taken, how many, how many have been; by process what it has, and its CPU time."""
+        """Of a process: environments in the order in which they are taken, from which to which they are left; which it has; its CPU time."""
         return np.dtype(
-            [
-                ("order", "i8", (self.envs,)),
-                ("count", "i8"),
-                ("taken", "i8"),
-                ("has", "i8", (self.processes,)),
-                ("spent", "f8", (self.processes,)),
-            ],
+            [("order", "i8", (self.envs,)), ("begin", "i8"), ("end", "i8"), ("has", "i8"), ("spent", "f8")],
             align=True,
         )
 
 
 class Board:
-    """The records (n,), the queue and the moments, in a file in memory; every process that has its path sees the same."""
+    """Records (n,), moments and queues (processes,) in a file in memory; every process that has its path sees the same.
 
-    def __init__(self, shape: Shape, path: Path | None = None) -> None:
+    `number` is that of the process, −1 for the one that asks.
+    """
+
+    def __init__(self, shape: Shape, path: Path | None = None, number: int = -1) -> None:
         moment = np.dtype([("size", "i8"), ("data", "u1", (ROOM,))])
         whole = np.dtype(
             [
-                ("queue", shape.queue),
+                ("queues", shape.queue, (shape.processes,)),
                 ("records", shape.record, (shape.envs,)),
                 ("moments", moment, (shape.envs,)),
             ],
@@ -88,10 +87,18 @@ class Board:
         )
         self.path = _new_file() if path is None else path
         table = np.asarray(np.memmap(self.path, whole, "r+" if path else "w+", shape=(1,)))
-        self.queue, self.records, self._moments = (table[name][0] for name in ("queue", "records", "moments"))
+        self.queues, self.records, self._moments = (
+            table[name][0] for name in ("queues", "records", "moments")
+        )
+        self.number = number
+        self._kept: dict[int, Saved] = {}
+        if path is None:
+            self.records["home"] = self.queues["has"] = -1
 
     def __getitem__(self, index: int) -> Saved | None:
         """The moment of an environment; None before its first episode."""
+        if 0 <= self.number == self.records["home"][index]:
+            return self._kept[index]
         size = self._moments["size"][index]
         return pickle.loads(self._moments["data"][index, :size].tobytes()) if size else None
 
@@ -101,6 +108,31 @@ class Board:
             raise PliantError(f"A moment of environment {index} takes {len(data)} bytes, more than {ROOM}.")
         self._moments["data"][index, : len(data)] = np.frombuffer(data, "u1")
         self._moments["size"][index] = len(data)
+        self.records["home"][index] = self.number
+        if self.number >= 0:
+            self._kept[index] = moment
+
+    def deal(self, which: np.ndarray) -> None:
+        """Put environments into the queues of the processes that had them, those that took longest first."""
+        home, seconds = self.records["home"][which], self.records["seconds"][which]
+        home = np.where(home < 0, which % len(self.queues), home)
+        for k, queue in enumerate(self.queues):
+            mine = which[home == k][np.argsort(-seconds[home == k], kind="stable")]
+            queue["order"][: len(mine)] = mine
+            queue["begin"], queue["end"], queue["has"] = 0, len(mine), -1
+
+    def take(self) -> int | None:
+        """The next environment for this process, or None; one process at a time may take."""
+        left = self.queues["end"] - self.queues["begin"]
+        whose = self.number if left[self.number] > 0 else int(np.argmax(left))
+        if left[whose] <= 0:
+            return None
+        queue = self.queues[whose]
+        if whose == self.number:
+            queue["begin"] += 1
+            return int(queue["order"][queue["begin"] - 1])
+        queue["end"] -= 1
+        return int(queue["order"][queue["end"]])
 
     def forget(self) -> None:
         """Remove the file's name: what nobody looks at any more is freed, also if all processes are killed."""

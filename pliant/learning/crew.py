@@ -1,7 +1,7 @@
 """Who steps the environments of a vector: this process, or several others.
 
-Several take environments from one queue, those that took longest in the step before first; whoever is free takes the next one. Steps differ
-in length (some are halved, contacts take time), and this way nobody waits for longer than the last and shortest takes.
+Steps differ in length: some are halved, contacts take time. A process that is done with its environments takes over some of another's (see
+`board`), those that took long in the step before come first, and so nobody waits for longer than the last and shortest takes.
 """
 
 from __future__ import annotations
@@ -83,7 +83,6 @@ class Crew:
         self.spaces, self.metadata = said[0]
         shape = Shape.of(envs, processes, self.spaces)
         self._board = self.moments = Board(shape)
-        self.moments.queue["has"] = -1
         try:
             for end in self._ends:
                 end.send((shape, self.moments.path))
@@ -99,14 +98,11 @@ class Crew:
     @property
     def spent(self) -> np.ndarray:
         """CPU time [s] of each process in its steps, (processes,)."""
-        return self.moments.queue["spent"].copy()
+        return self.moments.queues["spent"].copy()
 
     def run(self, which: np.ndarray) -> None:
         """Do what the records of these environments say."""
-        queue, count = self.moments.queue, len(which)
-        longest = np.argsort(-self.records["seconds"][which], kind="stable")
-        queue["order"][:count] = which[longest]
-        queue["count"], queue["taken"], queue["has"][:] = count, 0, -1
+        self.moments.deal(which)
         for end in self._ends:
             with suppress(OSError):  # where the other end is gone, `_heard` says why
                 end.send_bytes(GO)
@@ -137,7 +133,7 @@ class Crew:
 
     def _error(self, k: int, said: str | None) -> PliantError:
         """For a process that said what went wrong, or is gone."""
-        has = -1 if self._board is None else int(self._board.queue["has"][k])
+        has = -1 if self._board is None else int(self._board.queues["has"][k])
         when = "before it was ready" if has < 0 else f"in a step of environment {has}"
         who = f"Process {k} of the environments (id {self._workers[k].pid})"
         if said is not None:
@@ -177,32 +173,30 @@ def _dismiss(workers: list[Any], ends: list[Connection]) -> None:
 def work(number: int, end: Connection, lock: Any, spec: Any, options: Mapping[str, Any]) -> None:
     """What a process does: make an environment, then jobs from the queue, round by round, until it is told to stop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the process that asks
-    with suppress(EOFError, BrokenPipeError):  # nobody asks any more
-        try:
-            env = made(spec, options)
-            end.send(((env.observation_space, env.action_space), env.metadata))
-            board = Board(*end.recv())
+    try:
+        env = made(spec, options)
+        end.send(((env.observation_space, env.action_space), env.metadata))
+        shape, path = end.recv()
+        board = Board(shape, path, number)
+        end.send(True)
+        while end.recv_bytes() == GO:
+            begin = process_time()
+            _round(env, board, lock)
+            board.queues["spent"][number] += process_time() - begin
             end.send(True)
-            while end.recv_bytes() == GO:
-                begin = process_time()
-                _round(number, env, board, lock)
-                board.queue["spent"][number] += process_time() - begin
-                end.send(True)
-        except (EOFError, BrokenPipeError):
-            raise
-        except Exception:
-            end.send(traceback.format_exc())
+    except (EOFError, BrokenPipeError):
+        pass  # nobody asks any more
+    except Exception:
+        end.send(traceback.format_exc())
     end.close()
     os._exit(0)  # there is nothing to keep, and to let go of all compiled code takes Python a second
 
 
-def _round(number: int, env: Environment, board: Board, lock: Any) -> None:
-    queue = board.queue
+def _round(env: Environment, board: Board, lock: Any) -> None:
     while True:
         with lock:
-            turn = int(queue["taken"])
-            queue["taken"] = turn + 1
-        if turn >= queue["count"]:
+            index = board.take()
+        if index is None:
             return
-        index = queue["has"][number] = int(queue["order"][turn])
+        board.queues["has"][board.number] = index
         board[index] = advance(env, board.records[index], board[index])

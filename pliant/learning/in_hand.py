@@ -40,6 +40,7 @@ class HandPlant:
     def __init__(self, moving: Moving) -> None:
         self.moving = moving
         self._seen: Reading | None = None
+        self._fresh = False  # nothing is remembered: the state has just been set
 
     @property
     def state(self) -> PlanarState:
@@ -48,7 +49,7 @@ class HandPlant:
 
     @state.setter
     def state(self, state: PlanarState) -> None:
-        self.moving.simulation.state, self._seen = state, None
+        self.moving.simulation.state, self._seen, self._fresh = state, None, True
 
     @property
     def seen(self) -> Reading:
@@ -59,7 +60,9 @@ class HandPlant:
 
     def step(self, targets: dict[str, float]) -> None:
         """One action."""
-        self.state = self.state
+        if not self._fresh:
+            self.state = self.state
+        self._seen, self._fresh = None, False
         self.moving.simulation.run(TIME_STEP, targets=targets)
 
 

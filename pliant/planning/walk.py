@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.contact import Obstacle
+from pliant.errors import InputError
 from pliant.inverse import Inverse, Settings
 from pliant.robot import Robot
 from pliant.state import State
@@ -18,6 +19,7 @@ PATIENCE = 40  # steps at the goal without coming nearer …
 NEARER = 0.02  # … by this share of the distance
 LAG = 0.15  # of the robot's length: an effector that far behind its target is stuck on the way
 TAUT = 0.02  # of the largest tension: from here on a cable is not let out at all
+INSIDE = 0.02  # of the robot's length: deeper than this in an obstacle, it cannot begin
 RESTS = 1e-5  # of the robot's length: motion in a step that is none
 
 
@@ -84,8 +86,17 @@ class Walker:
     def start(self) -> Pose:
         """Where the robot rests."""
         inverse = Inverse(self.robot, self.obstacles, settings=self.settings)
+        self.outside(inverse.state.q)
         here = self.robot.split(self.robot.bundle.delta(self.robot.bundle.positions(inverse.state.q)))
         return self._pose(inverse.step(targets={name: here[name] for name in self.effectors}))
+
+    def outside(self, q: np.ndarray) -> None:
+        """Refuse a place deep inside something, where contact could not push the robot out: no way from there means anything."""
+        detector = self.robot.surroundings.detector(self.robot, self.obstacles)
+        for name, depth in detector.penetrations(q).items():
+            if depth > INSIDE * self.robot.length:
+                got = f"some of it {1e3 * depth:.3g} mm inside"
+                raise InputError(f"obstacle {name!r}", expected="the robot beside it at rest", got=got)
 
     def walk(self, pose: Pose, goal: np.ndarray) -> Leg:
         """From a pose to a goal (e,)."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from pliant.contact import Samples, Surroundings, obstacles
 from pliant.mesh import Surface
+from pliant.project.along import points_along
 from pliant.project.fault import Source
 from pliant.project.rows import Bodies, patch
 from pliant.project.schema import ProjectSpec
@@ -55,6 +56,9 @@ def _samples(source: Source, said: SamplesSpec, bodies: Bodies, here: tuple) -> 
         least = f"at least {FINEST * body.mesh.size:.2g} m, a thousandth of the body"
         raise source.fault((*here, "spacing"), expected=least, got=said.spacing)
     with source.at(*here):
+        if said.along is not None:
+            balls = points_along(source, said.along, body, (*here, "along"))
+            return Samples.around(balls, np.array(said.radius, float))
         if said.points is not None:
             return Samples.around(body.points(said.points), np.array(said.radius, float))
         where = None if said.facets is None else patch(source, body, said.facets, (*here, "facets"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bodies import Beam, Circle, Rectangle, Solid
+from pliant.bodies import Beam, Solid
 from pliant.errors import InputError
 from pliant.laws import Known
 from pliant.materials.material import Material
@@ -73,11 +73,16 @@ def _body(body: Any, name: str, stem: Path) -> dict[str, Any]:
         regions = _rigid(body, body.node_region[: len(body.input_mesh.nodes)])
     elif isinstance(body, Beam):
         write_lines(stem.with_suffix(".npz"), body)
-        file = write(body.mesh, stem.with_suffix(".vtu"))
-        data |= {"mesh": file.name, "unit": "m", "lines": stem.with_suffix(".npz").name}
+        if not _own_skin(body):
+            data |= {"mesh": write(body.mesh, stem.with_suffix(".vtu")).name, "unit": "m"}
+        data |= {"lines": stem.with_suffix(".npz").name}
         data |= {"model": body.model} if body.model != "reissner" else {}
         data |= _fixed(_clamped(body), body.lines)
-        data |= {"materials": _materials(body.material, {None: _beam_density(body)})}
+        data |= {
+            "materials": _materials(
+                body.material, {None: None if body.density is None else float(body.density[0])}
+            )
+        }
         regions = _rigid(body, body.numbering.node_region)
     else:
         raise InputError(f"body {name!r}", expected="a Solid or a Beam", got=type(body).__name__)
@@ -126,9 +131,9 @@ def _materials(material: Any, density: Mapping[int | None, float | None]) -> lis
 
 def _density(body: Solid) -> dict[int | None, float | None]:
     """By region, and None for all where it is the same everywhere."""
-    known = body._mass._density  # the only place that has it
+    known = body.density
     if known is None:
-        if body._mass.known:
+        if body.weighs:
             raise InputError("mass of the body", expected="a density", got="nodal masses")
         return {None: None}
     found = {int(r): float(known[body.mesh.regions == r][0]) for r in np.unique(body.mesh.regions)}
@@ -144,16 +149,15 @@ def _clamped(body: Beam) -> np.ndarray:
     return np.repeat((held & ~_in_region(body))[:, None], 3, axis=1)
 
 
+def _own_skin(body: Beam) -> bool:
+    """Whether its skin is what rods of these sections get by themselves."""
+    mesh, plain = body.mesh, Beam(body.lines, list(body.sections), body.material).mesh
+    return np.array_equal(mesh.nodes, plain.nodes) and np.array_equal(mesh.cells, plain.cells)
+
+
 def _in_region(body: Beam) -> np.ndarray:
     named = [not name.startswith("node ") for name in body.coordinates.region_names]
     return np.array(named)[body.numbering.node_region]
-
-
-def _beam_density(body: Beam) -> float | None:
-    inertia, section = body._inertia.inertia, body.sections[0]
-    if inertia is None or not isinstance(section, Circle | Rectangle):
-        return None
-    return float(inertia[0, 0] / section.area)
 
 
 def _rigid(body: Any, region: np.ndarray) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from pliant.contact import Samples
 from pliant.contact.samples import facet_mask
 from pliant.errors import InputError
 from pliant.mesh import Surface
+from pliant.project.along import along_data
 from pliant.project.around import CLASSES
 from pliant.robot import Robot
 
@@ -84,10 +85,8 @@ def _samples(robot: Robot, samples: Samples, names: Sequence[str]) -> dict[str, 
     if samples.surface is None or samples.radius.any():
         radius = samples.radius
         one = bool(np.all(radius == radius[0]))
-        return data | {
-            "points": samples.points.rest.tolist(),
-            "radius": float(radius[0]) if one else radius.tolist(),
-        }
+        where = along_data(body, samples.points) or {"points": samples.points.rest.tolist()}
+        return data | where | {"radius": float(radius[0]) if one else radius.tolist()}
     data |= _facets(robot, samples.surface, names) | {"spacing": samples.spacing}
     for mid_nodes in (True, False):
         again = Samples.on(body, samples.surface, spacing=samples.spacing, mid_nodes=mid_nodes)

@@ -12,6 +12,7 @@ from pliant.interactions import Cable, Cavity, CentreOfMass, Combined, Motor, Po
 from pliant.laws import Bounded, Measured, Observed, Target, Unknown
 from pliant.mesh import cavity_surfaces
 from pliant.points import Points
+from pliant.project.along import along_data
 from pliant.robot import Robot, Row
 
 INF = float("inf")
@@ -49,8 +50,9 @@ def _action(name: str, action: Any, inner: Any, body: Any) -> dict[str, Any]:
     data: dict[str, Any] = {}
     match inner:
         case Cable():
-            data["through"] = inner.rest.tolist()
-            data |= _outside(body, inner.points[0])
+            data |= along_data(body, inner.points[0]) or (
+                {"through": inner.rest.tolist()} | _outside(body, inner.points[0])
+            )
             data |= {} if inner.anchor is None else {"anchor": inner.anchor.tolist()}
             data |= {} if inner.end is None else {"end": inner.end.tolist()}
         case Cavity():
@@ -134,7 +136,7 @@ def _points(body: Any, points: Points, *, centre: bool = False) -> dict[str, Any
             return {"region": region}
         if points.node_index.max() < len(body.mesh.nodes):
             return {"nodes": points.node_index.tolist()}
-    return {"points": points.rest.tolist()} | _outside(body, points)
+    return along_data(body, points) or ({"points": points.rest.tolist()} | _outside(body, points))
 
 
 def _outside(body: Any, points: Points) -> dict[str, Any]:

@@ -41,15 +41,19 @@ def start(
         raise InputError("project file", expected="a name that ends in .toml", got=path.name)
     if path.exists():
         raise InputError("project file", expected="one that does not exist yet", got=str(path))
-    chosen = unit or _unit(part)
-    mesh = read(part, unit=None if part.suffix.lower() in (".step", ".stp") else chosen, size=size)
+    step = part.suffix.lower() in (".step", ".stp")  # such a file says its unit; `read` refuses another
+    chosen = unit if step else unit or _unit(part)
+    mesh = read(part, unit=chosen, size=size)
+    extent = " × ".join(f"{1e3 * length:.4g}" for length in np.ptp(mesh.nodes, axis=0))
+    taken = "in the unit that it states" if step else f"read in {chosen}"
     path.parent.mkdir(parents=True, exist_ok=True)
     if part.suffix.lower() in FORMATS:
         name = Path(os.path.relpath(part, path.parent)).as_posix()
     else:
         name, chosen = write(mesh, path.with_suffix(".vtu")).name, "m"
-    data, notes = _guesses(mesh, path.stem, name, chosen)
-    head = "".join(f"# {line}\n" for line in ("Guesses to begin with; SI units.", *notes))
+    data, notes = _guesses(mesh, path.stem, name, str(chosen))
+    first = ("Guesses to begin with; SI units.", f"{part.name}, {taken}: {extent} mm.")
+    head = "".join(f"# {line}\n" for line in (*first, *notes))
     path.write_text(f"{head}\n{dumps(data)}", encoding="utf-8")
     return load(path)
 
@@ -104,7 +108,7 @@ def _held(mesh: Mesh, axis: int) -> tuple[float, tuple[list[float], list[float]]
     low, high = mesh.bounds
     for share in ENDS:
         bottom, top = [-float("inf")] * 3, [float("inf")] * 3
-        top[axis] = float(low[axis] + share * (high - low)[axis])
+        top[axis] = float(np.round(low[axis] + share * (high - low)[axis], _digits(mesh) + 3))
         inside = inside_box(mesh, bottom, top)
         if inside.sum() >= 3 and np.linalg.matrix_rank(mesh.nodes[inside] - mesh.nodes[inside][0], 1e-9) >= 2:
             return share, (bottom, top)
@@ -150,9 +154,14 @@ def _cables(body: Solid, axis: int, limit: float) -> dict[str, Any]:
 
 
 def _neat(places: np.ndarray, body: Solid) -> list:
-    """Rounded to a millionth of the size, as a person would write them; the body takes them as inside."""
-    digits = 6 - int(np.floor(np.log10(body.mesh.size)))
-    return np.round(places, digits).tolist()
+    """Rounded as a person would write them, but so that they are still inside the body."""
+    rounded = [np.round(places, _digits(body.mesh) + digits) + 0.0 for digits in (3, 4, 5, 6)]
+    return next((r for r in rounded if _inside(body, r.reshape(-1, 3))), rounded[-1]).tolist()
+
+
+def _digits(mesh: Mesh) -> int:
+    """The place after the decimal point that the size of a mesh begins at."""
+    return -int(np.floor(np.log10(mesh.size)))
 
 
 def _rounded(value: float) -> float:

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, AllowInfNan, BaseModel, ConfigDict, Field, Strict
 from pydantic_core import PydanticCustomError
 
+FAR = 1e9  # squares of what is farther away would overflow
+
 
 def refused(expected: str) -> PydanticCustomError:
     """The error of a value that is not what was expected."""
@@ -71,7 +73,8 @@ Positive = Annotated[Number, Field(gt=0)]
 NotNegative = Annotated[Number, Field(ge=0)]
 Bound = Annotated[float, Strict(), AfterValidator(_no_nan)]
 Range = Annotated[tuple[Bound, Bound], AfterValidator(_ordered)]
-Vector = tuple[Number, Number, Number]
+Coordinate = Annotated[Number, Field(ge=-FAR, le=FAR)]
+Vector = tuple[Coordinate, Coordinate, Coordinate]
 Direction = Annotated[Vector, AfterValidator(_directed)]
 Places = Annotated[tuple[Vector, ...], Field(min_length=1)]
 Indices = Annotated[tuple[Count, ...], Field(min_length=1)]

@@ -13,6 +13,7 @@ from pliant.interactions import Cable, Cavity, CentreOfMass, Combined, Motor, Po
 from pliant.laws import Bounded, Law, Measured, Observed, Target, Unknown
 from pliant.mesh import Surface, cavity_surfaces
 from pliant.points import Points
+from pliant.project.along import points_along
 from pliant.project.fault import Source
 from pliant.project.schema import GROUPS, ProjectSpec
 from pliant.project.schema_rows import (
@@ -84,7 +85,7 @@ def _law(said: Any) -> Law:
 def _interaction(source: Source, said: Any, body: Any, here: Here) -> Any:
     match said:
         case CableSpec():
-            points = _located(source, body, said.through, said.outside, (*here, "through"))
+            points = _run(source, said, body, here)
             with source.at(*here):
                 return Cable(points, anchor=said.anchor, end=said.end)
         case CavitySpec():
@@ -104,6 +105,13 @@ def _interaction(source: Source, said: Any, body: Any, here: Here) -> Any:
         case ReadSpec():
             return _reading(source, said, body, here)
     raise source.fault(here, expected="a row", got=type(said).__name__)
+
+
+def _run(source: Source, said: CableSpec, body: Any, here: Here) -> Points:
+    """Where a cable runs."""
+    if said.along is not None:
+        return points_along(source, said.along, body, (*here, "along"))
+    return _located(source, body, said.through, said.outside, (*here, "through"))
 
 
 def _force(source: Source, said: ForceSpec, body: Any, here: Here) -> Any:
@@ -130,11 +138,13 @@ def _reading(source: Source, said: ReadSpec, body: Any, here: Here) -> Any:
 
 
 def _points(source: Source, said: PointsSpec, body: Any, here: Here) -> Points:
-    given = [name for name in ("points", "nodes", "region") if getattr(said, name) is not None]
+    given = [name for name in ("points", "along", "nodes", "region") if getattr(said, name) is not None]
     if len(given) != 1:
         raise source.fault(
-            (*here, "points"), expected="points, nodes or region", got=" and ".join(given) or "nothing"
+            (*here, "points"), expected="points, along, nodes or region", got=" and ".join(given) or "nothing"
         )
+    if said.along is not None:
+        return points_along(source, said.along, body, (*here, "along"))
     if said.points is not None:
         return _located(source, body, said.points, said.outside, (*here, "points"))
     with source.at(*here, given[0]):

@@ -17,8 +17,10 @@ from pliant.project.kinds import (
     Positive,
     Vector,
     Word,
+    one_of,
     refused,
 )
+from pliant.project.schema_rows import AlongSpec
 
 
 class Named(Part):
@@ -91,12 +93,14 @@ class SamplesSpec(FacetsSpec):
     spacing: Positive | None = None
     mid_nodes: Flag = True
     points: Places | None = None
+    along: AlongSpec | None = None
     radius: NotNegative | tuple[NotNegative, ...] | None = None
 
     @model_validator(mode="after")
     def _whole(self) -> SamplesSpec:
-        if (self.points is None) != (self.radius is None):
-            raise refused("points together with a radius")
+        one_of(self, ("points", "along"), least=0)
+        if (self.points is None and self.along is None) != (self.radius is None):
+            raise refused("points or along together with a radius")
         return self
 
 

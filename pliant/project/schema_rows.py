@@ -36,10 +36,19 @@ class RowSpec(Part):
     speed: Annotated[Bound, Field(gt=0)] = INF
 
 
+class AlongSpec(Part):
+    """Points of rods: arc lengths [m] along a branch, and an offset [m] along the section's y and z."""
+
+    arc: Annotated[tuple[NotNegative, ...], Field(min_length=1)]
+    offset: tuple[Number, Number] = (0.0, 0.0)
+    branch: Count = 0
+
+
 class PointsSpec(Part):
-    """Material points: rest positions [m], nodes, or the frame of a rigid region."""
+    """Material points: rest positions [m], places along rods, nodes, or the frame of a rigid region."""
 
     points: Places | None = None
+    along: AlongSpec | None = None
     nodes: Indices | None = None
     region: Word | None = None
     outside: Literal["error", "nearest"] = "error"
@@ -48,11 +57,17 @@ class PointsSpec(Part):
 class CableSpec(RowSpec):
     """Through material points, from an anchor, to an end."""
 
-    through: Places
+    through: Places | None = None
+    along: AlongSpec | None = None
     anchor: Vector | None = None
     end: Vector | None = None
     outside: Literal["error", "nearest"] = "error"
     effort: Range = (0.0, INF)
+
+    @model_validator(mode="after")
+    def _one(self) -> CableSpec:
+        one_of(self, ("through", "along"))
+        return self
 
 
 class CavitySpec(RowSpec):

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from inspect import signature
+from typing import Any
 
 import numpy as np
 
@@ -104,32 +105,29 @@ def plackett_burman(
     return reach.plan(0.5 * (design(len(reach.names)) + 1.0), steps, "Plackett–Burman")
 
 
-def latin_hypercube(
+def latin_hypercube(robot: Robot, limits: Limits | None = None, **options: Any) -> Plan:
+    """Random postures, each of which has its own slice of every actuator's range. Options: those of `spread`."""
+    return spread(robot, limits, by="LatinHypercube", **options)
+
+
+def halton(robot: Robot, limits: Limits | None = None, **options: Any) -> Plan:
+    """The first points of a scrambled Halton sequence: more of them keep the ones before. Options: those of `spread`."""
+    return spread(robot, limits, by="Halton", **options)
+
+
+def spread(
     robot: Robot,
     limits: Limits | None = None,
     *,
+    by: str,
     postures: int,
     steps: int = 1,
     seed: int = 0,
     drive: str | None = None,
 ) -> Plan:
-    """Random postures, each of which has its own slice of every actuator's range."""
+    """Postures that fill the ranges by a design of `scipy.stats.qmc`, the same for the same seed."""
     reach, count = _Reach.of(robot, limits, drive), _count("postures", postures)
-    return reach.plan(_points("LatinHypercube", len(reach.names), count, seed), steps, "Latin hypercube")
-
-
-def halton(
-    robot: Robot,
-    limits: Limits | None = None,
-    *,
-    postures: int,
-    steps: int = 1,
-    seed: int = 0,
-    drive: str | None = None,
-) -> Plan:
-    """The first points of a scrambled Halton sequence: more of them keep the ones before."""
-    reach, count = _Reach.of(robot, limits, drive), _count("postures", postures)
-    return reach.plan(_points("Halton", len(reach.names), count, seed), steps, "Halton")
+    return reach.plan(unit_points(by, len(reach.names), count, seed), steps, by)
 
 
 def trajectories(robot: Robot, values: Mapping[str, Sequence], *, drive: str | None = None) -> Plan:
@@ -181,11 +179,11 @@ class _Reach:
         return Plan(self.names, self.drives, tuple(ramp * posture for posture in postures), kind)
 
 
-def _points(kind: str, dimension: int, count: int, seed: int) -> np.ndarray:
-    """Points (count, dimension) in the unit cube."""
+def unit_points(design: str, dimension: int, count: int, seed: int) -> np.ndarray:
+    """Points (count, dimension) of a design of `scipy.stats.qmc` in the unit cube."""
     from scipy.stats import qmc
 
-    sampler = getattr(qmc, kind)
+    sampler = getattr(qmc, design)
     called = "rng" if "rng" in signature(sampler).parameters else "seed"  # its name before SciPy 1.15
     return sampler(dimension, **{called: seed}).random(count)
 

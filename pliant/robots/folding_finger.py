@@ -18,6 +18,7 @@ from pliant.robots.parts import GRAVITY, tip
 
 ACROSS, UP = 2, 5  # cells of a joint's side: across the finger and up from its valley
 SAG = 0.005  # [m] that the hanging finger may pull out of a slack cable
+INSIDE = 0.2  # of a block: where the cable's guides are in from its sides, so that it has length to lose when a joint is closed
 POINTS = (4, 2)  # parts that each of these is sampled in: 9 × 11 points on every side that touches
 
 
@@ -29,7 +30,7 @@ def folding_finger(
     spine: float = 0.005,
     joints: int = 5,
     valley: float = 0.003,
-    opening: float = 0.005,
+    opening: float = 0.007,
     cable: float = 0.8,
     material: str = "dragon skin 30",
     poisson: float = 0.45,
@@ -43,8 +44,8 @@ def folding_finger(
     After the finger of Goury et al., 'Real-time simulation for control of soft robots with self-collisions', RA-L 2021: one
     cable, pulled in by up to 40 mm, and 495 collision points, 99 on one side of each of the five `joints`, which touch the
     side across. A joint is a notch down to the `spine` [m], `valley` [m] wide at its ground and `opening` [m] wider at
-    its top; it closes from there on. The "cable" runs through the blocks at the share `cable` of the height; "tip"
-    is the middle of the end face. contact=False lets the sides go through each other.
+    its top; it closes from there on, the last joint first. The "cable" runs through the blocks at the share `cable` of the height,
+    between guides inside them; "tip" is the middle of the end face. contact=False lets the sides go through each other.
     """
     positive(length=length, width=width, height=height, spine=spine, valley=valley)
     at_least(1, joints=joints)
@@ -56,9 +57,11 @@ def folding_finger(
     stuff = library[material]
     base = near_plane(mesh, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0))
     body = Solid(mesh, stuff.hooke(poisson), density=stuff.density, fixed=base)
-    ends = blocks.copy()
-    ends[-1, 1] -= 0.15 * np.ptp(blocks[-1])
-    line = np.column_stack([ends.ravel(), np.full(ends.size, width / 2), np.full(ends.size, cable * height)])
+    guides = blocks + INSIDE * np.ptp(blocks[0]) * np.array([1.0, -1.0])
+    guides[0, 0] = 0.0
+    line = np.column_stack(
+        [guides.ravel(), np.full(guides.size, width / 2), np.full(guides.size, cable * height)]
+    )
     drive = Bounded(effort=(0.0, tension), displacement=(-SAG, pull))
     rows = {
         "cable": Row(Cable(body.points(lean(line))), drive),

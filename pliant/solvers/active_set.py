@@ -243,7 +243,8 @@ def solve_box(
     V[Q, :n], V[LO, :n], V[HI, :n], V[X, :n], V[UNIT, :n] = q, lo, hi, x, np.sqrt(reference)
     J[SINGLE, : SIZE + 1] = wide, n
     if n < wide:
-        S = np.pad(S, ((0, 0), (0, wide - n)))
+        S, narrow = np.zeros((n, wide)), S
+        S[:, :n] = narrow
     status = _solve(S, np.empty((n, wide)), V, J, tol, limit)
     x[:] = V[X, :n]
     return status, int(J[SINGLE, STEPS])

@@ -125,6 +125,13 @@ class Assembly:
         self._move(q, change)
         return q
 
+    def turned(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
+        """As `retract`, for what asks for the poses of regions only: the carried mesh and the forces foretold stay as they are."""
+        q = q.copy()
+        change = np.ascontiguousarray(np.where(self.coordinates.free, dq, 0.0))
+        move_regions(q, self.coordinates.pose, *self._held, change)
+        return q
+
     def follow(self, q: np.ndarray) -> None:
         """Bring frame nodes and mesh to where the poses in q are, in place."""
         self._move(q, np.zeros(len(self.coordinates.free)))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from pliant.algebra.pattern import Pattern
 from pliant.bodies import fields as solid_fields
 from pliant.bodies.beams import attachment, fields, places, skin
 from pliant.bodies.beams.assembly import Assembly, Ends
@@ -16,6 +14,7 @@ from pliant.bodies.beams.inertia import Inertia
 from pliant.bodies.beams.numbering import number
 from pliant.bodies.beams.properties import Profile, element_inertia, element_stiffness, rest_strains
 from pliant.bodies.groups import read_only
+from pliant.bodies.numbered import Numbered
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.supports import as_selection, checked_indices, moved_rigidly
 from pliant.errors import InputError
@@ -26,13 +25,13 @@ from pliant.points import Points
 MODELS = ("reissner", "kirchhoff")
 
 
-class Beam:
+class Beam(Numbered):
     """Geometrically exact rods (Simo–Reissner): six coordinates per node, any rotation.
 
     lines: where the rods are, see `pliant.mesh.lines`; they may be curved, meet in nodes and form trees.
     section: `Circle`, `Rectangle` or `Stiffness`; or a sequence, one for each element; or a function of the
     arc length [m]; or a dictionary of these by branch. material: isotropic, such as Hooke.
-    density: ρ [kg/m³].
+    density: ρ [kg/m³]; `density` (ne,) is that of the elements, None if nothing was given.
     fixed: nodes that are clamped: indices, a mask (k,) or a function of the nodes; a mask (k, 3) holds
     displacements only, a mask (k, 6) any of displacements and rotations.
     rigid: nodes that move as one, or on a joint: Rigid([0], name="base", joint=Prismatic((0, 0, 1))).
@@ -42,7 +41,6 @@ class Beam:
     nodes go along with; by default each with the nearest.
     """
 
-    variational = True
     # q remembers the section forces that its last change dq was to bring, to first order. K with these is what
     # Newton wants far from balance, where the true forces are those of a rod stretched by turning; in balance both
     # are the same.
@@ -75,18 +73,16 @@ class Beam:
         self.numbering = number(
             lines, self.mesh.nodes, fixed, (rigid,) if isinstance(rigid, Rigid) else tuple(rigid)
         )
-        self.coordinates = c = self.numbering.coordinates
+        self.coordinates = self.numbering.coordinates
         ends = self.ends = Ends.of(self.numbering)
         C = element_stiffness(self.sections, material, L, shear=model == "reissner")
         self.element_lengths, self.element_stiffness = L, C
         self._inertia = Inertia(*ends, L, element_inertia(self.sections, density))
+        self.density = None if density is None else read_only(np.full(len(L), float(density)))[0]
         weights = attachment.weights(self.numbering, L, ends.turn, self.places)
         self.assembly = Assembly(self.numbering, ends, C, self.rest_strain, self._inertia, weights)
         self.carriers = tuple(self.assembly.skin)
-        # What points and solvers ask of the numbering, see `Coordinates`.
-        self.node_block, self.node_region, self.node_arm = c.node_block, c.node_region, c.node_arm
-        self.region_block, self.region_frame = c.region_block, c.region_frame
-        self.free, self.block_position = c.free, c.block_position
+        self._share_coordinates()
 
     def __repr__(self) -> str:
         sizes = f"{len(self.lines.nodes)} nodes, {len(self.lines.elements)} elements, {self.ndof} coordinates"
@@ -99,33 +95,10 @@ class Beam:
         """Coordinates at rest."""
         return self.assembly.q0
 
-    @cached_property
-    def z0(self) -> np.ndarray:
-        """Internal variables: none."""
-        return read_only(np.zeros(0))[0]
-
     @property
     def surface(self) -> Surface:
         """The skin of the carried mesh."""
         return self.mesh.surface
-
-    @property
-    def ndof(self) -> int:
-        """Size of dq."""
-        return len(self.coordinates.free)
-
-    @property
-    def pattern(self) -> Pattern:
-        """Sparsity of K."""
-        return self.assembly.pattern
-
-    def retract(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-        """q ⊕ dq: nodes move and turn, R ← R exp([dω]ₓ); locked coordinates stay."""
-        return self.assembly.retract(q, dq)
-
-    def positions(self, q: np.ndarray) -> np.ndarray:
-        """Nodes of the carried mesh (n, 3) [m], a view of q; its first k are the nodes of the lines."""
-        return q[: 3 * len(self.mesh.nodes)].reshape(-1, 3)
 
     def pose(self, q: np.ndarray, region: str | int) -> tuple[np.ndarray, np.ndarray]:
         """Rotation from rest (3, 3) and centre (3,) [m] of a node, or of a rigid region by name."""
@@ -176,10 +149,6 @@ class Beam:
         """
         return self.assembly.linearise(q, np.asarray(gravity, float), tangent=tangent, clamp=clamp)
 
-    def energy(self, q: np.ndarray, z: np.ndarray | None = None) -> float:
-        """Elastic energy [J]."""
-        return self.linearise(q, np.zeros(3), tangent=False)[0]
-
     def reactions(self, q: np.ndarray, gravity: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
         """Force [N] and couple [N·m] (m, 6) of the supports on each region, in space; zero where free in balance."""
         g = self.assembly.gradient(q, np.asarray(gravity, float)).reshape(-1, 6)
@@ -211,14 +180,6 @@ class Beam:
         """[kg]."""
         return self._inertia.total
 
-    def update_internal(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Nothing to update."""
-        return z
-
-    def volume_error(self, q: np.ndarray) -> np.ndarray:
-        """Nothing that is incompressible."""
-        return np.zeros(0)
-
     # Outputs
 
     def strain(self, q: np.ndarray) -> np.ndarray:
@@ -249,17 +210,6 @@ class Beam:
         """Points at arc lengths (P,) [m] along a branch; `offset` (2,) or (P, 2) [m] along the section's y and z."""
         found = places.along(self.lines, arc, branch, offset)
         return self._attach(places.rest_position(self.lines, self.element_lengths, found), found)
-
-    def node_points(self, nodes: Any) -> Points:
-        """Nodes of the carried mesh as material points: mask, indices or a function of them."""
-        chosen = as_selection("nodes", nodes(self.mesh.nodes) if callable(nodes) else nodes)
-        n = len(self.mesh.nodes)
-        if chosen.dtype == bool:
-            if chosen.shape != (n,):
-                raise InputError("nodes", expected=f"a mask of shape ({n},)", got=chosen.shape)
-            chosen = np.flatnonzero(chosen)
-        chosen = checked_indices("nodes", chosen, n)
-        return Points(self, self.mesh.nodes[chosen], np.arange(len(chosen) + 1), chosen, np.ones(len(chosen)))
 
     def region_points(self, region: str | int) -> Points:
         """The frame of a node, or of a rigid region by name: its centre and the tips of its three axes."""

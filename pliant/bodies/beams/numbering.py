@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from pliant.bodies.coordinates import FRAME_NODES, Coordinates
-from pliant.bodies.rigid import Joint, Rigid
-from pliant.bodies.supports import as_selection, checked_indices, count_rigid_modes
+from pliant.bodies.rigid import Rigid
+from pliant.bodies.supports import checked_indices, count_rigid_modes
+from pliant.bodies.turning import members, placed_at, select_fixed
 from pliant.errors import InputError
 from pliant.mesh.lines import Lines
 
@@ -58,14 +59,14 @@ class Numbering:
 def number(lines: Lines, carried: np.ndarray, fixed: Any, rigid: Sequence[Rigid]) -> Numbering:
     """The coordinates of a beam that carries mesh nodes (n, 3) [m]."""
     held = select_fixed(fixed, lines.nodes)
-    member = _members(lines.nodes, held, rigid)
+    member = members(lines.nodes, held, rigid)
     groups, first = np.unique(member, return_index=True)
     groups = groups[np.argsort(first)]  # regions in the order of their first nodes
     place = np.empty(len(rigid) + len(lines.nodes), np.int64)
     place[groups] = np.arange(len(groups))
     node_region = place[member]
     placed = [
-        _place(rigid[n], lines.nodes[member == n])
+        placed_at(rigid[n], lines.nodes[member == n])
         if n < len(rigid)
         else (f"node {n - len(rigid)}", np.eye(3), lines.nodes[n - len(rigid)], ~held[n - len(rigid)])
         for n in groups
@@ -79,65 +80,6 @@ def number(lines: Lines, carried: np.ndarray, fixed: Any, rigid: Sequence[Rigid]
     for array in (node_region, arm):
         array.setflags(write=False)
     return Numbering(lines, coordinates, node_region, arm)
-
-
-def select_fixed(fixed: Any, nodes: np.ndarray) -> np.ndarray:
-    """Mask (k, 6) of the held coordinates: three displacements and three rotations of each node.
-
-    Indices, a mask (k,) or a function of the nodes clamp; a mask (k, 3) holds displacements, (k, 6) any.
-    """
-    k = len(nodes)
-    mask = np.zeros((k, 6), bool)
-    if fixed is None:
-        return mask
-    chosen = as_selection("fixed", fixed(nodes) if callable(fixed) else fixed)
-    if chosen.dtype != bool:
-        if chosen.size:
-            mask[checked_indices("fixed", chosen, k)] = True
-        return mask
-    if chosen.shape not in ((k,), (k, 3), (k, 6)):
-        expected = f"a mask of shape ({k},), ({k}, 3) or ({k}, 6)"
-        raise InputError("fixed", expected=expected, got=chosen.shape)
-    mask[:, : 6 if chosen.ndim == 1 else chosen.shape[1]] = chosen.reshape(k, -1)
-    return mask
-
-
-def _members(nodes: np.ndarray, held: np.ndarray, rigid: Sequence[Rigid]) -> np.ndarray:
-    """(k,) Which rigid region each node is in; every other node is a region of its own, numbered behind."""
-    member = len(rigid) + np.arange(len(nodes))
-    for r, region in enumerate(rigid):
-        what = f"rigid region {region.name!r}"
-        chosen = as_selection(what, region.nodes(nodes) if callable(region.nodes) else region.nodes)
-        if chosen.dtype == bool and chosen.shape == (len(nodes),):
-            chosen = np.flatnonzero(chosen)
-        chosen = checked_indices(what, chosen, len(nodes))
-        if not len(chosen):
-            raise InputError(what, expected="at least one node", got="none")
-        for problem, clash in (
-            ("is fixed", held[chosen].any(axis=1)),
-            ("is in another region", member[chosen] < len(rigid)),
-        ):
-            if clash.any():
-                hint = "Hold a region with joint=Hinge(...), Prismatic(...) or Ball(...)."
-                got = f"node {chosen[clash][0]}, which {problem}"
-                raise InputError(what, expected="nodes that are free", got=got, hint=hint)
-        member[chosen] = r
-    return member
-
-
-def _place(region: Rigid, X: np.ndarray) -> tuple[str, np.ndarray, np.ndarray, np.ndarray]:
-    """Name, axes Q, centre c and free coordinates (6,) of a region with nodes X.
-
-    A node of a rod has axes of its own, so that one alone is enough to turn.
-    """
-    joint = region.joint or Joint()
-    origin, given = joint.origin(), None if region.centre is None else np.asarray(region.centre, float)
-    if given is not None and (given.shape != (3,) or (origin is not None and not np.allclose(given, origin))):
-        raise InputError(
-            f"centre of region {region.name!r}", expected="that of its joint", got=given.tolist()
-        )
-    centre = origin if origin is not None else X.mean(axis=0) if given is None else given
-    return region.name, joint.axes(), centre, np.array(joint.free)
 
 
 def _coordinates(

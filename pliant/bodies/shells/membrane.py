@@ -17,7 +17,7 @@ from pliant.bodies.shells.law import checked_law, make_law
 from pliant.bodies.shells.membrane_kernel import add_membrane
 from pliant.bodies.shells.nodal import NodalBody, as_strings
 from pliant.bodies.shells.strings import Strings
-from pliant.bodies.shells.thin import checked_number, checked_sheet, per_cell, sheet_mass
+from pliant.bodies.shells.thin import checked_number, checked_sheet, per_cell, sheet_density, sheet_mass
 from pliant.bodies.shells.triangle import Triangles
 from pliant.errors import InputError
 from pliant.materials.material import Material
@@ -123,7 +123,8 @@ class Membrane(NodalBody):
             for r, law in laws.items()
         ]
         self._assemble(coordinates, self.groups, bound)
-        self._node_mass = sheet_mass(sheet, self.thickness, density, bound)
+        self.density = sheet_density(sheet, density)
+        self._node_mass = sheet_mass(sheet, self.thickness, self.density, bound)
 
     def __repr__(self) -> str:
         sizes = f"{len(self.mesh.nodes)} nodes, {len(self.mesh.cells)} triangles, {self.ndof} coordinates"

@@ -38,6 +38,7 @@ class NodalBody(ThinBody):
         pattern = pattern_of(np.vstack([self.mesh.cells, *joined]), coordinates)
         parts: list[Any] = [*groups, *self.strings]  # groups as far as assembly asks
         self.assembly = Assembly(parts, coordinates, pattern)
+        self.coordinates = coordinates
         self._share_coordinates()
 
     def rigid_modes(self) -> int:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.bodies.coordinates import FRAME_NODES, Coordinates
-from pliant.bodies.rigid import Joint, Rigid
-from pliant.bodies.supports import as_selection, checked_indices
-from pliant.errors import InputError, as_floats
+from pliant.bodies.rigid import Rigid
+from pliant.bodies.turning import members, placed_at
+from pliant.errors import InputError
 from pliant.mesh.sheets import Sheet
 from pliant.mesh.topology import pieces
 
@@ -65,12 +65,12 @@ class Numbering:
 
 def number(sheet: Sheet, held: np.ndarray, rigid: Sequence[Rigid]) -> Numbering:
     """The coordinates of a shell with held coordinates (k, 6) and rigid regions."""
-    member = _members(sheet.nodes, held, rigid)
+    member = members(sheet.nodes, held, rigid)
     _, first, region = np.unique(member, return_index=True, return_inverse=True)
     placed = [
         (f"node {n}", np.eye(3), sheet.nodes[n], ~held[n])
         if member[n] >= len(rigid)
-        else _placed(rigid[int(member[n])], sheet.nodes[member == member[n]])
+        else placed_at(rigid[int(member[n])], sheet.nodes[member == member[n]])
         for n in first.tolist()
     ]
     names = tuple(p[0] for p in placed)
@@ -100,45 +100,6 @@ def number(sheet: Sheet, held: np.ndarray, rigid: Sequence[Rigid]) -> Numbering:
         free=np.concatenate([p[3] for p in placed]),
     )
     return Numbering(sheet, coordinates, region, arm, shared)
-
-
-def _members(nodes: np.ndarray, held: np.ndarray, rigid: Sequence[Rigid]) -> np.ndarray:
-    """(k,) Which rigid region each node is in; every other node is a region of its own, numbered behind."""
-    member = len(rigid) + np.arange(len(nodes))
-    for r, region in enumerate(rigid):
-        if not isinstance(region, Rigid):
-            hint = "Rigid(nodes, name=…) makes one."
-            raise InputError("rigid", expected="Rigid regions", got=type(region).__name__, hint=hint)
-        what = f"rigid region {region.name!r}"
-        chosen = as_selection(what, region.nodes(nodes) if callable(region.nodes) else region.nodes)
-        if chosen.dtype == bool and chosen.shape == (len(nodes),):
-            chosen = np.flatnonzero(chosen)
-        chosen = checked_indices(what, chosen, len(nodes)) if chosen.size else np.zeros(0, int)
-        if not len(chosen):
-            raise InputError(what, expected="at least one node", got="none")
-        for problem, clash in (
-            ("fixed", held[chosen].any(axis=1)),
-            ("in another region", member[chosen] < len(rigid)),
-        ):
-            if clash.any():
-                hint = "Hold a region with joint=Hinge(...), Prismatic(...) or Ball(...)."
-                got = f"node {chosen[clash][0]}, which is {problem}"
-                raise InputError(what, expected="nodes that are free", got=got, hint=hint)
-        member[chosen] = r
-    return member
-
-
-def _placed(region: Rigid, X: np.ndarray) -> tuple[str, np.ndarray, np.ndarray, np.ndarray]:
-    """Name, axes Q, centre c and free coordinates (6,) of a region with nodes X (n, 3); one node has axes enough."""
-    joint = region.joint or Joint()
-    what, origin = f"centre of region {region.name!r}", joint.origin()
-    given = None if region.centre is None else as_floats(what, region.centre, "three finite numbers [m]")
-    if given is not None and (given.shape != (3,) or not np.isfinite(given).all()):
-        raise InputError(what, expected="three finite numbers [m]", got=region.centre)
-    if given is not None and origin is not None and not np.allclose(given, origin):
-        raise InputError(what, expected="that of its joint", got=given.tolist())
-    centre = origin if origin is not None else X.mean(axis=0) if given is None else given
-    return region.name, joint.axes(), centre, np.array(joint.free)
 
 
 def _motion(c: Coordinates, regions: np.ndarray, origin: np.ndarray, size: float) -> np.ndarray:

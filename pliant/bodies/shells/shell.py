@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bodies.beams.numbering import select_fixed
 from pliant.bodies.groups import read_only
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.shells import attachment, fields
@@ -24,8 +23,16 @@ from pliant.bodies.shells.law import checked_law, make_law, plane_moduli, small_
 from pliant.bodies.shells.nodal import as_strings
 from pliant.bodies.shells.numbering import number
 from pliant.bodies.shells.strings import StringGroup, Strings
-from pliant.bodies.shells.thin import ThinBody, checked_number, checked_sheet, per_cell, sheet_mass
+from pliant.bodies.shells.thin import (
+    ThinBody,
+    checked_number,
+    checked_sheet,
+    per_cell,
+    sheet_density,
+    sheet_mass,
+)
 from pliant.bodies.shells.triangle import Triangles
+from pliant.bodies.turning import select_fixed
 from pliant.materials.material import Material
 from pliant.mesh.sheets import Sheet
 from pliant.points import Points
@@ -79,9 +86,11 @@ class Shell(ThinBody):
         bound = as_strings(strings, sheet.nodes)
         self.strings = [StringGroup(s, sheet.nodes, np.arange(len(sheet.nodes))) for s in bound]
         self.assembly = ShellAssembly(self.numbering, self.triangles, self._stiffnesses(), self.strings)
+        self.coordinates = self.assembly.coordinates
         self._share_coordinates()
         self.block_position = read_only(np.repeat(self.coordinates.region_centre, 2, axis=0))[0]
-        self._node_mass = sheet_mass(sheet, self.thickness, density, bound)
+        self.density = sheet_density(sheet, density)
+        self._node_mass = sheet_mass(sheet, self.thickness, self.density, bound)
 
     def __repr__(self) -> str:
         sizes = f"{len(self.mesh.nodes)} nodes, {len(self.mesh.cells)} triangles, {self.ndof} coordinates"

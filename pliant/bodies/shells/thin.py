@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
 from pliant.algebra.pattern import Pattern
 from pliant.bodies.coordinates import Coordinates
-from pliant.bodies.groups import read_only
+from pliant.bodies.numbered import Numbered
 from pliant.bodies.shells.strings import Strings
-from pliant.bodies.supports import as_selection, checked_indices, moved_rigidly
+from pliant.bodies.supports import moved_rigidly
 from pliant.errors import InputError, is_number
 from pliant.mesh.sheets import Sheet
 from pliant.points import Points
@@ -32,61 +31,16 @@ class Equations(Protocol):
     def carry(self, q: np.ndarray, forces: np.ndarray) -> np.ndarray: ...
 
 
-class ThinBody:
+class ThinBody(Numbered):
     """A body without volume elements: coordinates, forces, supports and points at nodes.
 
-    A subclass makes `mesh`, `assembly`, `fixed` (k, 3) and `node_mass` (k,) [kg], or None if nothing says what
-    it weighs, and calls `_share_coordinates`.
+    A subclass also makes `fixed` (k, 3), `density` (ne,) [kg/m³] and `node_mass` (k,) [kg], or None if nothing says what
+    it weighs.
     """
 
-    variational = True
-    mesh: Any
-    assembly: Any
     fixed: np.ndarray
+    density: np.ndarray | None = None
     _node_mass: np.ndarray | None
-
-    def _share_coordinates(self) -> None:
-        """What points and solvers ask of the numbering, see `Coordinates`."""
-        c = self.coordinates = self.assembly.coordinates
-        self.node_block, self.node_region, self.node_arm = c.node_block, c.node_region, c.node_arm
-        self.region_block, self.region_frame = c.region_block, c.region_frame
-        self.free, self.block_position = c.free, c.block_position
-
-    # Coordinates
-
-    @property
-    def q0(self) -> np.ndarray:
-        """Coordinates at rest."""
-        return self.coordinates.q0
-
-    @cached_property
-    def z0(self) -> np.ndarray:
-        """Internal variables: none."""
-        return read_only(np.zeros(0))[0]
-
-    @property
-    def ndof(self) -> int:
-        """Size of dq."""
-        return len(self.free)
-
-    @property
-    def pattern(self) -> Pattern:
-        """Sparsity of K."""
-        return self.assembly.pattern
-
-    def retract(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-        """q ⊕ dq: nodes move, rotations compose; locked coordinates stay."""
-        return self.assembly.retract(q, dq)
-
-    def positions(self, q: np.ndarray) -> np.ndarray:
-        """Nodes (k, 3) [m], a view of q."""
-        return q[: 3 * len(self.mesh.nodes)].reshape(-1, 3)
-
-    def pose(self, q: np.ndarray, region: str) -> tuple[np.ndarray, np.ndarray]:
-        """Rotation from rest (3, 3) and centre (3,) [m] of a rigid region."""
-        r = self.coordinates.region(region)
-        pose = q[self.coordinates.pose + 12 * r :][:12]
-        return pose[3:].reshape(3, 3) @ self.region_frame[r].T, pose[:3].copy()
 
     # Forces
 
@@ -107,10 +61,6 @@ class ThinBody:
         external = self.weight(gravity).ravel()
         energy, r, K = self.assembly.linearise(q, self.z0, external, tangent=tangent, clamp=clamp)
         return energy - float(external @ (q[: len(external)] - self.q0[: len(external)])), r, K
-
-    def energy(self, q: np.ndarray, z: np.ndarray | None = None) -> float:
-        """Elastic energy [J]."""
-        return self.linearise(q, np.zeros(3), tangent=False)[0]
 
     def weight(self, gravity: Any) -> np.ndarray:
         """Forces of gravity (3,) [m/s²] on the nodes (n, 3) [N]; their first k are the mesh's."""
@@ -153,20 +103,7 @@ class ThinBody:
         force[mine] = self.node_mass[mine, None] * np.einsum("nij,nj->ni", R, inward)
         return self.assembly.carry(q, force.ravel())
 
-    def update_internal(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Nothing to update."""
-        return z
-
-    def volume_error(self, q: np.ndarray) -> np.ndarray:
-        """Of cells that keep a pressure: none."""
-        return np.zeros(0)
-
     # Material points
-
-    def node_points(self, nodes: Any) -> Points:
-        """Nodes as material points: mask, indices or a function of the nodes."""
-        chosen = self._selected("nodes", nodes)
-        return Points(self, self.mesh.nodes[chosen], np.arange(len(chosen) + 1), chosen, np.ones(len(chosen)))
 
     def region_points(self, name: str) -> Points:
         """The frame of a rigid region, four points: its centre and the tips of its three axes."""
@@ -189,16 +126,6 @@ class ThinBody:
         q = q.copy()
         np.copyto(self.positions(q), moved_rigidly(self.mesh.nodes, rotation, translation), where=chosen)
         return q
-
-    def _selected(self, what: str, nodes: Any) -> np.ndarray:
-        """Node indices of a mask, indices or a function of the nodes."""
-        chosen = as_selection(what, nodes(self.mesh.nodes) if callable(nodes) else nodes)
-        k = len(self.mesh.nodes)
-        if chosen.dtype != bool:
-            return checked_indices(what, chosen, k)
-        if chosen.shape != (k,):
-            raise InputError(what, expected=f"a mask of shape ({k},)", got=chosen.shape)
-        return np.flatnonzero(chosen)
 
 
 def checked_number(what: str, value: Any, unit: str, *, zero: bool = False) -> float:
@@ -234,8 +161,13 @@ def checked_sheet(sheet: Any) -> Sheet:
     return sheet
 
 
+def sheet_density(sheet: Sheet, density: Any) -> np.ndarray | None:
+    """ρ (ne,) [kg/m³] of the triangles; None if nothing is given."""
+    return None if density is None else per_cell("density", density, sheet.regions, "kg/m³", zero=True)
+
+
 def sheet_mass(
-    sheet: Sheet, thickness: np.ndarray, density: Any, strings: Sequence[Strings]
+    sheet: Sheet, thickness: np.ndarray, density: np.ndarray | None, strings: Sequence[Strings]
 ) -> np.ndarray | None:
     """Mass (k,) [kg] of the nodes: a third of each triangle's, half of each string's; None without density."""
     weighing = [s for s in strings if s.density > 0]
@@ -243,9 +175,7 @@ def sheet_mass(
         return None
     masses = np.zeros(len(sheet.nodes))
     if density is not None:
-        third = (
-            per_cell("density", density, sheet.regions, "kg/m³", zero=True) * thickness * sheet.areas / 3.0
-        )
+        third = density * thickness * sheet.areas / 3.0
         np.add.at(masses, sheet.cells, third[:, None])
     for part in weighing:
         masses += part.node_mass(sheet.nodes)

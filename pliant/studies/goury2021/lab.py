@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -10,16 +11,18 @@ import numpy as np
 
 from pliant.contact import Detector
 from pliant.errors import ConvergenceError
-from pliant.laws import Known
 from pliant.reduction import ContactFit, Snapshots, collect, contact_basis, plans
+from pliant.reduction.drive import settled
 from pliant.reduction.symmetry import Symmetry, multiplied
 from pliant.result import Result
 from pliant.robot import Robot
 from pliant.robots.folding_finger import folding_finger
 from pliant.robots.manipulator import manipulator
 from pliant.static import static
+from pliant.studies.goury2021.postures import bend, bends
 
 PULL = 32.0  # [N] on the three tendons of one side: fully bent
+FINGER_PULL = 0.04  # [m] of its cable
 TENSION = 50.0  # [N] of the design
 CREEP = 3  # steps in time for each command of the snapshots
 
@@ -27,7 +30,7 @@ CREEP = 3  # steps in time for each command of the snapshots
 @dataclass(frozen=True)
 class Setting:
     """Steps of the finger's pull and of each of the manipulator's postures; the manipulator's size; sizes of its bases; seeds of
-    ALS; frames in which the finger goes to its target."""
+    ALS; frames in which the finger goes to its target; postures that the fade is chosen on, and that the basis is scored on."""
 
     pull: int
     posture: int
@@ -36,10 +39,12 @@ class Setting:
     modes: int
     seeds: int
     frames: int
+    validation: int
+    test: int
 
 
-FULL = Setting(720, 120, {}, (4, 8, 16, 32, 64), 23, 2, 240)
-QUICK = Setting(120, 10, {"length": 0.4, "vertebrae": 6}, (4, 16), 16, 1, 120)
+FULL = Setting(800, 120, {}, (4, 8, 16, 32, 64), 23, 2, 240, 6, 12)
+QUICK = Setting(160, 10, {"length": 0.4, "vertebrae": 6}, (4, 16), 16, 1, 120, 1, 2)
 
 
 class Lab:
@@ -49,7 +54,7 @@ class Lab:
         self.setting = setting
         self.finger, self.manipulator = cache(self._finger), cache(self._manipulator)
         self.finger_shots, self.spine_shots = cache(self._finger_shots), cache(self._spine_shots)
-        self.fit, self.bent = cache(self._fit), cache(self._bent)
+        self.fit, self.bent, self.driven = cache(self._fit), cache(self._bent), cache(self._driven)
 
     def _finger(self, contact: bool = True) -> Robot:
         return folding_finger(contact=contact)
@@ -58,9 +63,9 @@ class Lab:
         return manipulator(**self.setting.spine, contact=contact)
 
     def _finger_shots(self) -> Snapshots:
-        """The cable pulled in by 36 mm: beyond, all joints are closed."""
+        """The cable pulled in by 40 mm; in the paper by 0.05 mm at a time."""
         robot = self.finger()
-        plan = plans.pull(robot, {"cable": (0.0, 0.036)}, steps=self.setting.pull)
+        plan = plans.pull(robot, {"cable": (0.0, FINGER_PULL)}, steps=self.setting.pull)
         return collect(robot, plan)
 
     def _spine_shots(self) -> Snapshots:
@@ -71,16 +76,27 @@ class Lab:
         touching = found.take(np.flatnonzero(found.contact.any(axis=1)))  # the others say nothing of contact
         return multiplied(touching, [Symmetry.turn(robot, s * 2 * np.pi / 3) for s in (1, -1)])
 
-    def _fit(self, size: int, method: str = "hals", seed: int = 0) -> ContactFit:
-        """The manipulator's basis."""
-        return contact_basis(self.manipulator(), self.spine_shots(), size, method=method, seed=seed)
+    def _fit(self, size: int, method: str = "hals", seed: int = 0, fade: float | None = None) -> ContactFit:
+        """The manipulator's basis; fade [m]."""
+        shots = self.spine_shots()
+        return contact_basis(self.manipulator(), shots, size, method=method, seed=seed, fade=fade)
 
     def _bent(self, robot: Robot) -> Result:
         """Fully bent to one side; the best state there is, should it not come to rest."""
         try:
-            return static(robot, bend(), load_steps=8)
+            return static(robot, bend(PULL), load_steps=8)
         except ConvergenceError as error:
             return error.result
+
+    def _driven(self, robot: Robot, seed: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Tips (count, 3) [m] of a robot brought to bends in damped steps, the same for every model; nan where a step breaks down.
+        Likewise how far its worst node still moves in the last step (count,) [m]."""
+        tips, moved = np.full((count, 3), np.nan), np.full(count, np.nan)
+        for k, laws in enumerate(bends(robot, count, seed=seed)):
+            with suppress(ConvergenceError):
+                moment, moved[k] = settled(robot, laws)
+                tips[k] = moment.displacement["tip"]
+        return tips, moved
 
     def depth(self, robot: Robot, q: np.ndarray) -> float:
         """Of the deepest point in another part of the robot [m], as its own full detector sees it."""
@@ -90,8 +106,3 @@ class Lab:
     @cache
     def _detector(robot: Robot) -> Detector:
         return robot.surroundings.detector(robot)
-
-
-def bend(force: float = PULL) -> dict[str, Known]:
-    """The laws of a bend to one side."""
-    return {f"tendon {n}": Known(effort=force) for n in (1, 4, 7)}

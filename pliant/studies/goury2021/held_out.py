@@ -1,0 +1,85 @@
+"""Held-out scores of the manipulator's basis.
+
+The fade of the basis, its one number that snapshots do not give, is chosen on the bends of one seed and scored on those of another,
+which nothing was chosen on. All models take the same damped steps to the same commands; an error is the distance of a tip to that of
+the full model, a share that over the error of the model without contact. Bends count where contact matters at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.robot import Robot
+from pliant.studies.check import Check
+from pliant.studies.goury2021.lab import Lab
+from pliant.studies.goury2021.postures import TEST, VALIDATION
+
+FADES = (0.03, 0.1, 0.2)  # alarm distances
+MATTERS = 0.02  # [m] of error without contact, below which a posture says nothing about contact
+COVERED = 0.10  # of the error without contact that may be left with 23 modes
+
+
+@dataclass(frozen=True)
+class Score:
+    """Errors (n,) [m] of a model and of one without contact, in postures where contact matters."""
+
+    error: np.ndarray
+    none: np.ndarray
+
+    @classmethod
+    def of(cls, lab: Lab, robot: Robot, seed: int) -> Score:
+        count = lab.setting.test if seed == TEST else lab.setting.validation
+        true, _ = lab.driven(lab.manipulator(), seed, count)
+        none = np.linalg.norm(lab.driven(lab.manipulator(False), seed, count)[0] - true, axis=1)
+        error = np.linalg.norm(lab.driven(robot, seed, count)[0] - true, axis=1)
+        counts = none >= MATTERS
+        return cls(np.where(np.isnan(error), np.inf, error)[counts], none[counts])
+
+    @property
+    def share(self) -> np.ndarray:
+        return self.error / self.none
+
+    @property
+    def median(self) -> float:
+        """Share of the error without contact; infinite if no posture counts."""
+        return float(np.median(self.share)) if len(self.share) else np.inf
+
+    @property
+    def worst(self) -> float:
+        return float(self.share.max(initial=0.0)) if len(self.share) else np.inf
+
+
+def chosen_fade(lab: Lab) -> tuple[float, dict[float, float]]:
+    """The fade [m] with the smallest median share on the validation bends; the medians by fade."""
+    alarm = lab.manipulator().surroundings.detector(lab.manipulator()).alarm
+    medians = {
+        c * alarm: Score.of(lab, lab.fit(lab.setting.modes, fade=c * alarm).robot, VALIDATION).median
+        for c in FADES
+    }
+    return min(medians, key=lambda fade: medians[fade]), medians
+
+
+def held_out(lab: Lab, sizes: list[int]) -> tuple[list[Check], dict]:
+    """Checks of the held-out bends, and the numbers behind them."""
+    fade, medians = chosen_fade(lab)
+    scores = {k: Score.of(lab, lab.fit(k, fade=fade).robot, TEST) for k in sizes}
+    score = scores[lab.setting.modes]
+    moved = lab.driven(lab.manipulator(), TEST, lab.setting.test)[1]
+    checks = [
+        Check("fade chosen on validation bends", 1e3 * fade, unit="mm"),
+        Check("held-out bends in which contact matters", len(score.none)),
+        Check("held out: error without contact, median", 1e3 * float(np.median(score.none)), unit="mm"),
+        Check("held out: error, median", 1e3 * float(np.median(score.error)), unit="mm"),
+        Check.at_most("held out: share, median", score.median, COVERED),
+        Check("held out: share, worst", score.worst),
+        Check("full model: motion in the last step, median", 1e3 * float(np.median(moved)), unit="mm"),
+    ]
+    data = {
+        "fade": fade,
+        "validation medians": {f"{1e3 * f:.3f} mm": m for f, m in medians.items()},
+        "held-out shares": {str(k): s.share.tolist() for k, s in scores.items()},
+        "held-out errors without contact": score.none.tolist(),
+    }
+    return checks, data

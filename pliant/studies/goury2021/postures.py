@@ -1,0 +1,46 @@
+"""Postures that the fade of a basis is chosen on, and others that it is scored on: bends of every section to any side."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.laws import Known
+from pliant.reduction.plans import unit_points
+from pliant.robot import Robot
+
+Laws = dict[str, Known]
+VALIDATION, TEST = 1, 2  # seeds: nothing is chosen on the second
+SIDES = 3
+FORCE = (24.0, 40.0)  # [N] with which a section is pulled to its side
+ASTRAY = np.pi / 6  # [rad] by which the sections' sides differ at most from a common one
+
+
+def bend(force: float) -> Laws:
+    """The tendons of one side."""
+    return {f"tendon {n}": Known(effort=force) for n in (1, 4, 7)}
+
+
+def bends(robot: Robot, count: int, *, seed: int) -> list[Laws]:
+    """`count` bends from a scrambled Halton sequence: a common side, and for each section its own deviation and its own force."""
+    sections = len(robot.by_role("actuator")) // SIDES
+    found = []
+    for side, *each in unit_points("Halton", 1 + 2 * sections, count, seed):
+        angle = 2.0 * np.pi * side + ASTRAY * (2.0 * np.array(each[:sections]) - 1.0)
+        force = FORCE[0] + (FORCE[1] - FORCE[0]) * np.array(each[sections:])
+        found.append(_pulled(angle, force))
+    return found
+
+
+def _pulled(angle: np.ndarray, force: np.ndarray) -> Laws:
+    """Each section pulled by a force (s,) [N] to a side (s,) [rad], by the two tendons beside it."""
+    laws = {}
+    third = 2.0 * np.pi / SIDES
+    for section, (a, f) in enumerate(zip(angle, force, strict=True)):
+        before = int(a // third) % SIDES
+        rest = a % third
+        pulls = dict.fromkeys(range(SIDES), 0.0)
+        pulls[before] = f * np.sin(third - rest) / np.sin(third)
+        pulls[(before + 1) % SIDES] = f * np.sin(rest) / np.sin(third)
+        for side, pull in pulls.items():
+            laws[f"tendon {SIDES * section + side + 1}"] = Known(effort=float(pull))
+    return laws

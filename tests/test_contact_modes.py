@@ -1,0 +1,144 @@
+"""Modes in compiled passes: curvature by differences, gaps that do not depend on what was looked at before, steps that leave nothing out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant import reduction
+from pliant.contact.reduced import ReducedDetector
+from pliant.dynamics import Rayleigh, Simulation, implicit
+from pliant.dynamics.inertia import _product
+from pliant.reduction import plans
+from pliant.robots import manipulator
+
+SIZE = {"length": 0.1, "sections": 1, "vertebrae": 4, "reach": (0.04, 0.04), "backbone": (0.003, 0.003)}
+
+
+def laws(force: float) -> dict[str, pl.Known]:
+    return {"tendon 1": pl.Known(effort=force)}
+
+
+@pytest.fixture(scope="module")
+def full():
+    return manipulator(**SIZE, gap=0.0015)
+
+
+@pytest.fixture(scope="module")
+def shots(full):
+    return reduction.collect(full, plans.trajectories(full, {"tendon 1": [5.0, 6.0, 7.0, 7.5, 8.0]}))
+
+
+@pytest.fixture(scope="module")
+def robot(full, shots):
+    """With room in K for its contacts."""
+    basis = reduction.contact_basis(full, shots, 2, fade=3e-5).basis
+    around = replace(full.surroundings, basis=basis)
+    return pl.Robot(full.bodies, full.rows, gravity=full.gravity, surroundings=around)
+
+
+@pytest.fixture(scope="module")
+def narrow(full, robot):
+    """Without that room: tendons couple neighbouring ribs, so K is made to know of none of its blocks."""
+    other = pl.Robot(full.bodies, full.rows, gravity=full.gravity, surroundings=robot.surroundings)
+    detector = other.surroundings.detector(other)
+    assert isinstance(detector, ReducedDetector)
+    detector._points.keys = np.full(1, -1)
+    return detector
+
+
+@pytest.fixture(scope="module")
+def bent(robot):
+    return pl.static(robot, laws(8.0))
+
+
+def changed(robot, K, change, dq):
+    """(K + UᵀCU) dq."""
+    moved = _product(robot.pattern.rows, robot.pattern.cols, K, dq)
+    if change is None:
+        return moved
+    U, C_inverse = change
+    C_inverse = np.diag(C_inverse) if C_inverse.ndim == 1 else C_inverse
+    return moved + U.transpose_dot(np.linalg.solve(C_inverse, U.dot(dq)))
+
+
+def test_curvature_of_modes_is_the_derivative_of_their_push(robot, bent, within):
+    """−∂(Hᵀβ)/∂q by differences: shares change, facets turn, levers swing."""
+    q, force = bent.q, bent.contact_force
+    detector = robot.surroundings.detector(robot)
+    found = detector.detect(q)
+    assert (force > 0).all() and len(found) == len(force)
+    K, change = detector.bent(np.zeros((len(robot.pattern.rows), 3, 3)), found, force, q, exact=True)
+
+    def push(x):
+        now = detector.detect(x)
+        return now.rows(x).transpose_dot(now.carried(found, force))
+
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        dq = rng.normal(size=robot.ndof) * robot.body.free / robot.reach
+        h = 2e-8 / np.abs(robot.reach * dq).max()
+        slope = (push(robot.retract(q, h * dq)) - push(robot.retract(q, -h * dq))) / (2 * h)
+        within(
+            np.linalg.norm(slope + changed(robot, K, change, dq)) / np.linalg.norm(slope), 5e-3, "curvature"
+        )
+
+
+def test_curvature_is_the_same_with_and_without_room(robot, narrow, bent, within):
+    q, force, none = bent.q, bent.contact_force, np.zeros((len(robot.pattern.rows), 3, 3))
+    detector = robot.surroundings.detector(robot)
+    softenings, products = [], []
+    dq = np.random.default_rng(1).normal(size=robot.ndof) * robot.body.free / robot.reach
+    for finder in (detector, narrow):
+        K, found = none.copy(), finder.detect(q)
+        softening = found.stiffen(K, force, q, exact=True)
+        softenings.append(softening)
+        products.append(changed(robot, K, softening.change(found.rows(q)), dq))
+    assert softenings[0].rest is None and len(softenings[0].own) == len(
+        force
+    )  # nothing but the modes' own rows
+    assert len(softenings[1].own) == 0 and softenings[1].rest is not None
+    within(np.linalg.norm(products[0] - products[1]) / np.linalg.norm(products[0]), 2e-2, "curvature")
+
+
+def test_gaps_do_not_depend_on_what_was_looked_at_before(robot, shots):
+    used = robot.surroundings.detector(robot)
+    for q in (*shots.coordinates, *shots.coordinates[::-1], robot.rest.q, shots.coordinates[-1]):
+        found, fresh = used.detect(q), robot.surroundings.detector(robot).detect(q)
+        np.testing.assert_array_equal(found.index, fresh.index)
+        np.testing.assert_array_equal(found.gap, fresh.gap)
+        np.testing.assert_array_equal(found.inner.stencil.point, fresh.inner.stencil.point)
+        np.testing.assert_array_equal(found.rows(q).data, fresh.rows(q).data)
+
+
+def test_a_state_is_looked_at_once_until_something_moves(robot, bent):
+    detector, q = robot.surroundings.detector(robot), np.array(bent.q)
+    found = detector.detect(q)
+    assert detector.detect(q.copy()) is found and detector.detect(q, 2 * detector.alarm) is not found
+    found = detector.detect(q)
+    detector.add(pl.contact.Plane((0.0, 0.0, -1.0), (0.0, 0.0, 1.0), name="floor"))
+    assert detector.detect(q) is not found
+    found, q[-1] = detector.detect(q), q[-1] + 1e-9  # the same array with other numbers
+    assert detector.detect(q) is not found
+
+
+@pytest.mark.parametrize("reduced", [False, True])
+def test_contacts_that_seem_to_stay_open_are_left_out_of_no_solution(full, robot, monkeypatch, reduced):
+    """A swing into contact and out of it, with all contacts condensed and with those that matter."""
+
+    def swing():
+        sim = Simulation(robot if reduced else full, damping=Rayleigh(mass=1.0, stiffness=0.005))
+        return [sim.step(laws(force)) for force in (*np.linspace(0, 8, 12), 8, 8, *np.linspace(8, 0, 6))]
+
+    found = swing()
+    monkeypatch.setattr(implicit, "_staying_open", lambda _, here: np.zeros(len(here.linear.delta), bool))
+    every = swing()
+    assert (
+        max(len(m.contact_force) for m in found) > 1 and max((m.contact_force > 0).sum() for m in found) > 0
+    )
+    for one, other in zip(found, every, strict=True):
+        np.testing.assert_allclose(one.q, other.q, atol=1e-8 * full.length)
+        np.testing.assert_allclose(one.contact_force, other.contact_force, atol=1e-4)
