@@ -202,3 +202,20 @@ def test_it_corrects_an_inverse_model_too(trunk):
         out = loop.step()
         loop.observe({"eye": Reading(0.0, {"tip": out.displacement["tip"] + (0.002, 0.0, 0.0)})})
     assert loop.correction[0] == pytest.approx(-10 * 0.2 * 0.002)
+
+
+def test_it_corrects_pressures():
+    """A pneumatic finger of another silicone: the loop finds the pressure that brings its tip there, as near as any pressure does."""
+    model, real = pl.robots.pneunet(chambers=1), pl.robots.pneunet(chambers=1, material="dragon skin 20")
+    inflated = lambda robot, pressure, state=None: pl.static(
+        robot, {"chamber": pl.Known(effort=pressure)}, state=state
+    )
+    target = inflated(model, 3e4).displacement["tip"]
+    apart = float(np.linalg.norm(inflated(real, 3e4).displacement["tip"] - target))
+    loop, state = ClosedLoop(Session(model), gain=0.5), None
+    loop.aim("tip", target)
+    for _ in range(14):
+        result = inflated(real, loop.step().effort["chamber"], state)
+        state = result.state
+        loop.observe({"camera": Reading(0.0, {"tip": result.displacement["tip"]})})
+    assert np.linalg.norm(result.displacement["tip"] - target) < 0.1 * apart

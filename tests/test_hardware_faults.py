@@ -71,6 +71,7 @@ class Other:
         self._do("close")
 
 
+INF = float("inf")
 BOTH = {"cable": 1e-3, "other": 1e-3}
 
 # Opening
@@ -142,6 +143,20 @@ def test_where_a_device_stands():
     assert commands(device) == [100, 200]
     with pytest.raises(DeviceError, match="does not know where"):
         zero(SerialLine(EmulatedWire(Microcontroller([1], feedback=False), FakeClock()), [channel]))
+
+
+def test_what_the_device_cannot_take_is_said():
+    """Counts beyond its span are not sent, and what is recorded is what was sent."""
+    valve = Channel.valve("cable", 1, full_scale=1e5, counts=(0, 4095), limits=(-INF, INF))
+    loop, _, device, _ = bench(path=lambda k: 2e5, channel=valve)
+    device.position[1] = 4000
+    values, met = loop.output.limited(Model(FakeClock(), lambda k: 2e5).step(), 0.02)
+    assert values["cable"] == pytest.approx(1e5, abs=valve.value(1)) and met == ["cable: range of the device"]
+    report = loop.run(steps=2)
+    assert commands(device) == [4095, 4095] and "cable: range of the device (2 times)" in str(report)
+    assert loop.output.limited(Model(FakeClock(), lambda k: 1e5).step(), 0.02)[1] == []
+    with pytest.raises(InputError, match="can take"):
+        Channel("cable", 1, 1.0, safe=5000.0, span=(0, 4095))
 
 
 def test_too_many_channels_for_a_line_are_refused_before_anything_is_sent():

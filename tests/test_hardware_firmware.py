@@ -73,6 +73,7 @@ def test_firmware_and_emulator_agree_on_a_conversation(firmware):
             ("S", "1:5"),  # not armed
             ("S", "9:5"),
             ("S", "1:5", "1:6"),
+            ("S", "0:0", "0:0"),
             ("G",),  # no watchdog yet
             ("D", "1", "0", "4095", "100"),
             ("D", "2", "-500", "500", "hold"),
@@ -93,6 +94,7 @@ def test_firmware_and_emulator_agree_on_a_conversation(firmware):
             ("S", "1:10", "1:11"),
             ("S", "7:1"),
             ("S", "1:4096", "7:1"),
+            ("S", "7:1", "7:1"),
             ("Q",),  # two were moved
             ("S",),
             ("S", "1:"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,9 +41,10 @@ class Cart:
         self.state = (0.0, 0.0)
 
     def step(self, laws):
-        if laws["fuse"] > 0.3:
+        fuse = laws.get("fuse", 0.0)
+        if fuse > 0.3:
             os.kill(os.getpid(), signal.SIGKILL)
-        if laws["fuse"] < -0.3:
+        if fuse < -0.3:
             raise OSError("the fuse has blown")
         self.state = (self.state[0] + 0.25 * laws["push"], laws["push"])
 
@@ -50,8 +52,10 @@ class Cart:
 class Toy(Environment):
     """Push a cart out of [-1, 1] before it ends; begins anywhere near the middle."""
 
+    drives = ("push", "fuse")
+
     def __init__(self, render_mode=None):
-        super().__init__(Cart(), [Wish("push"), Wish("fuse")], 3, render_mode)
+        super().__init__(Cart(), [Wish(name) for name in self.drives], 3, render_mode)
 
     def begin(self):
         return {"offset": self.np_random.uniform(-0.5, 0.5)}
@@ -73,6 +77,12 @@ class Toy(Environment):
         return np.full((4, 4, 3), round(100 + 100 * self.simulation.state[0]), np.uint8)
 
 
+class Calm(Toy):
+    """Without a fuse."""
+
+    drives = ("push",)
+
+
 class Stillborn(Toy):
     """Ends its process where it is made."""
 
@@ -81,6 +91,7 @@ class Stillborn(Toy):
 
 
 gymnasium.register("Toy-v0", entry_point=Toy, max_episode_steps=9)
+gymnasium.register("Calm-v0", entry_point=Calm, max_episode_steps=99)
 gymnasium.register("Stillborn-v0", entry_point=Stillborn)
 gymnasium.register("Strange-v0", entry_point="gymnasium.envs.classic_control:PendulumEnv")
 
@@ -165,12 +176,17 @@ def test_one_simulation_serves_all(made, name):
 
 
 def test_robots_in_two_processes_are_as_in_one(made):
-    one, two = (made("Pliant/CrawlerCrawl-v0", envs=5, processes=n) for n in (1, 2))
+    """One made here, one by Gymnasium: numbers, moments and pictures."""
+    name, options = "Pliant/CrawlerCrawl-v0", {"render_mode": "rgb_array", "max_episode_steps": 6}
+    one, two = made(name, envs=3, **options), gymnasium.make_vec(name, num_envs=3, processes=2, **options)
     actions = moves(one, 8)
     assert same(episodes(one, actions), episodes(two, actions))
-    assert (two.spent > 0).all()  # both took part
+    assert two.spent.shape == (2,) and two.spent.sum() > 0
     one.restore(two.save())
     assert same(one.step(actions[0]), two.step(actions[0]))
+    pictures = one.render()
+    assert same(pictures, two.render()) and not np.array_equal(pictures[0], pictures[1])
+    two.close()
 
 
 def test_without_seeds_episodes_differ(two):
@@ -218,12 +234,17 @@ def test_blas_has_one_thread_in_every_process(two):
 
 
 def test_gymnasium_makes_it():
-    many = gymnasium.make_vec("Pliant/HandInHand-v0", num_envs=2, max_episode_steps=2)
+    many = gymnasium.make_vec(
+        "Pliant/HandInHand-v0", num_envs=2, max_episode_steps=2, autoreset_mode="SameStep"
+    )
     assert isinstance(many.unwrapped, learning.Vector) and many.num_envs == 2
     out = episodes(many, moves(many, 2))
-    assert out[-1][3].all() and many.observation_space.contains(out[-1][0])
-    assert gymnasium.spec("Pliant/HandInHand-v0").to_json()
+    assert out[-1][3].all() and many.observation_space.contains(out[-1][0]) and out[-1][4]["_final_obs"].all()
     many.close()
+
+
+def test_it_can_be_told_in_json():
+    assert "vectorised:HandInHand" in gymnasium.spec("Pliant/HandInHand-v0").to_json()
 
 
 def test_gymnasiums_wrappers_fit(made):
@@ -290,6 +311,17 @@ def test_what_is_let_go_ends(before):
     assert set(multiprocessing.active_children()) == before
 
 
+def test_a_process_lost_between_steps_is_named(made, before):
+    many = made(envs=2, processes=2)
+    many.reset(seed=0)
+    one = next(child for child in set(multiprocessing.active_children()) - before if child.name == "pliant-1")
+    os.kill(one.pid, signal.SIGKILL)
+    one.join()
+    with pytest.raises(PliantError, match=r"Process 1 .* SIGKILL between steps"):
+        many.step(np.zeros((2, 2)))
+    assert set(multiprocessing.active_children()) == before
+
+
 def test_actions_without_sense_are_refused(two):
     two.reset(seed=0)
     for bad in (np.zeros(4), np.zeros((4, 3)), [[0, 0], [0, 0], [0, 0], [0, np.nan]], "left"):
@@ -331,3 +363,24 @@ def test_a_moment_that_is_too_large_is_told(monkeypatch, tmp_path):
     shared.forget()
     with pytest.raises(PliantError, match="more than 64"):
         shared[0] = replace(env.save(), command=np.zeros(99))
+
+
+def test_the_bench_makes_the_same_steps_in_every_way(monkeypatch):
+    """A loop, two loops, and vectors of one process and of two; processes are what they would be, loops threads."""
+    from pliant.learning import bench
+    from pliant.timing import Yardstick
+
+    counted = []
+    monkeypatch.setattr(Cart, "step", lambda self, laws: counted.append(1))
+    for name, few in {"TURNS": 1, "ENVS": 4, "STEPS": 5}.items():
+        monkeypatch.setattr(bench, name, few)
+    with ThreadPoolExecutor(1) as pool:
+        runs = bench._measured("Calm-v0", pool)
+    assert list(runs) == ["loop", "2 loops", "1 process", "2 processes"]
+    assert len(counted) == 2 * 3 * bench.ENVS * bench.STEPS  # two processes count for themselves
+    said = {how: bench._figures(run, runs["loop"], Yardstick(50.0)) for how, run in runs.items()}
+    assert said["loop"]["times the loop"] == said["loop"]["free cores"] == 1.0
+    for how, run in runs.items():
+        assert 0 < run.longest <= run.spent and run.wall > 0
+        steps = bench.ENVS * bench.STEPS
+        assert said[how][bench.DGEMM] == pytest.approx(1e3 * run.wall / steps / 50.0, abs=1e-4)

@@ -25,7 +25,7 @@ timeout = 1.0
 device = "winch"
 id = 1
 spool_radius = 0.01
-limits = [-0.002, 0.02]
+limits = [0.0, 0.02]
 safe = 0.0
 """
 TIP = (0.07, 0.0075, 0.05)
@@ -33,8 +33,7 @@ TIP = (0.07, 0.0075, 0.05)
 
 def write(folder, port: str):
     path = save(pl.robots.finger(), folder / "finger.toml")
-    text = path.read_text(encoding="utf-8").replace("displacement = [0.0,", "displacement = [-0.002,")
-    path.write_text(text + HARDWARE.replace("@PORT@", port), encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8") + HARDWARE.replace("@PORT@", port), encoding="utf-8")
     return path
 
 

@@ -21,6 +21,7 @@ from pliant.io.packet import packet, unpack
 from pliant.io.player import BITS, export, player, predicted, unpredicted
 from pliant.io.recording import Recorder, Recording
 from pliant.io.run_report import _against, _readings, _times, run_report
+from pliant.io.time_plots import time_plot
 from pliant.session import Session
 from pliant.studio.bench.tube import bent_tube
 
@@ -318,6 +319,12 @@ def test_a_report_keeps_the_time_of_a_loop_that_was_late(tmp_path):
     with path.open("rb") as file:
         stamps = [m.log_time for _, _, m in make_reader(file).iter_messages(log_time_order=False)][:-2]
     assert stamps == sorted(stamps)  # one clock for all that happened
+
+
+def test_rounding_errors_are_drawn_as_a_level_line():
+    drawn = time_plot({"tip": ([0.0, 1.0], [0.05579884877, 0.05579884877 + 1e-13])}, "m", "distance")
+    ticks = re.findall(r"<text[^>]*>([\d.]+)<", drawn)
+    assert "55.80" in ticks and len(ticks) > 6  # plain numbers of millimetres, no offset and no digits beyond
 
 
 # Players

@@ -18,6 +18,7 @@ from pliant.contact import ContactBasis
 from pliant.contact.modes import faded
 from pliant.errors import InputError
 from pliant.reduction import factorisation, plans
+from pliant.reduction.coverage import disjoint
 from pliant.robots import manipulator
 
 build = partial(
@@ -114,6 +115,15 @@ def test_a_large_fade_is_the_papers_rule():
     np.testing.assert_allclose(shares, psi, rtol=1e-3)
 
 
+@settings(max_examples=40)
+@given(arrays.arrays(float, (9, 5), elements=st.floats(0.0, 3.0, width=16)))
+def test_every_contact_has_one_mode_and_no_mode_is_lost(Psi):
+    found = disjoint(Psi)
+    assert ((found == 0) | (found == Psi)).all() and ((found > 0).sum(axis=1) <= 1).all()
+    if (Psi > 0).all():  # contacts enough for all
+        assert found.any(axis=0).all()
+
+
 # On a robot
 
 
@@ -139,7 +149,9 @@ def laws(force):
 def test_the_basis_is_non_negative_normalised_and_disjoint(fit):
     modes = fit.basis.modes
     assert (modes >= 0).all() and np.allclose(modes.sum(axis=0), 1.0)
-    assert ((modes > 0).sum(axis=1) == 1).all()  # no contact in two modes: rows stay independent
+    assert (
+        modes.shape[1] == 3 and ((modes > 0).sum(axis=1) == 1).all()
+    )  # no contact in two modes: rows stay independent
     assert fit.snapshots == 16 and not fit.skipped
 
 

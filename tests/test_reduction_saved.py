@@ -137,6 +137,10 @@ def test_reduce_from_end_to_end(tmp_path, within, monkeypatch):
     found, page = reduce_robot(arm, {"top": pl.Known(effort=3.0)}, tmp_path, options)
     within(found.errors.share, 0.01, "held-out error of the stroke")
     assert found.snapshots == 16 and not found.errors.failed
+    one, other = (Snapshots.load(tmp_path / n / "trajectory 0001.npz") for n in ("validation", "held out"))
+    assert (
+        found.validation <= 0.01 and (one.commands != other.commands).any()
+    )  # chosen on others than it is scored on
     text = page.read_text("utf-8")
     assert "Reduced model of bar" in text and "speed-up" in text and str(tmp_path) not in text
     numbers = json.loads((tmp_path / "result.json").read_text("utf-8"))["numbers"]

@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 
 from pliant.robots.folding_finger import folding_finger
-from pliant.studies.goury2021 import manipulator, paper, study
-from pliant.studies.goury2021.lab import FULL, QUICK, Lab, bend
+from pliant.robots.manipulator import manipulator as spine
+from pliant.studies.goury2021 import held_out, manipulator, paper, study
+from pliant.studies.goury2021 import lab as shared
+from pliant.studies.goury2021.lab import FULL, QUICK, Lab
+from pliant.studies.goury2021.postures import TEST, VALIDATION, bend, bends
 
 
 @pytest.fixture(scope="module")
 def lab():
-    return Lab(replace(QUICK, pull=40, seeds=0))
+    return Lab(replace(QUICK, pull=40, seeds=0, test=1, way=30))
 
 
 def test_the_finger_is_that_of_the_paper():
@@ -31,6 +34,7 @@ def test_the_finger_is_that_of_the_paper():
 
 def test_settings_are_those_of_the_paper():
     assert FULL.posture == 120 and FULL.modes == paper.MANIPULATOR_MODES
+    assert FULL.pull == 800 and shared.FINGER_PULL / FULL.pull == pytest.approx(5e-5)
     assert set(study.parts) == {"modes", "inverse", "basis", "speed"}
 
 
@@ -38,7 +42,7 @@ def test_joints_close_from_their_top_down(lab):
     found = study.parts["modes"](lab)
     assert found.passed and [p.name for p in found.pictures] == ["modes"]
     pushing = np.array(found.data["pushing"])
-    assert pushing[0] == 0 and pushing[-1] > 20 and (np.diff(found.data["errors"]) < 0).all()
+    assert pushing[0] == 0 and pushing[-1] > 10 and (np.diff(found.data["errors"]) < 0).all()
     detector = lab.finger().surroundings.detector(lab.finger())
     forces = lab.finger_shots().contact
     first = forces[np.flatnonzero(pushing)[0]]
@@ -46,10 +50,35 @@ def test_joints_close_from_their_top_down(lab):
     assert height(forces[-1]) < height(first) == pytest.approx(0.02)
 
 
-def test_modes_replace_the_contacts_of_the_manipulator(lab):
+def test_bends_pull_every_section_to_its_side():
+    """The tendons' forces add up to one of the range, at most 30° off the common side; no posture is in both sets."""
+    robot = spine(length=0.3, vertebrae=3)
+    direction = np.exp(2j * np.pi * np.arange(3) / 3)
+    sets = {seed: bends(robot, 5, seed=seed) for seed in (VALIDATION, TEST)}
+    for laws in sets[VALIDATION] + sets[TEST]:
+        force = np.array([laws[f"tendon {n}"].effort for n in range(1, 10)]).reshape(3, 3)
+        assert (force >= 0).all() and (force > 0).sum(axis=1).max() <= 2
+        pull = force @ direction
+        assert (np.abs(pull) > 24 - 1e-9).all() and (np.abs(pull) < 40 + 1e-9).all()
+        apart = np.angle(pull / pull[0])
+        assert np.abs(apart).max() < np.pi / 3 + 1e-9
+    assert not any(one == other for one in sets[VALIDATION] for other in sets[TEST])
+    assert bends(robot, 3, seed=TEST) == sets[TEST][:3]
+
+
+def test_modes_replace_the_contacts_of_the_manipulator(lab, monkeypatch):
+    monkeypatch.setattr(held_out, "FADES", (0.2,))
     found = study.parts["basis"](lab)
-    assert found.passed, [c for c in found.checks if c.passed is False]
+    wrong = [c.name for c in found.checks if c.passed is False and not c.name.startswith("held out")]
+    assert not wrong
     assert found.data["hals"]["16"] < 0.1 * found.data["no contact"]
+    assert set(found.data["validation medians"]) == {"0.312 mm"}
+    (none,), (share,) = found.data["held-out errors without contact"], found.data["held-out shares"]["16"]
+    assert (
+        none > held_out.MATTERS and 0 < share < 0.6
+    )  # most of the error is gone, on a posture nothing was chosen on
+    score = held_out.Score(np.array([1e-3, 4e-3]), np.array([0.1, 0.1]))
+    assert score.median == pytest.approx(0.025) and score.worst == pytest.approx(0.04)
 
 
 def test_reduced_steps_are_steps(lab):
@@ -58,4 +87,4 @@ def test_reduced_steps_are_steps(lab):
     assert 0 < len(moment.contacts) <= 16 and moment.contact_force.sum() > 1.0
     rest = lab.bent(lab.fit(16).robot).displacement["tip"]
     assert np.linalg.norm(moment.displacement["tip"] - rest) < 1e-3
-    assert bend().keys() == {"tendon 1", "tendon 4", "tendon 7"}
+    assert bend(1.0).keys() == {"tendon 1", "tendon 4", "tendon 7"}

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.bench.damping import damping
 from pliant.bench.golden import one_step
 from pliant.io.table import Table
 from pliant.reduction.campaign import collect
@@ -59,8 +58,7 @@ def reduced(sizes: tuple[Size, ...] = SIZES) -> list[Table]:
     snapshots of the largest.
 
     A step: everything from q and the tensions to W and the free motion, as the real-time loop needs it. Shortest times of many.
-    Asked: an error below 1 % of the stroke and a step ten times faster (from 6000 nodes on), at the same cost within 20 %. A second
-    table: what a controller on reduced dynamics does to the first vibration, see `damping`.
+    Asked: an error below 1 % of the stroke and a step ten times faster (from 6000 nodes on), at the same cost within 20 %.
     """
     table = Table("Hyper-reduced trunk", COLUMNS)
     costs = []
@@ -75,7 +73,7 @@ def reduced(sizes: tuple[Size, ...] = SIZES) -> list[Table]:
             check=abs(apart) <= ALIKE,
             **{"reduced ms": f"{apart:+.1%}"},
         )
-    return [table, *damping()]
+    return [table]
 
 
 def _measured(size: Size) -> tuple[dict[str, Any], float]:

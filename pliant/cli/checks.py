@@ -15,7 +15,7 @@ from pliant.io.terminal import complain, console
 BENCHES = {
     "cantilever": "pliant.bench:cantilever",
     "closed": "pliant.hardware.bench_closed:closed_bench",
-    "speed": "pliant.bench:speed",
+    "damping": "pliant.bench.damping:damping",
     "dynamics": "pliant.bench:dynamics",
     "golden": "pliant.bench:golden",
     "hand": "pliant.bench.hand:hand",
@@ -23,13 +23,15 @@ BENCHES = {
     "lcp": "pliant.bench:lcp_bench",
     "learning": "pliant.learning.bench:learning_bench",
     "manipulator": "pliant.bench:manipulator",
-    "reduced": "pliant.bench.reduced:reduced",
     "qpcc": "pliant.bench:qpcc_bench",
     "rates": "pliant.bench:rates",
+    "reduced": "pliant.bench.reduced:reduced",
+    "speed": "pliant.bench:speed",
+    "stop": "pliant.hardware.bench_stop:stop_bench",
     "studio": "pliant.studio.bench:studio_bench",
     "validation": "pliant.bench:validation",
 }
-APART = {"closed", "golden", "hardware", "learning", "reduced", "studio"}
+APART = {"closed", "golden", "hardware", "learning", "reduced", "stop", "studio"}
 
 
 @app.command
@@ -42,11 +44,13 @@ def bench(
     """Measure accuracy and speed; exit code 1 when a stated check fails.
 
     Args:
-        what: cantilever (error against cost), closed (feedback on a wrong model), dynamics (time of a step in motion), golden
-            (reference equilibria in a folder), hardware (deadlines of the loop, ten minutes), lcp and qpcc (solvers), learning (steps
-            of the environments per second), manipulator (a tree of rods that touches itself), rates (steps of the inverse model
-            per second), speed (one step), studio (how fast the page is served), validation (closed forms and orders of
-            convergence), or all but closed, golden, hardware, learning and studio.
+        what: cantilever (error against cost), closed (feedback on a wrong model), damping (the trunk's first vibration,
+            controlled), dynamics (time of a step in motion), golden (reference equilibria in a folder), hand (soft hand), hardware
+            (deadlines of the loop, ten minutes), lcp and qpcc (solvers), learning (steps of the environments per second), manipulator
+            (a tree of rods that touches itself), rates (steps of the inverse model per second), reduced (the hyper-reduced
+            trunk), speed (one step), stop (from an emergency stop to the safe state), studio (how fast the page is served),
+            validation (closed forms and orders of convergence), or all but closed, golden, hardware, learning, reduced,
+            stop and studio.
         path: the folder with cases.json, for golden.
         json: also write the tables to this file.
     """

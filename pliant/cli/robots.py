@@ -113,12 +113,17 @@ def view(
         if hardware and project is not None:
             from pliant.project.drive import following
 
-            stack.enter_context(following(window, project))
+            follower = stack.enter_context(following(window, project))
+            follower.emergency.listen(_tell_stop)
         console().print(
             f"The studio is at [bold]{window.url}[/bold]. Ctrl+C ends it.", highlight=False, soft_wrap=True
         )
         window.wait()
     return 0
+
+
+def _tell_stop(reason: str) -> None:
+    console().print(f"Stopped: {reason}. The devices are in their safe state; start again to go on.", highlight=False)
 
 
 def parse_setting(text: str) -> tuple[str, Any]:

@@ -1,7 +1,7 @@
-"""Room in K for what the contacts of a basis couple, where that costs next to nothing.
+"""Room in K for what the contacts of a basis couple, where that costs little.
 
-Ribs that touch are neighbours already, by tendons that run through both. A solid's nodes are not: there the curvature of contact
-stays a change of low rank.
+With it the curvature of modes is added to K; without, it is a change of low rank, with one row for nearly every contact that
+pushes. Ribs that touch are neighbours already, by tendons that run through both; a solid's nodes are not.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pliant.contact.basis import ContactBasis
 from pliant.contact.samples import Samples
 from pliant.points import Points
 
-MOST = 0.02  # of K's blocks, that may be added
+MOST = 0.25  # of K's blocks, that may be added
 
 
 def with_room(robot: Any, pattern: Pattern, basis: ContactBasis, samples: dict[int, Samples]) -> Pattern:

@@ -20,13 +20,13 @@ from pliant.dynamics.implicit import (
     elastic,
     moving,
     one_sided,
-    settle,
     start,
     stiffness,
 )
 from pliant.dynamics.motion import Motion
 from pliant.dynamics.pressure import followed
 from pliant.dynamics.schemes import SCHEMES
+from pliant.dynamics.settling import settle
 from pliant.robot import Conditions
 from pliant.step import Linear, Workspace
 

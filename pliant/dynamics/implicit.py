@@ -9,7 +9,7 @@ For backward Euler this is A = M + hD + h²K, A dv = h r + … + h Hᵀλ and W 
 and everything that works on K, r and H (condensation, contact, the inverse model) works on K̃, r̃ and H. The first linearisation
 is made where the step begins, at the v that leads there, so that the tangent of one step is where the last one ended.
 
-A step from top to bottom is  begin → start → moving → settle → arrive.
+A step from top to bottom is  begin → start → moving → settle (see `settling`) → arrive.
 """
 
 from __future__ import annotations
@@ -31,8 +31,6 @@ from pliant.step import (
     factorise,
     factorise_shifted,
     linearise,
-    recover,
-    solve,
 )
 
 TURNS = 3  # fixed-point iterations on the gyroscopic forces, which make no symmetric tangent
@@ -128,13 +126,17 @@ def stiffness(model: Model, q: np.ndarray, z: np.ndarray) -> np.ndarray | None:
     if not model.inertia.stiff:
         return None
     robot = model.robot
-    at = linearise(robot, q, np.zeros(robot.bundle.rows), z, robot.gravity, clamp=True)
-    if at is None or at.K is None:
-        return None
-    for n, body in enumerate(robot.bodies):
-        if hasattr(body, "elastic_stiffness"):  # clamped, a rod has the geometric stiffness of forces to come
-            at.K[robot.body_placement[robot.block_spans[n]]] = body.elastic_stiffness(q[robot.q_spans[n]])
-    return at.K
+    K = np.zeros((len(robot.pattern.rows), 3, 3))
+    rods = [n for n, body in enumerate(robot.bodies) if hasattr(body, "elastic_stiffness")]
+    if len(rods) < len(robot.bodies):
+        at = linearise(robot, q, np.zeros(robot.bundle.rows), z, robot.gravity, clamp=True)
+        if at is None or at.K is None:
+            return None
+        K = at.K
+    for n in rods:  # clamped, a rod has the geometric stiffness of forces to come
+        place = robot.body_placement[robot.block_spans[n]]
+        K[place] = robot.bodies[n].elastic_stiffness(q[robot.q_spans[n]])
+    return K
 
 
 def moving(
@@ -216,41 +218,6 @@ def condensed(model: Model, task: Task, here: Moving, guess: np.ndarray, work: W
     factor, shift, linear = factorised(model, task, here, guess, work)
     rows, delta = work.timed("condense", condense, factor, linear, here.conditions)
     return Condensed(rows.W, delta, shift)
-
-
-def settle(model: Model, task: Task, here: Moving, guess: np.ndarray, work: Workspace) -> Found:
-    """Factorise, condense, solve, recover: the velocity and the efforts of the linearised step.
-
-    Contacts that seem to stay open are left out, until none of them would be penetrated: the solution is that of all.
-    """
-    factor, shift, linear = factorised(model, task, here, guess, work)
-    conditions, staying = here.conditions, _staying_open(task, here)
-    while True:
-        now = replace(conditions, given=conditions.given | staying) if staying.any() else conditions
-        rows, delta = work.timed("condense", condense, factor, linear, now)
-        effort = work.timed("solve", solve, rows.W, delta, now, here.start)
-        u, lam = work.timed("recover", recover, rows, effort, now)
-        closed = staying & (linear.delta + linear.H.dot(u) < conditions.imposed)
-        if not closed.any():
-            break
-        staying = staying & ~closed
-    v = here.v + u / task.stage.reach
-    q = model.robot.retract(task.now.q, task.stage.shift + task.stage.step * v)
-    contact = np.arange(len(lam)) >= len(task.now.effort)
-    push = here.linear.H.transpose_dot(np.where(contact, lam, 0.0)) + here.extra
-    motion = float(np.abs(model.robot.reach * u).max(initial=0.0))
-    return Found(q, v, lam, here.contacts, push, factor, motion, shift)
-
-
-def _staying_open(task: Task, here: Moving) -> np.ndarray:
-    """Contact rows (m,) that do not push, and do not touch at the velocity at hand; none where there is friction."""
-    staying = np.zeros(len(here.linear.delta), bool)
-    rows = len(task.now.effort)
-    if here.contacts is None or here.conditions.friction.any():
-        return staying
-    ahead = here.linear.delta + here.linear.H.dot(task.step * task.now.v) - here.conditions.imposed
-    staying[rows:] = (here.start[rows:] == 0.0) & (np.minimum(ahead, here.linear.delta)[rows:] > 0.0)
-    return staying
 
 
 def _turning(model: Model, task: Task, here: Moving, factor: Factor, guess: np.ndarray) -> Linear:

@@ -49,6 +49,8 @@ class Channel:
             raise InputError(what, expected="an id ≥ 0", got=repr(self.id))
         if self.safe is not None:
             _check(what, "safe", self.safe, "a value within its limits", low <= self.safe <= high)
+            inside = self.reach[0] <= self.safe <= self.reach[1]
+            _check(what, "safe", self.safe, f"a value that the device can take, {self.span} counts", inside)
 
     @classmethod
     def spool(
@@ -80,6 +82,12 @@ class Channel:
         )
         settings = {"limits": (0.0, full_scale), "safe": 0.0, "quantity": "effort", "span": counts} | options
         return cls(row, id, (high - low) / full_scale, zero=low, **settings)
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """Values from end to end of the device's span, and half a count beyond: they are rounded."""
+        low, high = sorted((self.value(self.span[0]), self.value(self.span[1])))
+        return low - 0.5 / self.gain, high + 0.5 / self.gain
 
     def counts(self, value: float) -> int:
         """Counts of a value, within the span of the device."""

@@ -146,12 +146,16 @@ class Output:
             value = min(max(asked, channel.limits[0]), channel.limits[1])
             if value != asked:
                 met.append(f"{row}: soft limit")
+            inside = min(max(value, channel.reach[0]), channel.reach[1])
+            if inside != value:
+                met.append(f"{row}: range of the device")
+                value = inside
             if row in self.last and np.isfinite(channel.rate):
                 reach = channel.rate * elapsed
                 slower = min(max(value, self.last[row] - reach), self.last[row] + reach)
                 if slower != value:
                     met.append(f"{row}: rate")
-                value = min(max(slower, channel.limits[0]), channel.limits[1])
+                value = slower
             values[row] = value
         return values, met
 

@@ -37,7 +37,9 @@ class LoopReport:
         why = f" ({self.reason})" if self.reason else ""
         if not self.periods:
             return f"{self.status}{why} before the first period was over"
+        met = ", ".join(f"{limit} ({times} times)" for limit, times in self.limited.items())
         return (
             f"{self.status}{why} after {self.periods} periods of {1e3 * self.period:g} ms: {100 * self.met:.2f} % of deadlines met, "
             f"jitter median {late(0.5):.3f} ms, 99 % {late(0.99):.3f} ms, largest {late(1.0):.3f} ms, busy {busy:.2f} ms"
+            + (f"; limits met: {met}" if met else "")
         )

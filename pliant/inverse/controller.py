@@ -194,8 +194,9 @@ class Inverse:
         model, settings, length = self.model, self.settings, self.robot.length
         goal = self._goal(before)
         starts = self.settings.starts if self._leaps(before) else 1
-        effort = effort_bounds(model, before, max(self.pace, FROZEN))
-        aim = Aim(goal, effort, displacement_bounds(model, before), self._inertia(before), starts)
+        share = max(self.pace, FROZEN)
+        effort, displacement = effort_bounds(model, before, share), displacement_bounds(model, before, share)
+        aim = Aim(goal, effort, displacement, self._inertia(before), starts)
         pose, move, decrement, count, predicted, stable = before, None, np.inf, 0, goal, True
         while count < settings.linearisations and decrement > settings.decrement * length:
             move, count = model.move(pose, before, aim), count + 1

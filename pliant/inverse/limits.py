@@ -13,17 +13,21 @@ Bounds = tuple[np.ndarray, np.ndarray]
 
 def effort_bounds(model: Model, pose: Pose, share: float) -> Bounds:
     """Limits of λ_a: the law's, and where the robot stands outside, a share of the way to them."""
-    lam, (low, high) = pose.lam[model.roles.actuators], model.roles.effort
-    below, above = np.maximum(low - lam, 0.0), np.maximum(lam - high, 0.0)
+    return _approached(model.roles.effort, pose.lam[model.roles.actuators], share)
+
+
+def _approached(bounds: Bounds, here: np.ndarray, share: float) -> Bounds:
+    low, high = bounds
+    below, above = np.maximum(low - here, 0.0), np.maximum(here - high, 0.0)
     return low - (1.0 - share) * below, high + (1.0 - share) * above
 
 
-def displacement_bounds(model: Model, pose: Pose) -> Bounds:
-    """Limits of δ_a⁺: the law's, and how far a taut actuator may move in one period."""
+def displacement_bounds(model: Model, pose: Pose, share: float) -> Bounds:
+    """Limits of δ_a⁺: as for efforts, and how far a taut actuator may move in one period."""
     roles, reach = model.roles, model.roles.speed / model.settings.rate
     here, taut = pose.delta[roles.actuators], ~roles.one_sided | (pose.lam[roles.actuators] > 0)
     limited = taut & np.isfinite(reach)
-    low, high = roles.displacement
+    low, high = _approached(roles.displacement, here, share)
     low = np.where(limited & ~roles.one_sided, np.maximum(low, here - reach), low)
     high = np.where(limited, np.minimum(high, here + reach), high)
     return np.minimum(low, high), high

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
-from time import process_time
+from time import monotonic, process_time
 from typing import Any
 
 import gymnasium
@@ -68,7 +68,8 @@ class Crew:
 
     def __init__(self, spec: Any, options: Mapping[str, Any], envs: int, processes: int) -> None:
         context = get_context("spawn")  # forks of a process with threads, as BLAS makes them, may hang
-        lock, self._ends, self._workers, self._board = context.Lock(), [], [], None
+        lock, self._ends, self._workers = context.Lock(), [], []
+        self._board, self._ready = None, False
         self._close = weakref.finalize(self, _dismiss, self._workers, self._ends)
         for k in range(processes):
             end, other = context.Pipe()
@@ -89,6 +90,7 @@ class Crew:
             self._heard()
         finally:
             self.moments.forget()
+        self._ready = True
 
     @property
     def records(self) -> np.ndarray:
@@ -134,14 +136,15 @@ class Crew:
     def _error(self, k: int, said: str | None) -> PliantError:
         """For a process that said what went wrong, or is gone."""
         has = -1 if self._board is None else int(self._board.queues["has"][k])
-        when = "before it was ready" if has < 0 else f"in a step of environment {has}"
+        when = f"in a step of environment {has}" if has >= 0 else "between steps"
+        when, hint = (when, "Make the vector again.") if self._ready else ("before it was ready", GUARD)
         who = f"Process {k} of the environments (id {self._workers[k].pid})"
         if said is not None:
             return PliantError(f"{who} failed {when}:\n{said}")
         self._workers[k].join(PATIENCE)
         code = self._workers[k].exitcode or 0
         why = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-        return PliantError(f"{who} {why} {when}. {GUARD if has < 0 else 'Make the vector again.'}")
+        return PliantError(f"{who} {why} {when}. {hint}")
 
 
 def _answer(end: Any) -> Any:
@@ -157,17 +160,14 @@ def _dismiss(workers: list[Any], ends: list[Connection]) -> None:
     for end in ends:
         with suppress(OSError):
             end.send_bytes(STOP)
-    for worker in workers:
-        worker.join(PATIENCE)
-        if worker.is_alive():
-            worker.terminate()
-            worker.join(PATIENCE)
-        if worker.is_alive():
-            worker.kill()
-            worker.join()
-        worker.close()
-    for end in ends:
-        end.close()
+    for ask in (lambda worker: None, lambda worker: worker.terminate(), lambda worker: worker.kill()):
+        late = monotonic() + PATIENCE
+        for worker in workers:
+            if worker.is_alive():
+                ask(worker)
+                worker.join(max(0.0, late - monotonic()))
+    for thing in (*workers, *ends):
+        thing.close()
 
 
 def work(number: int, end: Connection, lock: Any, spec: Any, options: Mapping[str, Any]) -> None:

@@ -64,7 +64,8 @@ class Vector(VectorEnv):
     def __init__(
         self, spec: Any, crew: Here | Crew, mode: AutoresetMode, steps: float, render_mode: str | None
     ) -> None:
-        self.spec, self.render_mode, self.autoreset_mode = spec, render_mode, mode
+        self.spec = self._spec = spec  # Gymnasium sets `spec` to that of the vector
+        self.render_mode, self.autoreset_mode = render_mode, mode
         self.metadata = {**crew.metadata, "autoreset_mode": mode}
         self._crew, self._steps, self._painter = crew, steps, getattr(crew, "env", None)
         self.num_envs = len(crew.records)
@@ -120,7 +121,7 @@ class Vector(VectorEnv):
         if self.render_mode is None:
             return None
         if self._painter is None:
-            self._painter = made(self.spec, {"render_mode": self.render_mode})
+            self._painter = made(self._spec, {"render_mode": self.render_mode})
         return tuple(self._picture(self._painter, moment) for moment in self.save())
 
     def save(self) -> tuple[Saved, ...]:

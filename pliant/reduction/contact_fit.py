@@ -141,12 +141,13 @@ def _checked_size(size: object, S: np.ndarray) -> int:
 
 
 def _factorised(S: np.ndarray, size: int, method: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Ψ (n, k) and the errors with 1 … k modes."""
+    """Ψ (n, k), in newtons: what each mode has in each contact over all snapshots; and the errors with 1 … k modes."""
     if method == "als":
-        Psi = factorisation.als(S, size, seed=seed)
-        return Psi, np.array([factorisation.error(Psi, S)])
-    sizes: Sequence[np.ndarray] = list(factorisation.nested(S, size))
-    return sizes[-1], np.array([factorisation.error(Psi, S) for Psi in sizes])
+        sizes: Sequence[np.ndarray] = [factorisation.als(S, size, seed=seed)]
+    else:
+        sizes = list(factorisation.nested(S, size))
+    Psi, errors = sizes[-1], np.array([factorisation.error(Psi, S) for Psi in sizes])
+    return Psi * np.linalg.norm(factorisation.projected(Psi, S), axis=1), errors
 
 
 def _chosen_size(S: np.ndarray) -> tuple[int, np.ndarray]:

@@ -24,12 +24,23 @@ def widened(detector: Detector, Psi: np.ndarray, S: np.ndarray, index: np.ndarra
     wide[index] = Psi
     for _ in range(RINGS):
         wide = np.where(wide.any(axis=1, keepdims=True), wide, borrowed * (beside @ wide))
-    wide = np.where(wide == wide.max(axis=1, keepdims=True), wide, 0.0)
+    wide = disjoint(wide)
     more = np.flatnonzero(wide.any(axis=1))
     forces = np.zeros((len(more), S.shape[1]))
     kept = np.isin(index, more)
     forces[np.searchsorted(more, index[kept])] = S[kept]
     return wide[more], forces, more, beside[more][:, more]
+
+
+def disjoint(Psi: np.ndarray) -> np.ndarray:
+    """Every contact stays with the mode that it has most in; a mode that would be left with none keeps its largest, so that no mode is
+    lost where there are contacts enough."""
+    mode = np.where(Psi.any(axis=1), Psi.argmax(axis=1), -1)
+    for j in np.flatnonzero(Psi.any(axis=0)):
+        if not (mode == j).any():
+            alone = np.bincount(mode[mode >= 0], minlength=Psi.shape[1])[mode] == 1
+            mode[np.argmax(np.where(alone | (mode < 0), 0.0, Psi[:, j]))] = j
+    return np.where(np.arange(Psi.shape[1]) == mode[:, None], Psi, 0.0)
 
 
 def _beside(detector: Detector) -> csr_array:

@@ -89,10 +89,9 @@ class _Resting:
 class _Creeping:
     """Postures on the way to equilibria, from that without commands."""
 
-    def __init__(self, robot: Robot, steps: int, time_step: float = TIME_STEP) -> None:
+    def __init__(self, robot: Robot, steps: int) -> None:
         self.robot, self.steps, self.still = robot, steps, STILL * robot.length
-        self.moved = np.inf  # [m] the worst node in the last step
-        self.simulation = Simulation(robot, time_step=time_step, state=_stopped(static(robot).state))
+        self.simulation = Simulation(robot, time_step=TIME_STEP, state=_stopped(static(robot).state))
         self.contacts = 0 if robot.surroundings.empty(robot) else self.simulation.detector.size
 
     def to(self, laws: Mapping[str, Known]) -> Moment:
@@ -101,29 +100,10 @@ class _Creeping:
             moment = self.simulation.step(laws)
             self.simulation.state = _stopped(moment.state)
             after = self.robot.positions(moment.q)
-            self.moved = float(np.abs(after - before).max())
-            if self.moved < self.still:
+            if np.abs(after - before).max() < self.still:
                 break
             before = after
         return moment
-
-
-def settled(
-    robot: Robot,
-    laws: Mapping[str, Known],
-    *,
-    steps: int = 40,
-    creep: int = 3,
-    rest: int = 120,
-    time_step: float = 0.05,
-) -> tuple[Moment, float]:
-    """The robot brought to commands of effort in equal `steps` and left to `rest`: where it is, and how far its worst node moved in the
-    last step [m]. For postures in which Newton's method of statics finds no equilibrium, contacts coming and going."""
-    creeping = _Creeping(robot, creep, time_step=time_step)
-    for share in np.arange(1, steps + 1) / steps:
-        creeping.to({name: Known(effort=float(share * law.effort)) for name, law in laws.items()})  # type: ignore[operator]
-    creeping.steps = rest
-    return creeping.to(laws), creeping.moved
 
 
 def _stopped(state: State) -> State:

@@ -98,13 +98,15 @@ class Microcontroller:
         return ("A",)
 
     def _set(self, arguments: tuple[str, ...], now: float) -> tuple[str, ...]:
-        counts = pairs(arguments)
-        if not counts:
+        each = [pairs((argument,)) for argument in arguments]
+        named = [i for pair in each for i in pair or () if i in self.position]
+        if not each or None in each or len(set(named)) < len(named):
             return "N", "arguments"
         if self.state != "armed":
             return "N", "safe"
-        if any(i not in self.position for i in counts):
+        if len(named) < len(each):
             return "N", "channel"
+        counts = pairs(arguments) or {}
         if any(not self.limits[i][0] <= n <= self.limits[i][1] for i, n in counts.items()):
             return "N", "range"
         self._move(counts)

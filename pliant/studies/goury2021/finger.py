@@ -23,10 +23,11 @@ from pliant.timing import paired
 
 VIEW = (-90.0, 8.0)
 GOAL_PULL = 0.034  # [m] of cable with which the full model is at the target
-FADE = 2e-5  # [m]
+FADE = 1e-5  # [m]; with twice as much some sets of snapshots lead to a model that stops short of the target
 SETTINGS = Settings(linearisations=2, starts=1)  # one cable: no other way to look for
 ASKED = 0.04  # of dgemm(1500): 200 Hz where that takes 125 ms
 DEEP = 1e-4  # [m] of penetration without contact handling, from which shares of it mean something
+NEAR = 1.0  # [mm] of the target: a model that does not arrive is no success, however little it penetrates
 LEFT = 0.05  # share of the penetration without contact handling that may be left
 
 
@@ -39,6 +40,7 @@ def modes(lab: Lab) -> Findings:
     checks = [
         Check("collision points", samples, samples == FINGER_POINTS, f"{FINGER_POINTS}", FINGER_POINTS),
         Check("snapshots", len(lab.finger_shots()), paper=800),
+        Check("snapshots left out", len(lab.finger_shots().skipped)),
         Check("points that push when fully pulled", int(touching[-1])),
         Check.holds("the error of the snapshots falls with every mode", falls),
         Check("error of the snapshots with 5 modes", 100 * fit.errors[-1], unit="%"),
@@ -67,7 +69,7 @@ def inverse(lab: Lab) -> Findings:
         Check.at_most("reduced: its share at the same target", reduced.depth / max(free.depth, 1e-12), LEFT),
         Check.at_most("reduced: its share at the same pull", reduced.depth / max(same_pull, 1e-12), LEFT),
         Check("reduced: its largest share at any target of the way", way),
-        Check("reduced: distance to the target at the end", 1e3 * reduced.missed, unit="mm"),
+        Check.at_most("reduced: distance to the target at the end", 1e3 * reduced.missed, NEAR, unit="mm"),
         Check("no contact: distance to the target at the end", 1e3 * free.missed, unit="mm"),
     ]
     text = (

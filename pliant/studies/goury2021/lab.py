@@ -10,27 +10,30 @@ from typing import Any
 import numpy as np
 
 from pliant.contact import Detector
+from pliant.dynamics import Rayleigh, Simulation
 from pliant.errors import ConvergenceError
+from pliant.laws import Known
 from pliant.reduction import ContactFit, Snapshots, collect, contact_basis, plans
-from pliant.reduction.drive import settled
 from pliant.reduction.symmetry import Symmetry, multiplied
 from pliant.result import Result
 from pliant.robot import Robot
 from pliant.robots.folding_finger import folding_finger
 from pliant.robots.manipulator import manipulator
 from pliant.static import static
-from pliant.studies.goury2021.postures import bend, bends
+from pliant.studies.goury2021.postures import Laws, bend, bends
 
 PULL = 32.0  # [N] on the three tendons of one side: fully bent
 FINGER_PULL = 0.04  # [m] of its cable
 TENSION = 50.0  # [N] of the design
+SWAY = Rayleigh(mass=10.0, stiffness=0.005)  # it comes to rest within a second
 CREEP = 3  # steps in time for each command of the snapshots
 
 
 @dataclass(frozen=True)
 class Setting:
     """Steps of the finger's pull and of each of the manipulator's postures; the manipulator's size; sizes of its bases; seeds of
-    ALS; frames in which the finger goes to its target; postures that the fade is chosen on, and that the basis is scored on."""
+    ALS; frames in which the finger goes to its target; postures that the fade is chosen on, and that the basis is scored on;
+    steps of the way to each of them."""
 
     pull: int
     posture: int
@@ -41,9 +44,10 @@ class Setting:
     frames: int
     validation: int
     test: int
+    way: int = 120
 
 
-FULL = Setting(800, 120, {}, (4, 8, 16, 32, 64), 23, 2, 240, 6, 12)
+FULL = Setting(800, 120, {}, (4, 8, 16, 32, 64), 23, 2, 240, 4, 8)
 QUICK = Setting(160, 10, {"length": 0.4, "vertebrae": 6}, (4, 16), 16, 1, 120, 1, 2)
 
 
@@ -89,14 +93,24 @@ class Lab:
             return error.result
 
     def _driven(self, robot: Robot, seed: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Tips (count, 3) [m] of a robot brought to bends in damped steps, the same for every model; nan where a step breaks down.
-        Likewise how far its worst node still moves in the last step (count,) [m]."""
-        tips, moved = np.full((count, 3), np.nan), np.full(count, np.nan)
+        """Tips (count, 3) [m] of a robot brought to bends in steps of 10 ms, the same for every model; nan where a step breaks down.
+        Likewise how far the tip still strays from there (count,) [m]."""
+        tips, strays = np.full((count, 3), np.nan), np.full(count, np.nan)
         for k, laws in enumerate(bends(robot, count, seed=seed)):
             with suppress(ConvergenceError):
-                moment, moved[k] = settled(robot, laws)
-                tips[k] = moment.displacement["tip"]
-        return tips, moved
+                last = self._arrival(robot, laws)
+                tips[k] = last.mean(axis=0)
+                strays[k] = np.linalg.norm(last - tips[k], axis=1).max()
+        return tips, strays
+
+    def _arrival(self, robot: Robot, laws: Laws) -> np.ndarray:
+        """The tip (·, 3) [m] in the last steps of a way to a posture: forces rise in equal steps, and as many steps of rest follow."""
+        simulation, steps = Simulation(robot, time_step=0.01, damping=SWAY), self.setting.way
+        path = []
+        for share in np.minimum(np.arange(1, 2 * steps + 1) / steps, 1.0):
+            commands = {name: Known(effort=float(share * law.effort)) for name, law in laws.items()}  # type: ignore[operator]
+            path.append(simulation.step(commands).displacement["tip"])
+        return np.array(path[-max(steps // 6, 1) :])
 
     def depth(self, robot: Robot, q: np.ndarray) -> float:
         """Of the deepest point in another part of the robot [m], as its own full detector sees it."""

@@ -61,6 +61,7 @@ def _bent_checks(lab: Lab, none: float, nested: dict[int, float]) -> list[Check]
     deep = lambda robot: 1e3 * lab.depth(full, lab.bent(robot).q)
     return [
         Check("snapshots with contact, images included", len(lab.spine_shots()), paper=1440),
+        Check("snapshots left out", len(lab.spine_shots().skipped)),
         Check("fully bent: error without contact", 1e3 * none, paper=1e3 * paper[0], unit="mm"),
         Check(f"fully bent: error {words}", 1e3 * chosen, paper=1e3 * paper[1], unit="mm"),
         Check.at_most("fully bent: share", chosen / none, COVERED, paper=round(paper[1] / paper[0], 3)),

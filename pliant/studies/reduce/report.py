@@ -26,7 +26,8 @@ SWING = 0.15  # of the robot's length: how far a mode is drawn
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What was measured of a reduced model: errors on held-out motions, milliseconds of a step of both robots, and snapshots used."""
+    """What was measured of a reduced model: errors on held-out motions that nothing was chosen by, milliseconds of a step of both robots,
+    snapshots used, and the error (share of the stroke) on the motions by which cells were chosen."""
 
     model: ReducedModel
     errors: HeldOut
@@ -35,6 +36,7 @@ class Findings:
     snapshots: int
     skipped: tuple[str, ...] = ()
     yardstick: float = float("nan")  # [ms] dgemm(1500) in the same run
+    validation: float = float("nan")
 
     @property
     def speedup(self) -> float:
@@ -53,6 +55,8 @@ def table(found: Findings, asked: float | None) -> Table:
         s = model.sampling
         out.add(what="cells, instead of all", value=f"{len(s)} of {s.every}")
         out.add(what="error of their forces on snapshots", value=f"{s.error:.2%}")
+    if np.isfinite(found.validation):
+        out.add(what="error on motions that chose the cells", value=f"{found.validation:.2%} of the stroke")
     out.add(what="held-out motions", value=f"{len(errors.effector)}, {len(errors.failed)} failed")
     if len(errors.effector):
         out.add(what="stroke", value=f"{1e3 * errors.stroke:.1f} mm")
@@ -110,6 +114,7 @@ def _numbers(found: Findings) -> dict[str, Any]:
         "reduced_ms": found.reduced,
         "speedup": found.speedup,
         "dgemm_1500_ms": found.yardstick,
+        "validation": found.validation if np.isfinite(found.validation) else None,
         "facts": dict(model.facts),
     }
 
