@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _ITERATIONS = 30
 _NEAREST = 12  # cells tried first
+_FARTHEST = 1e9  # [m]: squares of much more overflow
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,9 @@ def checked_points(where: Any) -> np.ndarray:
     points = np.atleast_2d(as_floats("points", where, expected))
     if points.ndim != 2 or points.shape[1] != 3:
         raise InputError("points", expected=expected, got=np.shape(where))
-    bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
+    bad = np.flatnonzero(~(np.abs(points) <= _FARTHEST).all(axis=1))
     if len(bad):
-        raise InputError("points", expected=expected, got=f"point {bad[0]} that is not finite")
+        raise InputError("points", expected=expected, got=f"point {bad[0]} at {points[bad[0]]}")
     return points
 
 

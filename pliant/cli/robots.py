@@ -123,7 +123,9 @@ def view(
 
 
 def _tell_stop(reason: str) -> None:
-    console().print(f"Stopped: {reason}. The devices are in their safe state; start again to go on.", highlight=False)
+    console().print(
+        f"Stopped: {reason}. The devices are in their safe state; start again to go on.", highlight=False
+    )
 
 
 def parse_setting(text: str) -> tuple[str, Any]:

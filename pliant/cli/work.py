@@ -64,7 +64,9 @@ def drive(
     from pliant.project.drive import drive as drive_devices
 
     aims = dict(_parse_aim(text) for text in aim)
-    console().print("Dry run: nothing is sent." if dry_run else "Space, escape, q or Ctrl+C stop it.", style="dim")
+    console().print(
+        "Dry run: nothing is sent." if dry_run else "Space, escape, q or Ctrl+C stop it.", style="dim"
+    )
     found = drive_devices(path, aims=aims, seconds=seconds, dry_run=dry_run, record=record)
     console().print(str(found), highlight=False, soft_wrap=True)
     return 0 if found.status in ("done", "stopped") else FAILED

@@ -132,7 +132,8 @@ class Modes(Contacts):
         if np.count_nonzero(stiff) > len(own):
             others = np.flatnonzero((stiff > 0.0) & ~roomy)
             differing = self._differing(others, stiff, q, exact)
-            rest = differing if rest is None else together(rest, differing)
+            if len(differing[1]):
+                rest = differing if rest is None else together(rest, differing)
         return Softening(own, -1.0 / stiff[own], rest) if len(own) or rest is not None else None
 
     def _differing(

@@ -23,7 +23,7 @@ from pliant.io.table import Table
 from pliant.learning import ENVIRONMENTS, Vector, vector
 from pliant.timing import Yardstick
 
-ENVS, STEPS, HELD = 32, 10, 5  # environments, steps of each, steps that an action is held for
+ENVS, STEPS, HELD = 16, 15, 5  # environments, steps of each, steps that an action is held for
 TURNS = 3  # each is measured so often, in turns; the best counts
 ASKED = 1.7  # times the throughput of one process, with two
 DGEMM = "ms per step ÷ dgemm(1500)"

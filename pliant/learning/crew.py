@@ -23,6 +23,7 @@ import numpy as np
 from pliant.errors import InputError, PliantError
 from pliant.learning.board import Board, Shape, advance
 from pliant.learning.environment import Environment, Saved
+from pliant.threads import pin_blas
 
 PATIENCE = 2.0  # [s] that a process has to end by itself
 GO, STOP = b"go", b""
@@ -175,6 +176,7 @@ def work(number: int, end: Connection, lock: Any, spec: Any, options: Mapping[st
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the process that asks
     try:
         env = made(spec, options)
+        pin_blas()  # others may have loaded one besides
         end.send(((env.observation_space, env.action_space), env.metadata))
         shape, path = end.recv()
         board = Board(shape, path, number)

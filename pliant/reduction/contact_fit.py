@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,11 +48,10 @@ class ContactFit:
 
 def with_contact_basis(robot: Robot, basis: ContactBasis | None) -> Robot:
     """The same robot with its contacts reduced to a basis, or none: for statics, dynamics, inverse model and studio alike."""
-    other = copy(robot)
-    other.surroundings = replace(robot.surroundings, basis=basis)
     if basis is not None:
         basis.check(Detector(robot, **_options(robot)))
-    return other
+    around = replace(robot.surroundings, basis=basis)
+    return Robot(robot.bodies, robot.rows, gravity=robot.gravity, name=robot.name, surroundings=around)
 
 
 def contact_basis(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 
 import numpy as np
 
@@ -13,14 +12,13 @@ from pliant.io.table import Table
 from pliant.robot import Robot
 from pliant.studies.check import Check
 from pliant.studies.figures import BAD, SOFT, heading, line, new_figure
-from pliant.studies.goury2021.held_out import COVERED, held_out
+from pliant.studies.goury2021.held_out import COVERED, falling, held_out
 from pliant.studies.goury2021.lab import PULL, Lab
 from pliant.studies.goury2021.paper import MANIPULATOR_MODES, STEPS_PER_SECOND, TIP_ERROR
 from pliant.studies.goury2021.postures import bend
 from pliant.studies.study import Findings, Picture
 from pliant.timing import paired
 
-NOISE = 1.05  # by which an error may rise and still count as falling
 SLOWER = 1.10  # step of the reduced model over one without contact
 ASKED = {"full": 5.0, "reduced": 150.0}  # steps per second
 
@@ -55,7 +53,7 @@ def basis(lab: Lab) -> Findings:
 def _bent_checks(lab: Lab, none: float, nested: dict[int, float]) -> list[Check]:
     setting, full = lab.setting, lab.manipulator()
     doubled = [nested[k] for k in setting.sizes if k in nested]
-    falls = all(b <= NOISE * a for a, b in pairwise(doubled))
+    falls = falling(doubled)
     chosen, words = nested[setting.modes], f"with {setting.modes} modes"
     paper = TIP_ERROR["no contact"], TIP_ERROR["23 modes"]
     deep = lambda robot: 1e3 * lab.depth(full, lab.bent(robot).q)
