@@ -2,11 +2,12 @@
 
 A step depends on the moment that an environment is in alone, so that any process may take any environment, and which one does makes no
 difference to the numbers. Each has a queue of those that it stepped last, as it still has their moments at hand; when that is empty, it takes
-from the end of another's.
+from the end of another's, whose moments are written down for others to see. The rest is written down only when asked for.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 from contextlib import suppress
@@ -24,6 +25,7 @@ from pliant.learning.environment import Environment, Saved
 STEP, RESET, SEEDED = range(
     3
 )  # what to do with an environment; a reset goes on with its random numbers, or begins from a seed
+OFFERED = 0.25  # share of a queue that others may take from
 ROOM = 2**20  # bytes of a moment, at most; memory that is not written to is not taken
 
 
@@ -62,11 +64,10 @@ class Shape:
 
     @property
     def queue(self) -> np.dtype:
-        """Of a process: environments in the order in which they are taken, from which to which they are left; which it has; its CPU time."""
-        return np.dtype(
-            [("order", "i8", (self.envs,)), ("begin", "i8"), ("end", "i8"), ("has", "i8"), ("spent", "f8")],
-            align=True,
-        )
+        """Of a process: environments in the order in which they are taken, from which to which they are left, and from which on others
+        may take them; which it has; its CPU time."""
+        numbers = [(name, "i8") for name in ("begin", "end", "open", "has")]
+        return np.dtype([("order", "i8", (self.envs,)), *numbers, ("spent", "f8")], align=True)
 
 
 class Board:
@@ -91,7 +92,8 @@ class Board:
             table[name][0] for name in ("queues", "records", "moments")
         )
         self.number = number
-        self._kept: dict[int, Saved] = {}
+        self._kept: dict[int, Saved] = {}  # of those that this process stepped last
+        self._unwritten: set[int] = set()
         if path is None:
             self.records["home"] = self.queues["has"] = -1
 
@@ -103,14 +105,27 @@ class Board:
         return pickle.loads(self._moments["data"][index, :size].tobytes()) if size else None
 
     def __setitem__(self, index: int, moment: Saved) -> None:
+        self.records["home"][index] = self.number
+        if self.number < 0:
+            self._write(index, moment)
+            return
+        self._kept[index] = moment
+        self._unwritten.add(index)
+
+    def publish(self, which: np.ndarray | None = None) -> None:
+        """Write down, for all to see, the moments of some environments of this process, or of all of them."""
+        which = np.arange(len(self.records)) if which is None else which
+        mine = which[self.records["home"][which] == self.number]
+        for index in self._unwritten.intersection(mine.tolist()):
+            self._write(index, self._kept[index])
+            self._unwritten.remove(index)
+
+    def _write(self, index: int, moment: Saved) -> None:
         data = pickle.dumps(moment, protocol=5)
         if len(data) > ROOM:
             raise PliantError(f"A moment of environment {index} takes {len(data)} bytes, more than {ROOM}.")
         self._moments["data"][index, : len(data)] = np.frombuffer(data, "u1")
         self._moments["size"][index] = len(data)
-        self.records["home"][index] = self.number
-        if self.number >= 0:
-            self._kept[index] = moment
 
     def deal(self, which: np.ndarray) -> None:
         """Put environments into the queues of the processes that had them, those that took longest first."""
@@ -119,18 +134,25 @@ class Board:
         for k, queue in enumerate(self.queues):
             mine = which[home == k][np.argsort(-seconds[home == k], kind="stable")]
             queue["order"][: len(mine)] = mine
-            queue["begin"], queue["end"], queue["has"] = 0, len(mine), -1
+            queue["begin"], queue["end"], queue["open"], queue["has"] = 0, len(mine), len(mine), -1
+
+    def offer(self) -> None:
+        """Let others take the last of this process's queue."""
+        queue = self.queues[self.number]
+        first = queue["end"] - math.ceil(OFFERED * queue["end"])
+        self.publish(queue["order"][first : queue["end"]])
+        queue["open"] = first
 
     def take(self) -> int | None:
         """The next environment for this process, or None; one process at a time may take."""
-        left = self.queues["end"] - self.queues["begin"]
-        whose = self.number if left[self.number] > 0 else int(np.argmax(left))
-        if left[whose] <= 0:
-            return None
-        queue = self.queues[whose]
-        if whose == self.number:
+        queue = self.queues[self.number]
+        if queue["begin"] < queue["end"]:
             queue["begin"] += 1
             return int(queue["order"][queue["begin"] - 1])
+        left = self.queues["end"] - np.maximum(self.queues["begin"], self.queues["open"])
+        queue = self.queues[int(np.argmax(left))]
+        if left.max() <= 0:
+            return None
         queue["end"] -= 1
         return int(queue["order"][queue["end"]])
 

@@ -26,7 +26,7 @@ from pliant.learning.environment import Environment, Saved
 from pliant.threads import pin_blas
 
 PATIENCE = 2.0  # [s] that a process has to end by itself
-GO, STOP = b"go", b""
+GO, SHOW, STOP = b"go", b"show", b""
 GUARD = 'A script that starts processes must do so below `if __name__ == "__main__":`.'
 
 
@@ -84,31 +84,46 @@ class Crew:
         said = self._heard()
         self.spaces, self.metadata = said[0]
         shape = Shape.of(envs, processes, self.spaces)
-        self._board = self.moments = Board(shape)
+        self._board = board = Board(shape)
         try:
             for end in self._ends:
-                end.send((shape, self.moments.path))
+                end.send((shape, board.path))
             self._heard()
         finally:
-            self.moments.forget()
+            board.forget()
         self._ready = True
+
+    @property
+    def board(self) -> Board:
+        """What all of them see."""
+        assert self._board is not None
+        return self._board
 
     @property
     def records(self) -> np.ndarray:
         """Of the environments, (n,)."""
-        return self.moments.records
+        return self.board.records
+
+    @property
+    def moments(self) -> Board:
+        """Of the environments, by their numbers."""
+        self._ask(SHOW)
+        return self.board
 
     @property
     def spent(self) -> np.ndarray:
         """CPU time [s] of each process in its steps, (processes,)."""
-        return self.moments.queues["spent"].copy()
+        return self.board.queues["spent"].copy()
 
     def run(self, which: np.ndarray) -> None:
         """Do what the records of these environments say."""
-        self.moments.deal(which)
+        self.board.deal(which)
+        self._ask(GO)
+
+    def _ask(self, what: bytes) -> None:
         for end in self._ends:
             with suppress(OSError):  # where the other end is gone, `_heard` says why
-                end.send_bytes(GO)
+                end.send_bytes(what)
         self._heard()
 
     @property
@@ -181,9 +196,12 @@ def work(number: int, end: Connection, lock: Any, spec: Any, options: Mapping[st
         shape, path = end.recv()
         board = Board(shape, path, number)
         end.send(True)
-        while end.recv_bytes() == GO:
+        while (asked := end.recv_bytes()) != STOP:
             begin = process_time()
-            _round(env, board, lock)
+            if asked == SHOW:
+                board.publish()
+            else:
+                _round(env, board, lock)
             board.queues["spent"][number] += process_time() - begin
             end.send(True)
     except (EOFError, BrokenPipeError):
@@ -195,6 +213,7 @@ def work(number: int, end: Connection, lock: Any, spec: Any, options: Mapping[st
 
 
 def _round(env: Environment, board: Board, lock: Any) -> None:
+    board.offer()
     while True:
         with lock:
             index = board.take()

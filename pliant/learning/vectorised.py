@@ -127,7 +127,8 @@ class Vector(VectorEnv):
     def save(self) -> tuple[Saved, ...]:
         """The moments that the environments are in; plain data."""
         self._records()
-        moments = [self._crew.moments[k] for k in range(self.num_envs)]
+        known = self._crew.moments
+        moments = [known[k] for k in range(self.num_envs)]
         found = tuple(moment for moment in moments if moment is not None)
         if len(found) < self.num_envs:
             raise InputError("save", expected="a reset before it", got="none")
@@ -139,8 +140,9 @@ class Vector(VectorEnv):
             got = f"{len(moments)} things"
             raise InputError("moments", expected=f"{self.num_envs} of `save`", got=got)
         self._records()
+        known = self._crew.moments
         for k, moment in enumerate(moments):
-            self._crew.moments[k] = moment
+            known[k] = moment
         self._elapsed[:], self._over[:], self._begun[:] = 0, False, True
 
     @property
