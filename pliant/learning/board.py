@@ -25,7 +25,7 @@ from pliant.learning.environment import Environment, Saved
 STEP, RESET, SEEDED = range(
     3
 )  # what to do with an environment; a reset goes on with its random numbers, or begins from a seed
-OFFERED = 0.25  # share of a queue that others may take from
+OFFERED = 0.5  # share of a queue that others may take from
 ROOM = 2**20  # bytes of a moment, at most; memory that is not written to is not taken
 
 
