@@ -215,6 +215,13 @@ def test_a_robot_of_the_gallery_becomes_a_project_file_that_runs(tmp_path, capsy
     assert mine["rows"] == theirs["rows"] and mine["certificate"] == theirs["certificate"]
 
 
+def test_a_part_alone_begins_a_file_beside_it(tmp_path):
+    part = tmp_path / "bar.vtu"
+    pl.mesh.write(pl.mesh.box((0.1, 0.02, 0.02), cells=(4, 1, 1)), part)
+    assert cli.main(["new", str(part)]) == 0
+    assert cli.main(["run", str(tmp_path / "bar.toml"), "--out", str(tmp_path / "out")]) == 0
+
+
 @pytest.mark.parametrize("arguments", [[], ["--robot", "finger", "--part", "part.vtu"]])
 def test_a_new_file_needs_one_beginning(error, arguments):
     assert "--part" in error("new", "mine.toml", *arguments)

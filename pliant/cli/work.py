@@ -24,7 +24,7 @@ def new(
     """Begin a project file (robot.toml): from a part, with guesses to go on from, or as a copy of a robot of the gallery.
 
     Args:
-        path: the file to write.
+        path: the file to write; or the part, then the file stands beside it.
         part: a mesh (VTK, VTU, MSH, INP), or an STL or STEP part.
         robot: a robot of `pliant list`, instead of a part.
         unit: of the part, m or mm or another; guessed from its size if not given.
@@ -32,6 +32,8 @@ def new(
     """
     from pliant.project import save, start
 
+    if part is None and not robot and path.suffix.lower() != ".toml":
+        part, path = path, path.with_suffix(".toml")
     if (part is None) == (not robot):
         raise InputError("pliant new", expected="--part FILE or --robot NAME", got="both or none")
     if part is not None:
