@@ -44,6 +44,8 @@ def made(spec: Any, options: Mapping[str, Any]) -> Environment:
 class Here:
     """One environment in this process, which goes from moment to moment of all."""
 
+    closed = False  # there is nothing to close
+
     def __init__(self, spec: Any, options: Mapping[str, Any], envs: int) -> None:
         self.env = made(spec, options)
         self.spaces, self.metadata = (self.env.observation_space, self.env.action_space), self.env.metadata
@@ -57,8 +59,6 @@ class Here:
         for k in which:
             self.moments[k] = advance(self.env, self.records[k], self.moments[k])
         self.spent[0] += process_time() - begin
-
-    closed = False
 
     def close(self) -> None:
         """Nothing is left behind."""
