@@ -136,7 +136,8 @@ class Points:
         """Whether any point hangs on a rigid region."""
         return len(self._turning) > 0
 
-    def _terms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    @property
+    def terms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Point, node and weight of every term of the sums, with carried nodes replaced by what carries them."""
         point = np.repeat(np.arange(len(self)), np.diff(self.node_ptr))
         carriers = getattr(self.owner, "carriers", None)
@@ -160,7 +161,7 @@ class Points:
         if modes is not None:
             self._build_reduced(modes)
             return
-        point, index, weight = self._terms()
+        point, index, weight = self.terms
         block, region = owner.node_block[index], owner.node_region[index]
         free, held = block >= 0, region >= 0
         n = int(free.sum())

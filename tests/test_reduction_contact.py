@@ -74,8 +74,9 @@ def test_als_depends_on_its_seed_and_hals_on_nothing():
 def mode(gaps, psi, fade=1e-3, reach=0.1):
     """δ̂ and shares (n,) of one mode of all contacts."""
     n = len(gaps)
+    each, zero = np.arange(n), np.zeros(n, int)
     found = faded(
-        np.array([0, n]), np.arange(n), np.array(psi, float), np.zeros(1), np.array(gaps, float), reach, fade
+        np.arange(n + 1), zero, np.array(psi, float), np.zeros(1), each, np.array(gaps, float), reach, fade
     )
     _, least, live, _, entry, share = found
     shares = np.zeros(n)

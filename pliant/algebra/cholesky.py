@@ -11,12 +11,21 @@ from numpy.typing import ArrayLike
 from pliant.algebra import blas
 from pliant.algebra.condensation import condense
 from pliant.algebra.elimination import supernodes
-from pliant.algebra.factor import Factor, Reals, Rows, Symbolic, check_data, failure
+from pliant.algebra.factor import (
+    Condensation,
+    Factor,
+    Half,
+    Reals,
+    Rows,
+    Symbolic,
+    check_data,
+    failure,
+)
 from pliant.algebra.jit import plain
 from pliant.algebra.kernels import factorise_fronts
 from pliant.algebra.ordering import minimum_degree, nested_dissection
 from pliant.algebra.pattern import Pattern
-from pliant.algebra.substitution import solve_many, solve_one
+from pliant.algebra.substitution import answer, load, solve_many, solve_one
 from pliant.algebra.symbolic import Fronts, layout
 from pliant.errors import InputError, PliantError
 
@@ -108,10 +117,38 @@ class Cholesky(Factor):
 
     def compliance(self, H: Rows) -> Reals:
         """W = H A⁻¹ Hᵀ (m, m), symmetric, for sparse rows H (m, ndof); duplicate entries are summed."""
+        return self.half(H).W
+
+    def half(self, H: Rows) -> HalfSolved:
+        """Rows H (m, ndof) with Z = L⁻¹PHᵀ: loads and efforts need one half of a solve each."""
         rows = self._rows(H)
         start, columns = plain(rows.indptr, np.int64), plain(rows.indices, np.int64)
         W = np.empty((len(start) - 1, len(start) - 1))
-        if not condense(*self._values(), self.negative, start, columns, plain(rows.data), W):
+        half = condense(*self._values(), self.negative, start, columns, plain(rows.data), W)
+        if not len(half[0]):
             expected = f"column indices from 0 to {self.symbolic.pattern.ndof - 1}"
             raise InputError("H", expected=expected, got=(int(columns.min()), int(columns.max())))
-        return W
+        return HalfSolved(self, W, half)
+
+
+class HalfSolved(Half):
+    """Rows of a `Cholesky` factor with what the fronts keep of them."""
+
+    def __init__(self, factor: Cholesky, W: Reals, half: tuple[Any, ...]) -> None:
+        self.W, self._factor, self._half = W, factor, half
+
+    def loaded(self, b: Reals) -> Condensation:
+        """Under a load b (ndof,)."""
+        factor, half = self._factor, self._half
+        b = factor._right_hand_side(b)
+        y, motion = np.empty(len(b)), np.empty(len(self.W))
+        load(*factor._values(), half, b, y, motion)
+
+        def answered(lam: Reals, y: Reals) -> Reals:
+            x = np.empty(len(y))
+            answer(*factor._values(), half, y, lam, x)
+            return x
+
+        return Condensation(
+            self.W, motion, lambda lam: answered(lam, y), lambda lam: answered(lam, np.zeros(len(y)))
+        )

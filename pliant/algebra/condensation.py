@@ -16,11 +16,12 @@ from pliant.algebra.kernels import WIDTH
 
 @kernel
 def condense(blas, fronts, block, panels, signs, negative, start, columns, values, W):
-    """W (m, m) ← H A⁻¹ Hᵀ, H given by its compressed rows; False if H has a column index out of range."""
+    """W (m, m) ← H A⁻¹ Hᵀ, H given by its compressed rows. Returns Z: where each front's columns start in the list of active
+    ones, that list, the fronts' offsets, and the numbers; all empty if H has a column index out of range."""
     m = len(start) - 1
     active_start, active = _paths(fronts, block, start, columns, m)
     if len(active_start) == 0:
-        return False
+        return active_start, active, active, np.empty(0)
     offset, tallest = _offsets(fronts, block, active_start)
     Z, below, slot = np.zeros(offset[-1]), np.empty(tallest), np.empty(m, np.int64)
     _scatter(fronts, block, start, columns, values, active_start, active, offset, Z)
@@ -44,7 +45,7 @@ def condense(blas, fronts, block, panels, signs, negative, start, columns, value
     for j in range(m):
         for i in range(j):
             W[j, i] = W[i, j]
-    return True
+    return active_start, active, offset, Z
 
 
 @inner

@@ -92,12 +92,13 @@ class Factor(ABC):
     def compliance(self, H: Rows) -> Reals:
         """W = H A⁻¹ Hᵀ (m, m), symmetric, for sparse rows H (m, ndof); duplicate entries are summed."""
 
+    def half(self, H: SparseRows) -> Half:
+        """Rows H (m, ndof), ready for loads."""
+        return Half(self, H)
+
     def condense(self, H: SparseRows, b: Reals, within: Any = None) -> Condensation:
         """W, motion and answer of rows H under a load b (ndof,); `within`: see `Updated`."""
-        x = self.solve(b)
-        W = self.compliance(H) if H.shape[0] else np.zeros((0, 0))
-        response = lambda lam: self.solve(H.transpose_dot(lam))
-        return Condensation(W, H.dot(x), lambda lam: x + response(lam) if lam.any() else x, response)
+        return self.half(H).loaded(b)
 
     def _right_hand_side(self, b: ArrayLike) -> Reals:
         array = plain(b)
@@ -113,6 +114,24 @@ class Factor(ABC):
         if H.shape[1] != self.symbolic.pattern.ndof:
             raise InputError("H", expected=f"(m, {self.symbolic.pattern.ndof})", got=H.shape)
         return H
+
+
+class Half:
+    """Rows H (m, ndof) of a factor, and W = HA⁻¹Hᵀ (m, m), for one load after the other."""
+
+    W: Reals
+
+    def __init__(self, factor: Factor, H: SparseRows) -> None:
+        self.W = factor.compliance(H) if H.shape[0] else np.zeros((0, 0))
+        self._factor, self._H = factor, H
+
+    def loaded(self, b: Reals) -> Condensation:
+        """What the rows see of a load b (ndof,)."""
+        x = self._factor.solve(b)
+        response = lambda lam: self._factor.solve(self._H.transpose_dot(lam))
+        return Condensation(
+            self.W, self._H.dot(x), lambda lam: x + response(lam) if lam.any() else x, response
+        )
 
 
 def check_data(pattern: Pattern, data: ArrayLike) -> Reals:

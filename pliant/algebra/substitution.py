@@ -11,7 +11,49 @@ from pliant.algebra.jit import inner, kernel
 @kernel
 def solve_one(blas, fronts, block, panels, signs, b, x):
     """x (n,) ← A⁻¹ b."""
-    y, below = np.empty(len(b)), np.empty(len(b))
+    y = np.empty(len(b))
+    _down(blas, fronts, block, panels, b, y)
+    for k in range(len(y)):
+        y[k] *= signs[k]
+    _up(blas, fronts, block, panels, y, x)
+
+
+@kernel
+def load(blas, fronts, block, panels, signs, half, b, y, seen):
+    """y (n,) ← L⁻¹Pb, half of a solution, and what rows see of the whole: seen (m,) ← ZᵀSy, `half` = Z as `condense` leaves it."""
+    active_start, active, offset, Z = half
+    _down(blas, fronts, block, panels, b, y)
+    seen[:] = 0.0
+    for s in range(len(fronts.parent)):
+        low, k = active_start[s], active_start[s + 1] - active_start[s]
+        if k > 0:
+            first, c = block * fronts.first[s], block * (fronts.first[s + 1] - fronts.first[s])
+            for p in range(c):
+                factor, at = signs[first + p] * y[first + p], offset[s] + p * k
+                for j in range(k):
+                    seen[active[low + j]] += factor * Z[at + j]
+
+
+@kernel
+def answer(blas, fronts, block, panels, signs, half, y, lam, x):
+    """x (n,) ← PᵀL⁻ᵀS(y + Zλ): the other half, with efforts λ (m,) of the rows."""
+    active_start, active, offset, Z = half
+    both = np.empty(len(y))
+    for s in range(len(fronts.parent)):
+        low, k = active_start[s], active_start[s + 1] - active_start[s]
+        first, c = block * fronts.first[s], block * (fronts.first[s + 1] - fronts.first[s])
+        for p in range(c):
+            value, at = y[first + p], offset[s] + p * k
+            for j in range(k):
+                value += Z[at + j] * lam[active[low + j]]
+            both[first + p] = signs[first + p] * value
+    _up(blas, fronts, block, panels, both, x)
+
+
+@inner
+def _down(blas, fronts, block, panels, b, y):
+    """y ← L⁻¹Pb."""
+    below = np.empty(len(y))
     for node in range(len(fronts.order)):
         for i in range(block):
             y[block * node + i] = b[block * fronts.order[node] + i]
@@ -25,8 +67,12 @@ def solve_one(blas, fronts, block, panels, signs, b, x):
             for k in range(rows):
                 for i in range(block):
                     y[block * fronts.rows[start + k] + i] -= below[block * k + i]
-    for k in range(len(y)):
-        y[k] *= signs[k]
+
+
+@inner
+def _up(blas, fronts, block, panels, y, x):
+    """x ← PᵀL⁻ᵀy, y is overwritten."""
+    below = np.empty(len(y))
     for s in range(len(fronts.parent) - 1, -1, -1):
         first, c, start, rows, height = _shape(fronts, s, block)
         if rows > 0:
@@ -34,18 +80,8 @@ def solve_one(blas, fronts, block, panels, signs, b, x):
                 for i in range(block):
                     below[block * k + i] = y[block * fronts.rows[start + k] + i]
             under = pointer(panels, fronts.panel[s] + c)
-            dgemv(
-                blas,
-                TRANSPOSED,
-                height - c,
-                c,
-                -1.0,
-                under,
-                height,
-                pointer(below, 0),
-                1.0,
-                pointer(y, first),
-            )
+            dgemv(blas, TRANSPOSED, height - c, c, -1.0, under, height, pointer(below, 0), 1.0,
+                  pointer(y, first))  # fmt: skip
         dtrsv(blas, TRANSPOSED, c, pointer(panels, fronts.panel[s]), height, pointer(y, first))
     for node in range(len(fronts.order)):
         for i in range(block):

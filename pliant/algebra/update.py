@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.algebra.factor import Condensation, Factor, NotPositiveDefinite, Reals, Rows
+from pliant.algebra.factor import Condensation, Factor, Half, NotPositiveDefinite, Reals, Rows
 from pliant.algebra.rows import SparseRows
+from pliant.algebra.small import Negative, Symmetric, factorised
 
 
 class Updated(Factor):
@@ -27,7 +28,8 @@ class Updated(Factor):
         self.factor, self.symbolic, self.U = factor, factor.symbolic, U
         self.smallest_pivot_ratio = factor.smallest_pivot_ratio
         self._C_inverse, self._indefinite = C_inverse, indefinite
-        self._inner: Symmetric | None = None  # C⁻¹ + UA⁻¹Uᵀ, known with the first compliance
+        self._inner: Symmetric | Negative | None = None  # C⁻¹ + UA⁻¹Uᵀ, known with the first rows that are condensed
+        self._seen: tuple[Half, Any] | None = None  # those rows, and the places of U's among them
         self._negative = 0
 
     @property
@@ -43,69 +45,55 @@ class Updated(Factor):
 
     def solve(self, b: ArrayLike) -> Reals:
         """(A + UᵀCU)⁻¹ b for b (ndof,)."""
-        x = self.factor.solve(b)
-        return x - self.factor.solve(self.U.transpose_dot(self._closed().solve(self.U.dot(x))))
+        inner = self._closed()
+        assert self._seen is not None
+        (rows, mine), efforts = self._seen, np.zeros(len(self._seen[0].W))
+        found = rows.loaded(np.asarray(b, float))
+        efforts[mine] = -inner.solve(found.motion[mine])
+        return found.answer(efforts)
 
     def compliance(self, H: Rows) -> Reals:
         """W = H (A + UᵀCU)⁻¹ Hᵀ (m, m)."""
         H = self._rows(H)
-        W, m = (
-            self.factor.compliance(SparseRows(H.indptr, H.indices, H.data, H.shape).above(self.U)),
-            H.shape[0],
-        )
-        W = W[:m, :m] - W[:m, m:] @ self._closed(W[m:, m:]).solve(W[m:, :m])
-        return 0.5 * (W + W.T)
+        rows = SparseRows(H.indptr, H.indices, H.data, H.shape)
+        return self.condense(rows, np.zeros(H.shape[1])).W
 
     def condense(self, H: SparseRows, b: Reals, within: Any = None) -> Condensation:
-        """As that of any factor, with one solve for b and one for each answer: U takes part as rows of their own.
+        """As that of any factor; U takes part as rows of their own, unless they are among those of H.
 
         within (·,): the rows of H that are the first rows of U.
         """
-        m, within = H.shape[0], np.zeros(0, np.int64) if within is None else within
-        rest = np.arange(len(within), len(self._C_inverse))
-        both = H.above(self.U.take(rest)) if len(rest) else H
-        mine = np.concatenate([within, m + rest - len(within)])
-        W, x = self.factor.compliance(both), self.factor.solve(b)
-        inner, across, seen = self._closed(W[np.ix_(mine, mine)]), W[mine, :m], both.dot(x)
-        back = inner.solve(np.column_stack([across, seen[mine]]))
-        W_less = W[:m, :m] - across.T @ back[:, :m]
+        m, rest = H.shape[0], len(self._C_inverse) - (0 if within is None else len(within))
+        mine = m + np.arange(rest) if within is None else within
+        if rest and within is not None:
+            mine = np.concatenate([within, m + np.arange(rest)])
+        others = np.arange(len(mine) - rest, len(mine))
+        rows = self.factor.half(H.above(self.U.take(others)) if rest else H)
+        inner, plain = self._closed((rows, mine)), rows.loaded(b)
+        W, motion, back = inner.eliminated(rows.W, plain.motion, mine, m)
 
-        def response(lam: Reals, load: float = 0.0) -> Reals:
-            efforts = np.zeros(len(W))
-            efforts[:m] = lam
-            efforts[mine] -= back[:, :m] @ lam + load * back[:, m]
-            return self.factor.solve(both.transpose_dot(efforts))
+        def efforts(lam: Reals, load: float) -> Reals:
+            """Of all rows: what U answers to λ and to the load."""
+            found = np.zeros(len(rows.W))
+            found[:m] = lam
+            found[mine] -= back[:, :m] @ lam + load * back[:, m]
+            return found
 
-        motion = seen[:m] - across.T @ back[:, m]
-        return Condensation(0.5 * (W_less + W_less.T), motion, lambda lam: x + response(lam, 1.0), response)
+        return Condensation(
+            W,
+            motion,
+            lambda lam: plain.answer(efforts(lam, 1.0)),
+            lambda lam: plain.response(efforts(lam, 0.0)),
+        )
 
-    def _closed(self, W: Reals | None = None) -> Symmetric:
-        """C⁻¹ + W, with W = UA⁻¹Uᵀ if that is known."""
+    def _closed(self, seen: tuple[Half, Reals] | None = None) -> Symmetric | Negative:
+        """C⁻¹ + UA⁻¹Uᵀ; seen: rows of which U are those at the given places, if such are known."""
         if self._inner is None:
-            W, C_inverse = self.factor.compliance(self.U) if W is None else W, self._C_inverse
+            rows, mine = self._seen = seen or (self.factor.half(self.U), np.arange(len(self._C_inverse)))
+            self._inner, C_inverse = factorised(rows.W, mine, self._C_inverse), self._C_inverse
             diagonal = C_inverse.ndim == 1
-            self._inner = Symmetric(W + (np.diag(C_inverse) if diagonal else C_inverse))
             own = int((C_inverse > 0.0).sum()) if diagonal else Symmetric(C_inverse).positive
             self._negative = self.factor.negative + self._inner.positive - own
         if self._negative > 0 and not self._indefinite:
             raise NotPositiveDefinite(-1)
         return self._inner
-
-
-class Symmetric:
-    """A small symmetric matrix as L D Lᵀ, with pivots of one or two rows; `positive` counts its positive eigenvalues."""
-
-    def __init__(self, A: Reals) -> None:
-        from scipy.linalg.lapack import dsytrf  # type: ignore[attr-defined]  # slow to import
-
-        self._factors, self._pivots, info = dsytrf(A, lower=1) if len(A) else (A, np.zeros(0, int), 0)
-        if info > 0:
-            raise NotPositiveDefinite(-1, indefinite=True)
-        single = self._pivots > 0  # a pivot of two rows has an eigenvalue of either sign
-        self.positive = int((np.diagonal(self._factors)[single] > 0).sum() + (~single).sum() // 2)
-
-    def solve(self, b: Reals) -> Reals:
-        """A⁻¹ b for b (k,) or (k, m)."""
-        from scipy.linalg.lapack import dsytrs  # type: ignore[attr-defined]
-
-        return dsytrs(self._factors, self._pivots, b, lower=1)[0] if b.size else np.array(b)

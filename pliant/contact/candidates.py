@@ -1,75 +1,178 @@
-"""Gaps of contacts whose triangles are known beforehand: no search, a few candidates each."""
+"""Gaps of contacts whose triangles are known beforehand, and the modes they make: no search, a few candidates each, one pass."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
+from pliant.contact.modes import faded
 from pliant.contact.rules import FACING
 from pliant.contact.triangle import FACE, closest
+from pliant.contact.watch import moved
+
+
+class Candidates(NamedTuple):
+    """What contacts (n,) may be with, as rows of a list of positions: contact i of sample row[i] and radius [m] with the nearest of
+    triangles corner[ptr[i]:ptr[i+1]]. sample, opponent, margin (n,): see `Contacts`; point and corner_point are numbers in its `Stack`,
+    `samples` how many there are."""
+
+    row: np.ndarray
+    radius: np.ndarray
+    ptr: np.ndarray
+    corner: np.ndarray
+    corner_point: np.ndarray
+    sample: np.ndarray
+    opponent: np.ndarray
+    margin: np.ndarray
+    samples: int
+
+
+class Memory(NamedTuple):
+    """What is known of contacts (n,) from one look to the next, as most are far and most others stay over their triangle: what their gaps
+    are at least [m], the triangle that was nearest, and what the distances to all others are at least [m]; both plus the
+    way that points had gone altogether by then, `way` (1,) [m] by now."""
+
+    least: np.ndarray
+    last: np.ndarray
+    others: np.ndarray
+    way: np.ndarray
+
+    @classmethod
+    def of(cls, ptr: np.ndarray) -> Memory:
+        """Nothing is known of contacts with triangles ptr[i]:ptr[i+1]."""
+        n = len(ptr) - 1
+        return cls(np.full(n, -np.inf), ptr[:-1].copy(), np.full(n, -np.inf), np.zeros(1))
 
 
 @njit(cache=True, error_model="numpy")
-def measure(p, before, sample, radius, ptr, corner, reach, least, last, gap, normal, corners, weights):
-    """Fill gap (n,), normal (n, 3), corners and weights (n, 3) of contacts nearer than `reach`; gap = inf for the others.
+def looked(X, watch, memory, candidates, modes, obstacles, reach, fade):
+    """Modes with a contact nearer than `reach`, see `faded`, and the contacts that count in them, at positions X (·, 3).
 
-    Contact i is that of point sample[i] of p (P, 3) with the nearest of triangles corner[ptr[i]:ptr[i+1]] (points of p). Where
-    that is nearest at its rim, the way there must not lie in its plane: such triangles do not face the sample.
-    Kept from one call to the next: least (n,) [m], what the distances were at least when points were `before` (P, 3), as most
-    contacts are far and need no look while nothing moved far enough; last (n,), the triangle that was nearest.
+    obstacles: numbers, gaps and normals of contacts that are with no triangle. Returns mode, δ̂, (ptr, contact, share), their
+    mean positions (k, 3), (index, sample, opponent, gap, normal, position, margin) of the contacts and their stencil (ptr,
+    point, weight); a mode −1 if X is not finite.
     """
-    moved = 0.0
-    for i in range(len(p)):
-        x, y, z = p[i, 0] - before[i, 0], p[i, 1] - before[i, 1], p[i, 2] - before[i, 2]
-        moved = max(moved, x * x + y * y + z * z)
-        before[i, 0], before[i, 1], before[i, 2] = p[i, 0], p[i, 1], p[i, 2]
-    nearer = 2.0 * np.sqrt(moved) * (1.0 + 1e-9)  # both sides move
-    for i in range(len(sample)):
-        limit = reach + radius[sample[i]]
-        gap[i] = np.inf
-        least[i] -= nearer
-        if least[i] <= limit and ptr[i] < ptr[i + 1]:
-            _measure_one(
-                i, p, sample[i], ptr, corner, limit, 1e-9 * reach, last, gap, normal, corners, weights
-            )
-            least[i] = (
-                abs(gap[i]) if gap[i] < np.inf else _least(p, sample[i], ptr[i], ptr[i + 1], corner, limit)
-            )
-            gap[i] -= radius[sample[i]]
+    c = candidates
+    count = len(c.sample)
+    near, gap, triangle = np.empty(count, np.int64), np.empty(count), np.empty(count, np.int64)
+    normal, weights = np.empty((count, 3)), np.empty((count, 3))
+    n = _measure(X, watch, memory, c, reach, near, gap, triangle, normal, weights)
+    for k in range(len(obstacles[0])):
+        near[n], gap[n], triangle[n] = obstacles[0][k], obstacles[1][k], -1
+        for d in range(3):
+            normal[n, d] = obstacles[2][k, d]
+        n += 1
+    mode, least, live, ptr, contact, share = faded(*modes, near[: max(n, 0)], gap, reach, fade)
+    if n < 0:
+        mode = np.full(1, -1)
+    found, stencil = _gathered(X, c, live, near, gap, triangle, normal, weights)
+    position, mean = found[5], np.zeros((len(mode), 3))
+    for j in range(len(ptr) - 1):
+        for s in range(ptr[j], ptr[j + 1]):
+            for d in range(3):
+                mean[j, d] += share[s] * position[contact[s], d]
+    return mode, least, (ptr, contact, share), mean, found, stencil
 
 
 @njit(error_model="numpy")
-def _measure_one(i, p, s, ptr, corner, limit, tiny, last, gap, normal, corners, weights):
-    """Contact i, of point s; its gap is the distance, negative inside."""
-    x, y, z, best, found = p[s, 0], p[s, 1], p[s, 2], limit, last[i]
+def _gathered(X, c, live, near, gap, triangle, normal, weights):
+    """The contacts at places `live` of those near, and their stencil, as `looked` returns them."""
+    n, nnz = len(live), 0
+    for k in range(n):
+        nnz += 4 if triangle[live[k]] >= 0 else 1
+    opponent, sample = np.empty(n, np.int64), np.empty(n, np.int64)
+    gaps, margin, normals, position = np.empty(n), np.empty(n), np.empty((n, 3)), np.empty((n, 3))
+    index, ptr = np.empty(n, np.int64), np.zeros(n + 1, np.int64)
+    point, weight = np.empty(nnz, np.int64), np.empty(nnz)
+    e = 0
+    for k in range(n):
+        at = live[k]
+        i, t = near[at], triangle[at]
+        sample[k], opponent[k], gaps[k], margin[k] = c.sample[i], c.opponent[i], gap[at], c.margin[i]
+        index[k] = c.opponent[i] * c.samples + c.sample[i]
+        point[e], weight[e] = c.sample[i], 1.0
+        e += 1
+        for d in range(3):
+            normals[k, d], position[k, d] = normal[at, d], X[c.row[i], d]
+            if t >= 0:
+                point[e], weight[e] = c.corner_point[t, d], -weights[at, d]
+                e += 1
+        ptr[k + 1] = e
+    return (index, sample, opponent, gaps, normals, position, margin), (ptr, point, weight)
+
+
+@njit(error_model="numpy")
+def _measure(X, watch, memory, c, reach, near, gap, triangle, normal, weights):
+    """Fill in contacts nearer than `reach`: numbers, gaps, triangles, normals and weights; returns how many, −1 if X is not finite.
+
+    Where a triangle is nearest at its rim, the way there must not lie in its plane: such ones do not face the sample.
+    """
+    least, last, others, way = memory
+    nearer = 2.0 * moved(X, watch) * (1.0 + 1e-9)  # both sides move
+    if not nearer < np.inf:
+        watch.before[:], least[:], others[:], way[0] = 0.0, -np.inf, -np.inf, 0.0
+        return -1
+    way[0] += nearer
+    n = 0
+    for i in range(len(least)):
+        if least[i] - way[0] > reach or c.ptr[i] == c.ptr[i + 1]:
+            continue
+        limit = reach + c.radius[i]
+        distance = _measure_one(i, X, c, limit, 1e-9 * reach, memory, n, triangle, normal, weights)
+        if distance < np.inf:
+            near[n], gap[n] = i, distance - c.radius[i]
+            n += 1
+        else:
+            distance = _least(X, c.row[i], c.ptr[i], c.ptr[i + 1], c.corner, limit)
+        least[i] = abs(distance) - c.radius[i] + way[0]
+    return n
+
+
+@njit(error_model="numpy")
+def _measure_one(i, X, c, limit, tiny, memory, n, triangle, normal, weights):
+    """Distance of contact i, negative inside, inf from `limit` on; fills entry n."""
+    _, last, others, way = memory
+    s, first, best, found, rest, distance = c.row[i], c.ptr[i], limit, last[i], np.inf, np.inf
+    x, y, z = X[s, 0], X[s, 1], X[s, 2]
     # First that triangle which was nearest: the others need not be looked at where they are farther. Then all in their order, so
     # that which of several at the same distance wins depends on nothing else.
-    for n in range(ptr[i] - 1, ptr[i + 1]):
-        if n == ptr[i] and gap[i] < np.inf:
-            best, gap[i] = min(limit, (1.0 + 1e-9) * best + tiny), np.inf
-        t = n if n >= ptr[i] else last[i]
-        j, k, m = corner[t, 0], corner[t, 1], corner[t, 2]
-        ux, uy, uz = p[k, 0] - p[j, 0], p[k, 1] - p[j, 1], p[k, 2] - p[j, 2]
-        vx, vy, vz = p[m, 0] - p[j, 0], p[m, 1] - p[j, 1], p[m, 2] - p[j, 2]
-        wx, wy, wz = x - p[j, 0], y - p[j, 1], z - p[j, 2]
+    for o in range(first - 1, c.ptr[i + 1]):
+        if o == first and distance < np.inf:
+            best = (1.0 + 1e-9) * best + tiny
+            if best < others[i] - way[0]:
+                return distance
+            best, distance = min(limit, best), np.inf
+        t = o if o >= first else last[i]
+        j, k, m = c.corner[t, 0], c.corner[t, 1], c.corner[t, 2]
+        ux, uy, uz = X[k, 0] - X[j, 0], X[k, 1] - X[j, 1], X[k, 2] - X[j, 2]
+        vx, vy, vz = X[m, 0] - X[j, 0], X[m, 1] - X[j, 1], X[m, 2] - X[j, 2]
+        wx, wy, wz = x - X[j, 0], y - X[j, 1], z - X[j, 2]
         nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
         square, height = nx * nx + ny * ny + nz * nz, nx * wx + ny * wy + nz * wz
         if height * height >= best * best * square:  # also triangles without area
+            if square > 0.0 and o >= first:
+                rest = min(rest, abs(height) / np.sqrt(square))
             continue
-        a, b, c, feature = closest(x, y, z, p, j, k, m)
-        dx = x - a * p[j, 0] - b * p[k, 0] - c * p[m, 0]
-        dy = y - a * p[j, 1] - b * p[k, 1] - c * p[m, 1]
-        dz = z - a * p[j, 2] - b * p[k, 2] - c * p[m, 2]
+        a, b, e, feature = closest(x, y, z, X, j, k, m)
+        dx = x - a * X[j, 0] - b * X[k, 0] - e * X[m, 0]
+        dy = y - a * X[j, 1] - b * X[k, 1] - e * X[m, 1]
+        dz = z - a * X[j, 2] - b * X[k, 2] - e * X[m, 2]
         d, length = np.sqrt(dx * dx + dy * dy + dz * dz), np.sqrt(square)
         if d >= best or (feature != FACE and abs(height) < FACING * d * length):
+            rest = min(rest, d) if o >= first else rest
             continue
-        best, found, gap[i] = d, t, np.copysign(d, height)
+        if distance < np.inf:
+            rest = min(rest, best)
+        best, found, distance = d, t, np.copysign(d, height)
         if feature != FACE and d > tiny:
-            nx, ny, nz, length = dx, dy, dz, gap[i]
-        normal[i, 0], normal[i, 1], normal[i, 2] = nx / length, ny / length, nz / length
-        corners[i, 0], corners[i, 1], corners[i, 2] = j, k, m
-        weights[i, 0], weights[i, 1], weights[i, 2] = a, b, c
-    last[i] = found
+            nx, ny, nz, length = dx, dy, dz, distance
+        triangle[n] = t
+        normal[n, 0], normal[n, 1], normal[n, 2] = nx / length, ny / length, nz / length
+        weights[n, 0], weights[n, 1], weights[n, 2] = a, b, e
+    last[i], others[i] = found, rest + way[0]
+    return distance
 
 
 @njit(error_model="numpy")
@@ -95,35 +198,3 @@ def _apart(p, i, x, y, z):
     """Distance of point i from (x, y, z)."""
     u, v, w = p[i, 0] - x, p[i, 1] - y, p[i, 2] - z
     return np.sqrt(u * u + v * v + w * w)
-
-
-@njit(cache=True, error_model="numpy")
-def gathered(live, shares, soft, sample, opponent, margin, gap, normal, corners, weights, p, samples):
-    """The contacts `live` (n,), of which those below `soft` are with triangles: index, sample, opponent, gap, normal, position,
-    margin, and the stencil's ptr, point and weight; and the mean position (k, 3) of those that modes share."""
-    n, nnz = len(live), 0
-    for k in range(n):
-        nnz += 4 if live[k] < soft else 1
-    index, who, whom = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    gaps, off, normals, position = np.empty(n), np.empty(n), np.empty((n, 3)), np.empty((n, 3))
-    ptr, point, weight = np.zeros(n + 1, np.int64), np.empty(nnz, np.int64), np.empty(nnz)
-    e = 0
-    for k in range(n):
-        i, s = live[k], sample[live[k]]
-        index[k], who[k], whom[k] = opponent[i] * samples + s, s, opponent[i]
-        gaps[k], off[k] = gap[i], margin[i]
-        point[e], weight[e] = s, 1.0
-        e += 1
-        for c in range(3):
-            normals[k, c], position[k, c] = normal[i, c], p[s, c]
-            if i < soft:
-                point[e], weight[e] = corners[i, c], -weights[i, c]
-                e += 1
-        ptr[k + 1] = e
-    mode_ptr, contact, share = shares
-    mean = np.zeros((len(mode_ptr) - 1, 3))
-    for j in range(len(mean)):
-        for s in range(mode_ptr[j], mode_ptr[j + 1]):
-            for c in range(3):
-                mean[j, c] += share[s] * position[contact[s], c]
-    return index, who, whom, gaps, normals, position, off, ptr, point, weight, mean

@@ -226,12 +226,15 @@ class Detector:
 
     # Inside
 
-    def _positions(self, cloud: Any, q: np.ndarray) -> np.ndarray:
+    def _coordinates(self, q: np.ndarray) -> np.ndarray:
         if np.shape(q) != (self.robot.nq,):
             raise InputError(
                 "q", expected=f"the robot's {self.robot.nq} coordinates", got=f"shape {np.shape(q)}"
             )
-        p = cloud.positions(q)
+        return q
+
+    def _positions(self, cloud: Any, q: np.ndarray) -> np.ndarray:
+        p = cloud.positions(self._coordinates(q))
         if not np.isfinite(p).all():
             raise InputError("q", expected="finite coordinates", got="nan or inf")
         return p

@@ -148,40 +148,57 @@ class Modes(Contacts):
 
 
 @njit(cache=True, error_model="numpy")
-def faded(mode_ptr, contact, value, offset, gap, reach, fade):
-    """Modes with a contact nearer than `reach` (k,), their δ̂ (k,), the contacts (n,) that count in them, and their shares."""
-    modes, count = len(mode_ptr) - 1, len(gap)
-    used = np.full(count, -1)
-    mode, ptr, least = np.empty(modes, np.int64), np.zeros(modes + 1, np.int64), np.empty(modes)
-    entry, share = np.empty(len(contact), np.int64), np.empty(len(contact))
-    k, e = 0, 0
+def faded(ptr, mode, value, offset, near, gap, reach, fade):
+    """Modes with a contact nearer than `reach` (k,), their δ̂ (k,), the contacts (n,) that count in them, as places in `near`, and their
+    shares. Contact i has ψ = value[ptr[i]:ptr[i+1]] in modes mode[ptr[i]:ptr[i+1]]; those `near` have gaps `gap`."""
+    modes, entries = len(offset), 0
+    nearest, most, total = np.full(modes, np.inf), np.zeros(modes), np.zeros(modes)
+    first = np.zeros(modes + 1, np.int64)
+    for n in range(len(near)):
+        for s in range(ptr[near[n]], ptr[near[n] + 1]):
+            nearest[mode[s]] = min(nearest[mode[s]], gap[n])
+            entries += 1
+    part = np.empty(entries)
+    e = 0
+    for n in range(len(near)):
+        for s in range(ptr[near[n]], ptr[near[n] + 1]):
+            j = mode[s]
+            part[e] = value[s] * np.exp((nearest[j] - gap[n]) / fade) if nearest[j] < reach else 0.0
+            most[j] = max(most[j], part[e])
+            e += 1
+    e = 0
+    for n in range(len(near)):
+        for s in range(ptr[near[n]], ptr[near[n] + 1]):
+            j = mode[s]
+            if part[e] > NEGLIGIBLE * most[j]:
+                first[j + 1] += 1
+                total[j] += part[e]
+            else:
+                part[e] = 0.0
+            e += 1
+    found, least, shares = np.empty(modes, np.int64), np.empty(modes), np.zeros(modes + 1, np.int64)
+    k = 0
     for j in range(modes):
-        nearest, most, total, first = np.inf, 0.0, 0.0, e
-        for s in range(mode_ptr[j], mode_ptr[j + 1]):
-            nearest = min(nearest, gap[contact[s]])
-        if nearest >= reach:
-            continue
-        for s in range(mode_ptr[j], mode_ptr[j + 1]):
-            if gap[contact[s]] < np.inf:
-                most = max(most, value[s] * np.exp((nearest - gap[contact[s]]) / fade))
-        for s in range(mode_ptr[j], mode_ptr[j + 1]):
-            i = contact[s]
-            part = value[s] * np.exp((nearest - gap[i]) / fade) if gap[i] < np.inf else 0.0
-            if part > NEGLIGIBLE * most:
-                entry[e], share[e], used[i] = i, part, 0
-                total += part
-                e += 1
-        for s in range(first, e):
-            share[s] /= total
-        mode[k], least[k] = j, offset[j] + nearest - fade * np.log(total)
-        k += 1
-        ptr[k] = e
-    live = np.flatnonzero(used == 0)
-    for n in range(len(live)):
-        used[live[n]] = n
-    for s in range(e):
-        entry[s] = used[entry[s]]
-    return mode[:k].copy(), least[:k].copy(), live, ptr[: k + 1].copy(), entry[:e].copy(), share[:e].copy()
+        first[j + 1] += first[j]
+        if total[j] > 0.0:
+            found[k], least[k] = j, offset[j] + nearest[j] - fade * np.log(total[j])
+            k += 1
+            shares[k] = first[j + 1]
+    live, entry, share = np.empty(len(near), np.int64), np.empty(first[-1], np.int64), np.empty(first[-1])
+    count, e = 0, 0
+    for n in range(len(near)):
+        used = False
+        for s in range(ptr[near[n]], ptr[near[n] + 1]):
+            j = mode[s]
+            if part[e] > 0.0:
+                entry[first[j]], share[first[j]] = count, part[e] / total[j]
+                first[j] += 1
+                used = True
+            e += 1
+        if used:
+            live[count] = n
+            count += 1
+    return found[:k].copy(), least[:k].copy(), live[:count].copy(), shares[: k + 1].copy(), entry, share
 
 
 @njit(cache=True, error_model="numpy")

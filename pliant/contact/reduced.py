@@ -10,18 +10,21 @@ import numpy as np
 
 from pliant.algebra import SparseRows
 from pliant.contact.basis import ContactBasis
-from pliant.contact.candidates import gathered, measure
+from pliant.contact.candidates import Candidates, Memory, looked
 from pliant.contact.checks import frozen, frozen_view
 from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.detector import Detector
 from pliant.contact.gather import gather
 from pliant.contact.keeping import BESIDE
-from pliant.contact.modes import TINY, Modes, Shares, faded
+from pliant.contact.modes import TINY, Modes, Shares
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.softening import together
 from pliant.contact.stack import Stack
 from pliant.contact.turning import turning
 from pliant.errors import InputError
+
+
+NOTHING = frozen(np.zeros(0), int), frozen(np.zeros(0)), frozen(np.zeros((0, 3)))
 
 
 class ReducedDetector(Detector):
@@ -60,17 +63,21 @@ class ReducedDetector(Detector):
             corner[owner == body] = first + place.reshape(-1, 3)
             parts.append(robot.bodies[body].node_points(nodes))
             first += len(nodes)
-        self._points = Stack(robot, parts)
+        points = self._points = Stack(robot, parts)
         self._soft = int((basis.touched >= 0).sum())
-        # What `measure` keeps from one look to the next.
-        self._before, self._least = np.zeros((self._points.size, 3)), np.full(self._soft, -np.inf)
-        self._nearest = (np.cumsum(counts) - counts)[: self._soft]
-        self._ptr, self._corner = frozen(np.concatenate([[0], np.cumsum(counts)]), int), frozen(corner, int)
-        self._sample, self._slots_of = frozen(basis.sample[order], int), basis.slot[order]
-        mode, contact = np.nonzero(basis.modes[order].T)
-        self._mode_ptr = frozen(np.searchsorted(mode, np.arange(len(basis) + 1)), int)
-        self._mode_contact = frozen(contact, int)
-        self._mode_value = frozen(basis.modes[order].T[mode, contact])
+        ptr = frozen(np.concatenate([[0], np.cumsum(counts)])[: self._soft + 1], int)
+        sample, self._slots_of = frozen(basis.sample[order], int), basis.slot[order]
+        row, self._watch = points.rows, points.watch
+        radius, corner = self.cloud.radius[sample], corner[: ptr[-1]]
+        self._candidates = Candidates(
+            frozen(row[sample], int), frozen(radius), ptr, frozen(row[corner], int), frozen(corner, int), sample,
+            np.zeros(0, np.int64), np.zeros(0), self.cloud.size,
+        )  # fmt: skip
+        self._memory = Memory.of(ptr)
+        Psi = basis.modes[order]
+        contact, mode = np.nonzero(Psi)
+        begin = np.searchsorted(contact, np.arange(len(Psi) + 1))
+        self._modes = frozen(begin, int), frozen(mode, int), frozen(Psi[contact, mode]), basis.offset
         self._placed = True
 
     def _arrange(self) -> None:
@@ -78,33 +85,35 @@ class ReducedDetector(Detector):
         if not self._placed:
             return
         slot = {name: k for k, name in enumerate(self.basis.opponents)}
-        self._known = [
+        self._touchable = [
             (o, np.flatnonzero(self._slots_of == slot[o.name])) for o in self._present if o.name in slot
         ]
         self._unknown = [k for k, o in enumerate(self._present) if o.name not in slot]
         # By the detector's own slots: obstacles may have come in another order.
         own = [self._slots.get(name, -1) for name in self.basis.opponents]
-        self._opponent = frozen(np.array(own)[self._slots_of], int)
-        off = np.zeros(len(self._sample))
-        for obstacle, mine in self._known:
+        opponent, off = np.array(own)[self._slots_of], np.zeros(len(self._slots_of))
+        for obstacle, mine in self._touchable:
             off[mine] = 0.0 if obstacle.convex else self.margin
-        self._off = frozen(off)
+        self._candidates = self._candidates._replace(opponent=frozen(opponent, int), margin=frozen(off))
 
     # Detection
 
     def _detected(self, q: np.ndarray, limit: float) -> Contacts:
         """Modes at the robot's coordinates q with a contact nearer than `limit` [m], then contacts that no mode covers."""
-        p = self._positions(self, q)
-        gap, normal, corners, weights = self._measured(p, limit)
-        basis = self.basis
-        mode, least, live, *found = faded(
-            self._mode_ptr, self._mode_contact, self._mode_value, basis.offset, gap, limit, basis.fade
-        )
-        shares = Shares(*found)
-        inner, places = self._contacts(p, live, shares, gap, normal, corners, weights)
+        basis, points = self.basis, self._points
+        X = points.located(self._coordinates(q))
+        mode, least, found, places, of_each, stencil = looked(
+            X, self._watch, self._memory, self._candidates, self._modes, self._obstacles_near(X, limit), limit, basis.fade
+        )  # fmt: skip
+        if len(mode) and mode[0] < 0:
+            raise InputError("q", expected="finite coordinates", got="nan or inf")
+        shares, (index, sample, opponent, gap, normal, position, margin) = Shares(*found), of_each
+        tangents, none = np.zeros((len(index), 2, 3)), np.zeros(len(index))  # asked for by `bent` only
+        all_of = index, sample, opponent, gap, normal, position, tangents, none, margin
+        inner = Contacts(*all_of, Stencil(*stencil), points, super().size, self.opponents)
         if not self._unknown:
             return Modes.of(mode, least, self.size, inner, shares, basis.fade, places)
-        plain = self._plain(p, limit)
+        plain = self._plain(points.positions(q), limit)
         n = len(inner)
         ptr = np.concatenate([shares.ptr, shares.ptr[-1] + 1 + np.arange(len(plain))])
         contact = np.concatenate([shares.contact, n + np.arange(len(plain))])
@@ -114,36 +123,18 @@ class ReducedDetector(Detector):
         both = _joined(inner, plain)
         return Modes.of(index, gaps, self.size, both, Shares(ptr, contact, value), basis.fade)
 
-    def positions(self, q: np.ndarray) -> np.ndarray:
-        """Of all points that detection looks at: samples, then corners, (P, 3) [m]."""
-        return self._points.positions(q)
-
-    def _measured(self, p: np.ndarray, limit: float) -> tuple[np.ndarray, ...]:
-        """Gaps (n,) of the basis' contacts, inf if far; normals, corners and weights (n, 3), anything where far."""
-        n, soft = len(self._sample), self._soft
-        gap, normal = np.full(n, np.inf), np.empty((n, 3))
-        corners, weights = np.empty((n, 3), np.int64), np.empty((n, 3))
-        measure(
-            p, self._before, self._sample[:soft], self.cloud.radius, self._ptr, self._corner, limit, self._least,
-            self._nearest, gap, normal, corners, weights,
-        )  # fmt: skip
-        for obstacle, mine in self._known:
-            sample = self._sample[mine]
-            far = limit + self.margin + self._thickest
-            gap[mine], normal[mine] = obstacle.distance(p[sample], far)
-            gap[mine] -= self.cloud.radius[sample] + self._off[mine]
-            gap[mine[gap[mine] >= limit]] = np.inf
-        return gap, normal, corners, weights
-
-    def _contacts(self, p, live, shares, gap, normal, corners, weights) -> tuple[Contacts, np.ndarray]:
-        """The contacts `live` of the basis, and where modes are that share them (k, 3) [m]."""
-        index, sample, opponent, gaps, normals, position, margin, *stencil, places = gathered(
-            live, tuple(shares), self._soft, self._sample, self._opponent, self._off, gap, normal, corners, weights, p,
-            self.cloud.size,
-        )  # fmt: skip
-        tangents, none = np.zeros((len(live), 2, 3)), np.zeros(len(live))  # asked for by `bent` only
-        of_each = index, sample, opponent, gaps, normals, position, tangents, none, margin
-        return Contacts(*of_each, Stencil(*stencil), self._points, super().size, self.opponents), places
+    def _obstacles_near(self, X: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Numbers, gaps and normals of the basis' contacts with obstacles that are nearer than `limit` [m]."""
+        if not self._touchable:
+            return NOTHING
+        c, far, found = self._candidates, limit + self.margin + self._thickest, []
+        for obstacle, mine in self._touchable:
+            gap, normal = obstacle.distance(X[c.row[mine]], far)
+            gap = gap - c.radius[mine] - c.margin[mine]
+            found.append((mine[gap < limit], gap[gap < limit], normal[gap < limit]))
+        number, gap, normal = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        order = np.argsort(number)
+        return frozen(number[order], int), frozen(gap[order]), frozen(normal[order])
 
     def _plain(self, p: np.ndarray, limit: float) -> Contacts:
         """Contacts with obstacles that the basis does not know."""

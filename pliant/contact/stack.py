@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numba import njit
 
 from pliant.contact.checks import frozen, frozen_view
 from pliant.contact.memo import Memo
+from pliant.contact.watch import Watch
 from pliant.points import Points
 
 
@@ -26,6 +28,7 @@ class Stack:
         first = self._first = [robot.dq_spans[number[id(part.owner)]].start // 3 for part in parts]
         counts = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.ptr) for part in parts)])
         self.size, self.ndof = int(sum(len(part) for part in parts)), int(robot.ndof)
+        self._nq = int(robot.nq)
         self.ptr = np.cumsum(counts)
         self.block = np.concatenate([part.block + b for part, b in zip(parts, first)])
         self.weight = np.concatenate([part.weight for part in parts])
@@ -51,6 +54,29 @@ class Stack:
         if self._sums is not None:
             return sums_of(frozen_view(q), *self._sums)
         return np.concatenate([part.position(q[span]) for part, span in self._parts])
+
+    @cached_property
+    def _single(self) -> bool:
+        """Whether every point is a node of its body, so that q itself lists their positions."""
+        if self._sums is None or len(self._sums[1]) != self.size:
+            return False
+        return self._nq % 3 == 0 and not (self._sums[1] % 3).any() and bool((self._sums[2] == 1.0).all())
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """Row (P,) of each point in `located`."""
+        return self._sums[1] // 3 if self._single and self._sums is not None else np.arange(self.size)
+
+    def located(self, q: np.ndarray) -> np.ndarray:
+        """A list (·, 3) [m] with the positions of all points, and of others that are at hand."""
+        return frozen_view(q).reshape(-1, 3) if self._single else frozen_view(self.positions(q))
+
+    @cached_property
+    def watch(self) -> Watch:
+        """How far the points can have moved, from `located`."""
+        if not self._single:
+            return Watch.of_each(self.size)
+        return Watch.of_nodes([part for part, _ in self._parts], [span.start // 3 for _, span in self._parts])
 
     def _as_sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """ptr, place in the robot's q and weight of the nodes that points are sums of; None where bodies are reduced."""
