@@ -51,12 +51,12 @@ class Conditions:
         """With contacts below: their gaps ≥ imposed (n,), and if rows = 3n their slip along two tangents each."""
         n = len(imposed)
         none, free = np.zeros(rows), np.full(rows, np.inf)
-        low = np.concatenate([np.zeros(n), -free[n:]])
-        aim = np.concatenate([imposed, none[n:]])
-        more = (none.astype(bool), none, aim, none, low, free)
+        aim, low = imposed, none
+        if rows > n:
+            aim, low = np.concatenate([imposed, none[n:]]), np.concatenate([none[:n], -free[n:]])
+        more = (np.zeros(rows, bool), none, aim, none, low, free)
         mine = (self.given, self.effort, self.imposed, self.compliance, self.low, self.high)
-        joined = [np.concatenate(pair) for pair in zip(mine, more, strict=True)]
-        return Conditions(*joined, friction=friction)
+        return Conditions(*map(np.concatenate, zip(mine, more, strict=True)), friction=friction)
 
     @cached_property
     def solved(self) -> np.ndarray:

@@ -22,6 +22,7 @@ from pliant.contact import Contacts, Softening
 from pliant.hold import Hold
 from pliant.robot import Conditions, Robot
 from pliant.solvers import mcp
+from pliant.solvers.warm import confirmed
 
 STAGES = ("linearise", "factorise", "condense", "solve", "recover")
 
@@ -177,14 +178,20 @@ def solve(W: np.ndarray, delta_free: np.ndarray, conditions: Conditions, start: 
     rows = conditions.solved
     if not len(rows):
         return np.zeros(0)
-    system = W + np.diag(conditions.compliance[rows])
     gap, low, high = delta_free - conditions.imposed[rows], conditions.low[rows], conditions.high[rows]
-    if not conditions.friction.any():
-        return mcp(system, gap, low, high).effort
+    compliance, begin = conditions.compliance[rows], start[rows]
+    rough = conditions.friction.any()
+    if not rough:
+        effort, settled = confirmed(W, compliance, gap, low, high, begin)
+        if settled:
+            return effort
+    system = W + np.diag(compliance)
+    if not rough:
+        return mcp(system, gap, low, high, start=begin).effort
     from pliant.solvers import friction  # comes with many kernels
 
     others = len(rows) - 3 * len(conditions.friction)
-    return friction(system, gap, conditions.friction, low[:others], high[:others], start=start[rows]).effort
+    return friction(system, gap, conditions.friction, low[:others], high[:others], start=begin).effort
 
 
 def recover(

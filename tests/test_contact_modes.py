@@ -140,8 +140,9 @@ def test_contacts_that_seem_to_stay_open_are_left_out_of_no_solution(full, robot
         sim = Simulation(robot if reduced else full, damping=Rayleigh(mass=1.0, stiffness=0.005))
         return [sim.step(laws(force)) for force in (*np.linspace(0, 8, 12), 8, 8, *np.linspace(8, 0, 6))]
 
+    monkeypatch.setattr(settling, "FEW", 0)
     found = swing()
-    monkeypatch.setattr(settling, "_staying_open", lambda _, here: np.zeros(len(here.linear.delta), bool))
+    monkeypatch.setattr(settling, "_staying_open", lambda _, here: None)
     every = swing()
     assert (
         max(len(m.contact_force) for m in found) > 1 and max((m.contact_force > 0).sum() for m in found) > 0

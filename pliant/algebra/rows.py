@@ -43,9 +43,8 @@ class SparseRows(NamedTuple):
 
     def above(self, other: SparseRows) -> SparseRows:
         """These rows, then those of another."""
-        indptr = np.concatenate([self.indptr, self.indptr[-1] + other.indptr[1:]])
-        indices, data = np.concatenate([self.indices, other.indices]), np.concatenate([self.data, other.data])
-        return SparseRows(indptr, indices, data, (self.shape[0] + other.shape[0], self.shape[1]))
+        joined = _rows_above(*self[:3], *other[:3])
+        return SparseRows(*joined, (self.shape[0] + other.shape[0], self.shape[1]))
 
     def to_csr(self) -> sp.csr_array:
         """As a SciPy array."""
@@ -69,6 +68,15 @@ def _rows_transpose_dot(indptr, indices, data, lam, n):
             for k in range(indptr[i], indptr[i + 1]):
                 y[indices[k]] += data[k] * lam[i]
     return y
+
+
+@njit(cache=True, error_model="numpy")
+def _rows_above(indptr, indices, data, more_ptr, more_indices, more_data):
+    m, n, k = len(indptr) - 1, len(data), len(more_data)
+    ptr, index, value = np.empty(m + len(more_ptr), np.int64), np.empty(n + k, np.int64), np.empty(n + k)
+    ptr[: m + 1], index[:n], value[:n] = indptr, indices, data
+    ptr[m:], index[n:], value[n:] = n + more_ptr, more_indices, more_data
+    return ptr, index, value
 
 
 @njit(cache=True, error_model="numpy")

@@ -91,8 +91,10 @@ class Updated(Factor):
         if self._inner is None:
             rows, mine = self._seen = seen or (self.factor.half(self.U), np.arange(len(self._C_inverse)))
             self._inner, C_inverse = factorised(rows.W, mine, self._C_inverse), self._C_inverse
-            diagonal = C_inverse.ndim == 1
-            own = int((C_inverse > 0.0).sum()) if diagonal else Symmetric(C_inverse).positive
+            if isinstance(self._inner, Negative):  # so is C
+                own = 0
+            else:
+                own = int((C_inverse > 0.0).sum()) if C_inverse.ndim == 1 else Symmetric(C_inverse).positive
             self._negative = self.factor.negative + self._inner.positive - own
         if self._negative > 0 and not self._indefinite:
             raise NotPositiveDefinite(-1)

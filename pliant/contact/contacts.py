@@ -142,6 +142,8 @@ class Contacts:
         Friction goes along as a vector in space: the tangents may have turned.
         """
         n, m = len(self), len(previous)
+        if rows == n == m and (previous is self or np.array_equal(previous.index, self.index)):
+            return np.array(forces[:n])
         normal = self.carried(previous, forces[:m])
         if rows == n:
             return normal

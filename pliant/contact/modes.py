@@ -14,13 +14,14 @@ curvature:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from pliant.algebra import SparseRows
-from pliant.contact.checks import frozen_view
+from pliant.contact.checks import frozen, frozen_view
 from pliant.contact.contacts import Contacts, Stencil, each
 from pliant.contact.softening import Softening, together
 from pliant.contact.sums import stiffened_rows
@@ -80,13 +81,9 @@ class Modes(Contacts):
         position: np.ndarray | None = None,
     ) -> Modes:
         """Modes `index` (k,) of `size` with these gaps (k,) [m] and shares of the inner contacts, at their mean positions (k, 3)."""
-        k = len(index)
-        none = np.zeros(k, np.int64)
-        ahead = np.zeros((k, 3))
-        ahead[:, 0] = 1.0  # what stands for a direction where there is none: a force along it is its size
-        empty = Stencil(np.zeros(k + 1, np.int64), np.zeros(0, np.int64), np.zeros(0))
+        none, nothing, ahead, across, empty = blank(len(index))
         places = shares.mean(inner.position) if position is None else position
-        of_each = index, none, none, gap, ahead, places, np.zeros((k, 2, 3)), np.zeros(k), np.zeros(k)
+        of_each = index, none, none, gap, ahead, places, across, nothing, nothing
         return cls(*of_each, empty, inner.points, size, inner.names, inner, shares, fade)
 
     def rows(self, q: np.ndarray, weight: np.ndarray | None = None) -> SparseRows:
@@ -145,6 +142,15 @@ class Modes(Contacts):
         pair = np.column_stack([first, second]).ravel()
         sums = 2 * np.arange(len(first) + 1), pair, np.tile([1.0, -1.0], len(first))
         return self.inner.summed(q, sums), C_inverse
+
+
+@lru_cache(maxsize=256)
+def blank(k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Stencil]:
+    """What k modes have no own: integers and numbers (k,), directions (k, 3) and (k, 2, 3), and a stencil, that nobody changes."""
+    ahead = np.zeros((k, 3))
+    ahead[:, 0] = 1.0  # what stands for a direction where there is none: a force along it is its size
+    empty = Stencil(frozen(np.zeros(k + 1), int), frozen(np.zeros(0), int), frozen(np.zeros(0)))
+    return frozen(np.zeros(k), int), frozen(np.zeros(k)), frozen(ahead), frozen(np.zeros((k, 2, 3))), empty
 
 
 @njit(cache=True, error_model="numpy")

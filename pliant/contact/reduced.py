@@ -16,7 +16,7 @@ from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.detector import Detector
 from pliant.contact.gather import gather
 from pliant.contact.keeping import BESIDE
-from pliant.contact.modes import TINY, Modes, Shares
+from pliant.contact.modes import TINY, Modes, Shares, blank
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.softening import together
 from pliant.contact.stack import Stack
@@ -108,7 +108,7 @@ class ReducedDetector(Detector):
         if len(mode) and mode[0] < 0:
             raise InputError("q", expected="finite coordinates", got="nan or inf")
         shares, (index, sample, opponent, gap, normal, position, margin) = Shares(*found), of_each
-        tangents, none = np.zeros((len(index), 2, 3)), np.zeros(len(index))  # asked for by `bent` only
+        _, none, _, tangents, _ = blank(len(index))  # asked for by `bent` only
         all_of = index, sample, opponent, gap, normal, position, tangents, none, margin
         inner = Contacts(*all_of, Stencil(*stencil), points, super().size, self.opponents)
         if not self._unknown:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 from pliant.contact import Contacts
 from pliant.state import State
@@ -58,14 +59,14 @@ class Motion(State):
     def carried(self, contacts: Contacts, rows: int) -> np.ndarray:
         """The last forces of contacts found now, (rows,) [N]: n normal ones, and if rows = 3n those along the tangents."""
         n = len(contacts)
+        if rows == n:
+            return _along(contacts.index, contacts.normal, self.touching, self.push)
         force = np.zeros((n, 3))
         if n and len(self.touching):
             place = np.minimum(np.searchsorted(contacts.index, self.touching), n - 1)  # both ascend
             known = contacts.index[place] == self.touching
             force[place[known]] = self.push[known]
         normal = np.einsum("ki,ki->k", contacts.normal, force)
-        if rows == n:
-            return normal
         return np.concatenate([normal, np.einsum("kai,ki->ka", contacts.tangents, force).ravel()])
 
 
@@ -79,3 +80,15 @@ def pushes(contacts: Contacts | None, force: np.ndarray) -> tuple[np.ndarray, np
         vector = vector + np.einsum("kai,ka->ki", contacts.tangents, force[n:].reshape(n, 2))
     acting = force[:n] > 0.0
     return contacts.index[acting], vector[acting]
+
+
+@njit(cache=True, error_model="numpy")
+def _along(index, normal, touching, push):
+    """Forces (n,) along the normals of contacts `index`, from those that push, by index; both ascend."""
+    force, k = np.zeros(len(index)), 0
+    for i in range(len(index)):
+        while k < len(touching) and touching[k] < index[i]:
+            k += 1
+        if k < len(touching) and touching[k] == index[i]:
+            force[i] = normal[i, 0] * push[k, 0] + normal[i, 1] * push[k, 1] + normal[i, 2] * push[k, 2]
+    return force

@@ -106,6 +106,10 @@ class Beam(Numbered):
         pose = self._poses(q)[r]
         return pose[3:].reshape(3, 3) @ self.region_frame[r].T, pose[:3].copy()
 
+    def turned(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
+        """q ⊕ dq for what asks for the poses of regions only: the carried mesh stays behind."""
+        return self.assembly.turned(q, dq)
+
     def _poses(self, q: np.ndarray) -> np.ndarray:
         """t and R (m, 12) of the regions, a view of q."""
         return q[self.coordinates.pose : self.assembly.foretold].reshape(-1, 12)
