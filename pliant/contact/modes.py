@@ -119,15 +119,14 @@ class Modes(Contacts):
         mode's own row with −stiff. Modes for which there is no room at all see differences, see `_differing`.
         """
         P, s = self.points, self.inner.stencil
-        found, stiff, roomy, left, factor = stiffened_rows(
+        found, stiff, own, left, factor = stiffened_rows(
             K, tuple(self.shares), frozen_view(force), scale / self.fade, FAINT, tuple(s), self.inner.normal, P.arrays,
             P.keys, P.blocks, frozen_view(q),
         )  # fmt: skip
         self._known_rows(lambda: SparseRows(*found, (len(self), P.ndof)), q)
-        own = np.flatnonzero(roomy)
         rest = (self.inner.summed(q, each(left)), 1.0 / factor) if len(left) else None
         if np.count_nonzero(stiff) > len(own):
-            others = np.flatnonzero((stiff > 0.0) & ~roomy)
+            others = np.setdiff1d(np.flatnonzero(stiff), own)
             differing = self._differing(others, stiff, q, exact)
             if len(differing[1]):
                 rest = differing if rest is None else together(rest, differing)

@@ -84,7 +84,7 @@ def stiffened_rows(K, shares, force, scale, faint, stencil, normal, stack, keys,
     """Rows of modes as in `summed_rows`, shares = (ptr, contact, share) of contacts along their normals; and K += Σ stiff_j share hᵀh
     over their contacts for which it has room, stiff (k,) = scale · force where that is not faint and there are several contacts.
 
-    Returns indptr, indices and data of the rows; stiff; which modes (k,) there was some room for; and of these the contacts without
+    Returns indptr, indices and data of the rows; stiff; the modes there was some room for; and of these the contacts without
     room, with stiff_j share of each. K (nb, 3, 3) is the stored half: blocks with sorted keys row · blocks + column.
     """
     ptr, contact, share = shares
@@ -94,14 +94,17 @@ def stiffened_rows(K, shares, force, scale, faint, stencil, normal, stack, keys,
     for j in range(len(force)):
         if force[j] > faint * largest and ptr[j + 1] > ptr[j] + 1:
             stiff[j] = scale * force[j]
-    most = _most(contact, 1, stencil, stack)
+    most, longest = _most(contact, 1, stencil, stack), 0
+    for s in range(len(contact)):
+        longest = max(longest, _most(contact[s : s + 1], 1, stencil, stack))
     where, values, place, k = np.empty(most, np.int64), np.empty((most, 3)), np.full(blocks, -1), 0
     one_where, one_values, one_place = np.empty(most, np.int64), np.empty((most, 3)), np.full(blocks, -1)
     ends, end = np.zeros(len(ptr), np.int64), 0
-    roomy, left, count = np.zeros(len(stiff), np.bool_), np.empty(len(contact), np.int64), 0
-    factor = np.empty(len(contact))
+    roomy, left, count = np.empty(len(stiff), np.int64), np.empty(len(contact), np.int64), 0
+    factor, rooms = np.empty(len(contact)), 0
+    seats, seated, fits = np.empty((longest, longest), np.int64), np.zeros(0, np.int64), False
     for j in range(len(stiff)):
-        first, begin = k, count
+        first, begin, room = k, count, False
         for s in range(ptr[j], ptr[j + 1]):
             i, w, start = contact[s], share[s], end
             dx, dy, dz = normal[i, 0], normal[i, 1], normal[i, 2]
@@ -115,36 +118,55 @@ def stiffened_rows(K, shares, force, scale, faint, stencil, normal, stack, keys,
                 for c in range(3):
                     values[n, c] += w * one_values[e, c]
             if stiff[j] > 0.0:
-                if _add_square(K, stiff[j] * w, one_where[start:end], one_values[start:end], keys, blocks):
-                    roomy[j] = True
+                mine = one_where[start:end]
+                if not _same(mine, seated):  # neighbours hang on the same
+                    seated, fits = mine, _seated(keys, blocks, mine, seats)
+                if fits:
+                    _add_square(K, stiff[j] * w, mine, one_values[start:end], seats)
+                    room = True
                 else:
                     left[count], factor[count] = i, stiff[j] * w
                     count += 1
         ends[j + 1] = k
-        if not roomy[j]:
+        if room:
+            roomy[rooms] = j
+            rooms += 1
+        else:
             count = begin
-    return _laid_out(ends, where, values, k), stiff, roomy, left[:count].copy(), factor[:count].copy()
+    return _laid_out(ends, where, values, k), stiff, roomy[:rooms].copy(), left[:count].copy(), factor[:count].copy()
 
 
 @njit(error_model="numpy")
-def _add_square(K, factor, where, values, keys, blocks):
-    """K += factor hᵀh of one row; False, and nothing, if there is no room."""
-    n = len(where)
-    found = np.empty(n * n, np.int64)
-    for e in range(n):
-        for f in range(n):
+def _same(a, b):
+    if len(a) != len(b):
+        return False
+    for i in range(len(a)):
+        if a[i] != b[i]:
+            return False
+    return True
+
+
+@njit(error_model="numpy")
+def _seated(keys, blocks, where, seats):
+    """Fill seats[e, f] with K's block of where[e] and where[f], the former not below; False if K has no such block."""
+    for e in range(len(where)):
+        for f in range(len(where)):
             if where[e] >= where[f]:
-                found[n * e + f] = _place(keys, where[e] * blocks + where[f])
-                if found[n * e + f] < 0:
+                seats[e, f] = _place(keys, where[e] * blocks + where[f])
+                if seats[e, f] < 0:
                     return False
-    for e in range(n):
-        for f in range(n):
+    return True
+
+
+@njit(error_model="numpy")
+def _add_square(K, factor, where, values, seats):
+    """K += factor hᵀh of one row."""
+    for e in range(len(where)):
+        for f in range(len(where)):
             if where[e] >= where[f]:
-                block = K[found[n * e + f]]
                 for a in range(3):
                     for b in range(3):
-                        block[a, b] += factor * values[e, a] * values[f, b]
-    return True
+                        K[seats[e, f], a, b] += factor * values[e, a] * values[f, b]
 
 
 @njit(error_model="numpy")
