@@ -108,71 +108,65 @@ def _measure(X, watch, memory, c, reach, near, gap, triangle, normal, weights):
     """Fill in contacts nearer than `reach`: numbers, gaps, triangles, normals and weights; returns how many, −1 if X is not finite.
 
     Where a triangle is nearest at its rim, the way there must not lie in its plane: such ones do not face the sample.
+    One loop: calls of parts of it would take most of the time.
     """
     least, last, others, way = memory
     nearer = 2.0 * moved(X, watch) * (1.0 + 1e-9)  # both sides move
     if not nearer < np.inf:
         watch.before[:], least[:], others[:], way[0] = 0.0, -np.inf, -np.inf, 0.0
         return -1
+    row, radius, ptr, corner, tiny, n = c.row, c.radius, c.ptr, c.corner, 1e-9 * reach, 0
     way[0] += nearer
-    n = 0
+    gone = way[0]
     for i in range(len(least)):
-        if least[i] - way[0] > reach or c.ptr[i] == c.ptr[i + 1]:
+        if least[i] - gone > reach or ptr[i] == ptr[i + 1]:
             continue
-        limit = reach + c.radius[i]
-        distance = _measure_one(i, X, c, limit, 1e-9 * reach, memory, n, triangle, normal, weights)
+        s, first, limit = row[i], ptr[i], reach + radius[i]
+        x, y, z, best, found, rest, distance = X[s, 0], X[s, 1], X[s, 2], limit, last[i], np.inf, np.inf
+        # First that triangle which was nearest: the others need not be looked at where they are farther. Then all in their order,
+        # so that which of several at the same distance wins depends on nothing else.
+        for o in range(first - 1, ptr[i + 1]):
+            if o == first and distance < np.inf:
+                best = (1.0 + 1e-9) * best + tiny
+                if best < others[i] - gone:
+                    rest = others[i] - gone
+                    break
+                best, distance = min(limit, best), np.inf
+            t = o if o >= first else last[i]
+            j, k, m = corner[t, 0], corner[t, 1], corner[t, 2]
+            ux, uy, uz = X[k, 0] - X[j, 0], X[k, 1] - X[j, 1], X[k, 2] - X[j, 2]
+            vx, vy, vz = X[m, 0] - X[j, 0], X[m, 1] - X[j, 1], X[m, 2] - X[j, 2]
+            wx, wy, wz = x - X[j, 0], y - X[j, 1], z - X[j, 2]
+            nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+            square, height = nx * nx + ny * ny + nz * nz, nx * wx + ny * wy + nz * wz
+            if height * height >= best * best * square:  # also triangles without area
+                if square > 0.0 and o >= first:
+                    rest = min(rest, abs(height) / np.sqrt(square))
+                continue
+            a, b, e, feature = closest(x, y, z, X, j, k, m)
+            dx = x - a * X[j, 0] - b * X[k, 0] - e * X[m, 0]
+            dy = y - a * X[j, 1] - b * X[k, 1] - e * X[m, 1]
+            dz = z - a * X[j, 2] - b * X[k, 2] - e * X[m, 2]
+            d, length = np.sqrt(dx * dx + dy * dy + dz * dz), np.sqrt(square)
+            if d >= best or (feature != FACE and abs(height) < FACING * d * length):
+                rest = min(rest, d) if o >= first else rest
+                continue
+            if distance < np.inf:
+                rest = min(rest, best)
+            best, found, distance = d, t, np.copysign(d, height)
+            if feature != FACE and d > tiny:
+                nx, ny, nz, length = dx, dy, dz, distance
+            triangle[n] = t
+            normal[n, 0], normal[n, 1], normal[n, 2] = nx / length, ny / length, nz / length
+            weights[n, 0], weights[n, 1], weights[n, 2] = a, b, e
+        last[i], others[i] = found, rest + gone
         if distance < np.inf:
-            near[n], gap[n] = i, distance - c.radius[i]
+            near[n], gap[n] = i, distance - radius[i]
             n += 1
         else:
-            distance = _least(X, c.row[i], c.ptr[i], c.ptr[i + 1], c.corner, limit)
-        least[i] = abs(distance) - c.radius[i] + way[0]
+            distance = _least(X, s, first, ptr[i + 1], corner, limit)
+        least[i] = abs(distance) - radius[i] + gone
     return n
-
-
-@njit(error_model="numpy")
-def _measure_one(i, X, c, limit, tiny, memory, n, triangle, normal, weights):
-    """Distance of contact i, negative inside, inf from `limit` on; fills entry n."""
-    _, last, others, way = memory
-    s, first, best, found, rest, distance = c.row[i], c.ptr[i], limit, last[i], np.inf, np.inf
-    x, y, z = X[s, 0], X[s, 1], X[s, 2]
-    # First that triangle which was nearest: the others need not be looked at where they are farther. Then all in their order, so
-    # that which of several at the same distance wins depends on nothing else.
-    for o in range(first - 1, c.ptr[i + 1]):
-        if o == first and distance < np.inf:
-            best = (1.0 + 1e-9) * best + tiny
-            if best < others[i] - way[0]:
-                return distance
-            best, distance = min(limit, best), np.inf
-        t = o if o >= first else last[i]
-        j, k, m = c.corner[t, 0], c.corner[t, 1], c.corner[t, 2]
-        ux, uy, uz = X[k, 0] - X[j, 0], X[k, 1] - X[j, 1], X[k, 2] - X[j, 2]
-        vx, vy, vz = X[m, 0] - X[j, 0], X[m, 1] - X[j, 1], X[m, 2] - X[j, 2]
-        wx, wy, wz = x - X[j, 0], y - X[j, 1], z - X[j, 2]
-        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-        square, height = nx * nx + ny * ny + nz * nz, nx * wx + ny * wy + nz * wz
-        if height * height >= best * best * square:  # also triangles without area
-            if square > 0.0 and o >= first:
-                rest = min(rest, abs(height) / np.sqrt(square))
-            continue
-        a, b, e, feature = closest(x, y, z, X, j, k, m)
-        dx = x - a * X[j, 0] - b * X[k, 0] - e * X[m, 0]
-        dy = y - a * X[j, 1] - b * X[k, 1] - e * X[m, 1]
-        dz = z - a * X[j, 2] - b * X[k, 2] - e * X[m, 2]
-        d, length = np.sqrt(dx * dx + dy * dy + dz * dz), np.sqrt(square)
-        if d >= best or (feature != FACE and abs(height) < FACING * d * length):
-            rest = min(rest, d) if o >= first else rest
-            continue
-        if distance < np.inf:
-            rest = min(rest, best)
-        best, found, distance = d, t, np.copysign(d, height)
-        if feature != FACE and d > tiny:
-            nx, ny, nz, length = dx, dy, dz, distance
-        triangle[n] = t
-        normal[n, 0], normal[n, 1], normal[n, 2] = nx / length, ny / length, nz / length
-        weights[n, 0], weights[n, 1], weights[n, 2] = a, b, e
-    last[i], others[i] = found, rest + way[0]
-    return distance
 
 
 @njit(error_model="numpy")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -13,6 +13,17 @@ from pliant.contact.checks import frozen, frozen_view
 from pliant.contact.memo import Memo
 from pliant.contact.watch import Watch
 from pliant.points import Points
+
+
+class Held(NamedTuple):
+    """Points that hang on one rigid region, in few numbers: region (P,), −1 for others, and arm a (P, 3) [m]; of the regions their
+    translation block of dq, the rotation being the next, where R stands in q, and the axes Q (·, 3, 3)."""
+
+    region: np.ndarray
+    arm: np.ndarray
+    block: np.ndarray
+    turn: np.ndarray
+    frame: np.ndarray
 
 
 class Stack:
@@ -38,7 +49,8 @@ class Stack:
         self._known, self._sums = Memo(), self._as_sums()
         self.turn = np.concatenate([_turn(part, span.start) for part, span in self._parts])
         self.still = _unturned(self._stacked(robot.rest.q), self.turn, robot.rest.q)
-        self.arrays = self.ptr, self.block, self.plain, self.weight, self.still, self.turn
+        self.held = self._held(robot)
+        self.arrays = self.ptr, self.block, self.plain, self.weight, self.still, self.turn, *self.held
         self.blocks = int(robot.ndof) // 3
         self.keys = robot.pattern.rows * self.blocks + robot.pattern.cols
         self.hinged = np.concatenate([_hinged(part) for part in parts])  # (P,) points that hang on a rotation
@@ -89,6 +101,22 @@ class Stack:
             frozen(place, int),
             frozen(np.concatenate([p.node_weight for p, _ in self._parts])),
         )
+
+    def _held(self, robot: Any) -> Held:
+        """Which points hang on one region that nothing locks, see `Held`."""
+        free = np.concatenate([np.asarray(body.free) for body in robot.bodies]).reshape(-1, 3).all(axis=1)
+        mine = np.flatnonzero(np.diff(self.ptr) == 2)
+        first, second = self.ptr[mine], self.ptr[mine] + 1
+        good = (self.turn[second] >= 0) & (self.turn[first] < 0) & (self.block[second] == self.block[first] + 1)
+        good &= free[self.block[first]] & free[self.block[second]] & (np.abs(self.weight[first] - 1.0) < 1e-12)
+        mine, first, second = mine[good], first[good], second[good]
+        blocks, one, number = np.unique(self.block[first], return_index=True, return_inverse=True)
+        region, arm = np.full(self.size, -1), np.zeros((self.size, 3))
+        region[mine] = number
+        turns = self.still[second]  # −[a]ₓ
+        arm[mine] = np.stack([turns[:, 1, 2], turns[:, 2, 0], turns[:, 0, 1]], axis=1)
+        frame, turn = self.still[first[one]], self.turn[second[one]]
+        return Held(frozen(region, int), frozen(arm), frozen(blocks, int), frozen(turn, int), frozen(frame))
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
         """∂p/∂dq on the support, (entries, 3, 3); constant unless points hang on rigid regions."""

@@ -7,56 +7,74 @@ from numba import njit
 
 
 @njit(error_model="numpy")
-def _add_row(first, k, i, dx, dy, dz, stencil, stack, q, place, where, values):
-    """Add the motion of contact i along (dx, dy, dz) to a row that starts at entry `first` and ends at k; returns its new end.
+def _rows(ptr, item, share, stencil, direction, per, stack, blocks, q):
+    """Row j is Σ share · row of item over ptr[j]:ptr[j+1]: the ends of rows (in entries); entry n is block where[n] of dq with values[n] (3,).
 
-    Entry n is block where[n] of dq with values[n] (3,); place[block] is the entry of a block if it is not below `first`.
+    Item i is contact i // per, along direction[i] (·, 3). One loop: calls of parts of it would take most of the time.
     """
     stencil_ptr, point, stencil_weight = stencil
-    point_ptr, block, plain, weight, still, turn = stack
-    for e in range(stencil_ptr[i], stencil_ptr[i + 1]):
-        w = stencil_weight[e]
-        gx, gy, gz = w * dx, w * dy, w * dz
-        for b in range(point_ptr[point[e]], point_ptr[point[e] + 1]):
-            n = place[block[b]]
-            if n < first:
-                n = place[block[b]] = k
-                where[n], values[n, 0], values[n, 1], values[n, 2] = block[b], 0.0, 0.0, 0.0
-                k += 1
-            if plain[b]:
-                values[n, 0] += weight[b] * gx
-                values[n, 1] += weight[b] * gy
-                values[n, 2] += weight[b] * gz
-                continue
-            x, y, z, o = gx, gy, gz, turn[b]
-            if o >= 0:
-                x = q[o] * gx + q[o + 3] * gy + q[o + 6] * gz
-                y = q[o + 1] * gx + q[o + 4] * gy + q[o + 7] * gz
-                z = q[o + 2] * gx + q[o + 5] * gy + q[o + 8] * gz
-            for c in range(3):
-                values[n, c] += x * still[b, 0, c] + y * still[b, 1, c] + z * still[b, 2, c]
-    return k
-
-
-@njit(error_model="numpy")
-def _most(item, per, stencil, stack):
-    """How many entries the rows of these items can have."""
-    stencil_ptr, point, point_ptr, most = stencil[0], stencil[1], stack[0], 0
+    point_ptr, block, plain, weight, still, turn, region, arm, held_block, held_turn, frame = stack
+    most = 0
     for s in range(len(item)):
         i = item[s] // per
         for e in range(stencil_ptr[i], stencil_ptr[i + 1]):
             most += point_ptr[point[e] + 1] - point_ptr[point[e]]
-    return most
+    ends, where, values = np.zeros(len(ptr), np.int64), np.empty(most, np.int64), np.empty((most, 3))
+    place, k, first = np.full(blocks, -1), 0, 0
+    for j in range(len(ptr) - 1):
+        first = k
+        for s in range(ptr[j], ptr[j + 1]):
+            d, i = item[s], item[s] // per
+            for e in range(stencil_ptr[i], stencil_ptr[i + 1]):
+                w, p = share[s] * stencil_weight[e], point[e]
+                gx, gy, gz, r = w * direction[d, 0], w * direction[d, 1], w * direction[d, 2], region[p]
+                if r >= 0:  # on one rigid region: Qᵀg on its translation, a × Rᵀg on its rotation
+                    for b in range(held_block[r], held_block[r] + 2):
+                        if place[b] < first:
+                            place[b] = k
+                            where[k], values[k, 0], values[k, 1], values[k, 2] = b, 0.0, 0.0, 0.0
+                            k += 1
+                    m, n, o = place[held_block[r]], place[held_block[r] + 1], held_turn[r]
+                    for c in range(3):
+                        values[m, c] += frame[r, 0, c] * gx + frame[r, 1, c] * gy + frame[r, 2, c] * gz
+                    x = q[o] * gx + q[o + 3] * gy + q[o + 6] * gz
+                    y = q[o + 1] * gx + q[o + 4] * gy + q[o + 7] * gz
+                    z = q[o + 2] * gx + q[o + 5] * gy + q[o + 8] * gz
+                    values[n, 0] += arm[p, 1] * z - arm[p, 2] * y
+                    values[n, 1] += arm[p, 2] * x - arm[p, 0] * z
+                    values[n, 2] += arm[p, 0] * y - arm[p, 1] * x
+                    continue
+                for b in range(point_ptr[p], point_ptr[p + 1]):
+                    n = place[block[b]]
+                    if n < first:
+                        n = place[block[b]] = k
+                        where[n], values[n, 0], values[n, 1], values[n, 2] = block[b], 0.0, 0.0, 0.0
+                        k += 1
+                    if plain[b]:
+                        values[n, 0] += weight[b] * gx
+                        values[n, 1] += weight[b] * gy
+                        values[n, 2] += weight[b] * gz
+                        continue
+                    x, y, z, o = gx, gy, gz, turn[b]
+                    if o >= 0:
+                        x = q[o] * gx + q[o + 3] * gy + q[o + 6] * gz
+                        y = q[o + 1] * gx + q[o + 4] * gy + q[o + 7] * gz
+                        z = q[o + 2] * gx + q[o + 5] * gy + q[o + 8] * gz
+                    for c in range(3):
+                        values[n, c] += x * still[b, 0, c] + y * still[b, 1, c] + z * still[b, 2, c]
+        ends[j + 1] = k
+    return ends, where, values
 
 
 @njit(error_model="numpy")
-def _laid_out(indptr, where, values, k):
-    """Compressed rows from the ends of rows (in entries) and k entries: indptr, indices, data."""
+def _laid_out(ends, where, values):
+    """Compressed rows from the ends of rows and their entries: indptr, indices, data."""
+    k = ends[-1]
     indices, data = np.empty(3 * k, np.int64), np.empty(3 * k)
     for n in range(k):
         for c in range(3):
             indices[3 * n + c], data[3 * n + c] = 3 * where[n] + c, values[n, c]
-    return 3 * indptr, indices, data
+    return 3 * ends, indices, data
 
 
 @njit(cache=True, error_model="numpy")
@@ -66,17 +84,7 @@ def summed_rows(sums, stencil, direction, per, stack, blocks, q):
     Item i is contact i // per, along direction[i] (·, 3). `stencil` and `stack` are the arrays of a `Stencil` and of a `Stack`.
     """
     ptr, item, share = sums
-    most = _most(item, per, stencil, stack)
-    ends, where, values = np.zeros(len(ptr), np.int64), np.empty(most, np.int64), np.empty((most, 3))
-    place, k = np.full(blocks, -1), 0
-    for j in range(len(ptr) - 1):
-        first = k
-        for s in range(ptr[j], ptr[j + 1]):
-            w, i = share[s], item[s]
-            dx, dy, dz = w * direction[i, 0], w * direction[i, 1], w * direction[i, 2]
-            k = _add_row(first, k, i // per, dx, dy, dz, stencil, stack, q, place, where, values)
-        ends[j + 1] = k
-    return _laid_out(ends, where, values, k)
+    return _laid_out(*_rows(ptr, item, share, stencil, direction, per, stack, blocks, q))
 
 
 @njit(cache=True, error_model="numpy")
@@ -94,79 +102,97 @@ def stiffened_rows(K, shares, force, scale, faint, stencil, normal, stack, keys,
     for j in range(len(force)):
         if force[j] > faint * largest and ptr[j + 1] > ptr[j] + 1:
             stiff[j] = scale * force[j]
-    most, longest = _most(contact, 1, stencil, stack), 0
-    for s in range(len(contact)):
-        longest = max(longest, _most(contact[s : s + 1], 1, stencil, stack))
-    where, values, place, k = np.empty(most, np.int64), np.empty((most, 3)), np.full(blocks, -1), 0
-    one_where, one_values, one_place = np.empty(most, np.int64), np.empty((most, 3)), np.full(blocks, -1)
-    ends, end = np.zeros(len(ptr), np.int64), 0
-    roomy, left, count = np.empty(len(stiff), np.int64), np.empty(len(contact), np.int64), 0
-    factor, rooms = np.empty(len(contact)), 0
-    seats, seated, fits = np.empty((longest, longest), np.int64), np.zeros(0, np.int64), False
-    for j in range(len(stiff)):
-        first, begin, room = k, count, False
+    each, ones = np.arange(len(contact) + 1), np.ones(len(contact))
+    ends, where, values = _rows(each, contact, ones, stencil, normal, 1, stack, blocks, q)
+    rows = _merged(ptr, share, ends, where, values, blocks)
+    roomy, left, factor = _squares(K, ptr, contact, share, stiff, ends, where, values, keys, blocks)
+    return _laid_out(*rows), stiff, roomy, left, factor
+
+
+@njit(error_model="numpy")
+def _merged(ptr, share, ends, where, values, blocks):
+    """Rows Σ share · row s over ptr[j]:ptr[j+1], from and as those of `_rows`."""
+    place, k = np.full(blocks, -1), 0
+    sums, block, value = np.zeros(len(ptr), np.int64), np.empty(ends[-1], np.int64), np.empty((ends[-1], 3))
+    for j in range(len(ptr) - 1):
+        first = k
         for s in range(ptr[j], ptr[j + 1]):
-            i, w, start = contact[s], share[s], end
-            dx, dy, dz = normal[i, 0], normal[i, 1], normal[i, 2]
-            end = _add_row(start, end, i, dx, dy, dz, stencil, stack, q, one_place, one_where, one_values)
-            for e in range(start, end):
-                n = place[one_where[e]]
+            for e in range(ends[s], ends[s + 1]):
+                n = place[where[e]]
                 if n < first:
-                    n = place[one_where[e]] = k
-                    where[n], values[n, 0], values[n, 1], values[n, 2] = one_where[e], 0.0, 0.0, 0.0
+                    n = place[where[e]] = k
+                    block[n], value[n, 0], value[n, 1], value[n, 2] = where[e], 0.0, 0.0, 0.0
                     k += 1
                 for c in range(3):
-                    values[n, c] += w * one_values[e, c]
-            if stiff[j] > 0.0:
-                mine = one_where[start:end]
-                if not _same(mine, seated):  # neighbours hang on the same
-                    seated, fits = mine, _seated(keys, blocks, mine, seats)
-                if fits:
-                    _add_square(K, stiff[j] * w, mine, one_values[start:end], seats)
-                    room = True
-                else:
-                    left[count], factor[count] = i, stiff[j] * w
-                    count += 1
-        ends[j + 1] = k
+                    value[n, c] += share[s] * values[e, c]
+        sums[j + 1] = k
+    return sums, block, value
+
+
+@njit(error_model="numpy")
+def _squares(K, ptr, contact, share, stiff, ends, where, values, keys, blocks):
+    """K += Σ stiff_j share_s hᵀh of rows s; modes with room for some (·,), and of these the contacts without, with stiff_j share_s."""
+    longest = 0
+    for s in range(len(contact)):
+        longest = max(longest, ends[s + 1] - ends[s])
+    seats, seated, fits = np.empty((longest, longest), np.int64), -1, False
+    roomy, left, factor = np.empty(len(stiff), np.int64), np.empty(len(contact), np.int64), np.empty(len(contact))
+    rooms, count = 0, 0
+    for j in range(len(stiff)):
+        begin, room = count, False
+        if stiff[j] == 0.0:
+            continue
+        for s in range(ptr[j], ptr[j + 1]):
+            if seated < 0 or not _alike(where, ends, s, seated):  # neighbours hang on the same
+                seated, fits = s, _seated(keys, blocks, where, ends[s], ends[s + 1], seats)
+            if fits:
+                _add_square(K, stiff[j] * share[s], where, values, ends[s], ends[s + 1], seats)
+                room = True
+            else:
+                left[count], factor[count] = contact[s], stiff[j] * share[s]
+                count += 1
         if room:
             roomy[rooms] = j
             rooms += 1
         else:
             count = begin
-    return _laid_out(ends, where, values, k), stiff, roomy[:rooms].copy(), left[:count].copy(), factor[:count].copy()
+    return roomy[:rooms].copy(), left[:count].copy(), factor[:count].copy()
 
 
 @njit(error_model="numpy")
-def _same(a, b):
-    if len(a) != len(b):
+def _alike(where, ends, s, t):
+    """Whether rows s and t are on the same blocks."""
+    n = ends[s + 1] - ends[s]
+    if n != ends[t + 1] - ends[t]:
         return False
-    for i in range(len(a)):
-        if a[i] != b[i]:
+    for e in range(n):
+        if where[ends[s] + e] != where[ends[t] + e]:
             return False
     return True
 
 
 @njit(error_model="numpy")
-def _seated(keys, blocks, where, seats):
-    """Fill seats[e, f] with K's block of where[e] and where[f], the former not below; False if K has no such block."""
-    for e in range(len(where)):
-        for f in range(len(where)):
+def _seated(keys, blocks, where, begin, end, seats):
+    """Fill seats[e, f] with K's block of entries e and f, the former's not below; False if K has no such block."""
+    for e in range(begin, end):
+        for f in range(begin, end):
             if where[e] >= where[f]:
-                seats[e, f] = _place(keys, where[e] * blocks + where[f])
-                if seats[e, f] < 0:
+                seats[e - begin, f - begin] = _place(keys, where[e] * blocks + where[f])
+                if seats[e - begin, f - begin] < 0:
                     return False
     return True
 
 
 @njit(error_model="numpy")
-def _add_square(K, factor, where, values, seats):
+def _add_square(K, factor, where, values, begin, end, seats):
     """K += factor hᵀh of one row."""
-    for e in range(len(where)):
-        for f in range(len(where)):
+    for e in range(begin, end):
+        for f in range(begin, end):
             if where[e] >= where[f]:
+                seat = seats[e - begin, f - begin]
                 for a in range(3):
                     for b in range(3):
-                        K[seats[e, f], a, b] += factor * values[e, a] * values[f, b]
+                        K[seat, a, b] += factor * values[e, a] * values[f, b]
 
 
 @njit(error_model="numpy")

@@ -32,13 +32,12 @@ class Watch(NamedTuple):
         groups: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
         for part, start in zip(parts, first, strict=True):
             point, node, weight = part.terms
-            order = np.lexsort((node, point))
-            begins = np.flatnonzero(np.diff(point[order], prepend=-1))
-            for mine in np.split(order, begins[1:]):
-                rows = start + node[mine]
-                known = groups.get(rows.tobytes())
-                size = np.abs(weight[mine])
-                groups[rows.tobytes()] = rows, size if known is None else np.maximum(known[1], size)
+            pairs, number = np.unique(np.column_stack([point, node]), axis=0, return_inverse=True)
+            size, rows = np.abs(np.bincount(number.ravel(), weight)), start + pairs[:, 1]
+            for mine in np.split(np.arange(len(pairs)), np.flatnonzero(np.diff(pairs[:, 0])) + 1):
+                key = rows[mine].tobytes()
+                known = groups[key][1] if key in groups else 0.0
+                groups[key] = rows[mine], np.maximum(size[mine], known)
         rows, weights = zip(*groups.values(), strict=True)
         ptr = np.cumsum([0, *(len(r) for r in rows)])
         return cls._of(ptr, np.concatenate(rows), np.concatenate(weights))
