@@ -95,10 +95,15 @@ def _paths(fronts, block, start, columns, m):
     visited = np.zeros((count, m), np.bool_)
     active_start = np.zeros(count + 1, np.int64)
     for row in range(m):
+        last = -1
         for k in range(start[row], start[row + 1]):
             if columns[k] < 0 or columns[k] >= block * len(fronts.place):
                 return np.empty(0, np.int64), np.empty(0, np.int64)
-            s = fronts.front_of[fronts.place[columns[k] // block]]
+            node = columns[k] // block
+            if node == last:  # rows come in blocks
+                continue
+            last = node
+            s = fronts.front_of[fronts.place[node]]
             while s >= 0 and not visited[s, row]:
                 visited[s, row] = True
                 active_start[s + 1] += 1
@@ -118,20 +123,23 @@ def _paths(fronts, block, start, columns, m):
 def _scatter(fronts, block, start, columns, values, active_start, active, offset, Z):
     """Z ← P Hᵀ, duplicates summed."""
     for row in range(len(start) - 1):
+        last, at, width = -1, 0, 0
         for k in range(start[row], start[row + 1]):
-            node = fronts.place[columns[k] // block]
-            s = fronts.front_of[node]
-            low, high = active_start[s], active_start[s + 1] - 1
-            width = high + 1 - low
-            position = low
-            while low < high:  # bisect for the slot of this row
-                middle = (low + high) // 2
-                if active[middle] < row:
-                    low = middle + 1
-                else:
-                    high = middle
-            scalar = block * (node - fronts.first[s]) + columns[k] % block
-            Z[offset[s] + scalar * width + low - position] += values[k]
+            if columns[k] // block != last:
+                last = columns[k] // block
+                node = fronts.place[last]
+                s = fronts.front_of[node]
+                low, high = active_start[s], active_start[s + 1] - 1
+                width = high + 1 - low
+                at = offset[s] + block * (node - fronts.first[s]) * width - low
+                while low < high:  # bisect for the slot of this row
+                    middle = (low + high) // 2
+                    if active[middle] < row:
+                        low = middle + 1
+                    else:
+                        high = middle
+                at += low
+            Z[at + columns[k] % block * width] += values[k]
 
 
 @inner

@@ -80,6 +80,11 @@ class Factor(ABC):
     smallest_pivot_ratio: float
 
     @property
+    def plain(self) -> Factor:
+        """That of A without a change of low rank."""
+        return self
+
+    @property
     @abstractmethod
     def pivot_ratios(self) -> Reals:
         """(ndof,) |pivot| / |diagonal entry|, at most 1, by scalar row: tiny where a loose motion was met."""

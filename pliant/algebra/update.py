@@ -39,6 +39,11 @@ class Updated(Factor):
         return self._negative
 
     @property
+    def plain(self) -> Factor:
+        """That of A alone."""
+        return self.factor
+
+    @property
     def pivot_ratios(self) -> Reals:
         """Of A."""
         return self.factor.pivot_ratios

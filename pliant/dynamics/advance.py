@@ -169,7 +169,7 @@ def _conclude(
         size = len(contacts) * (3 if contacts.friction.any() else 1)
         force = contacts.carried_forces(found.contacts, found.lam[rows:], size)
     left, scale = imbalance(model, task, there, damped, found)
-    decrement = float(np.abs(robot.reach * found.factor.solve(left)).max(initial=0.0))
+    decrement = float(np.abs(robot.reach * found.factor.plain.solve(left)).max(initial=0.0))
     asked_once = model.iterations == 1
     status = "converged" if decrement <= model.tolerance else "linearised" if asked_once else "not converged"
     violated = violation(model, task.conditions, ahead.delta, motion.effort, contacts, force)

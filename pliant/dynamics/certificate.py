@@ -18,7 +18,8 @@ from pliant.step import Linear
 class StepCertificate(Certificate):
     """How far a step may be trusted.
 
-    `decrement` [m] is how far the end of the step is from what the scheme asks for (one more correction, estimated);
+    `decrement` [m] is how far the end of the step is from what the scheme asks for (one more correction, estimated, with the
+    curvature of contacts only as far as K has room for it: they hold);
     `residual` the imbalance of forces there, relative to them. status: "converged" if the decrement is below the tolerance,
     "linearised" if it is not but only one linearisation was asked for.
     """
