@@ -10,7 +10,12 @@ import numpy as np
 
 def _read_only(array: Any) -> np.ndarray:
     """A copy that nobody can change, or the array itself if it is such a one."""
-    if isinstance(array, np.ndarray) and array.dtype == float and array.flags.owndata and not array.flags.writeable:
+    if (
+        isinstance(array, np.ndarray)
+        and array.dtype == float
+        and array.flags.owndata
+        and not array.flags.writeable
+    ):
         return array
     out = np.array(array, float)
     out.setflags(write=False)

@@ -73,3 +73,31 @@ def test_rows_are_condensed_and_answered(seed, size, shared):
     rows = factor.condense(H, b)
     close(rows.answer(lam), np.linalg.solve(A, b + h.T @ lam))
     close(rows.answer(0.0 * lam), np.linalg.solve(A, b))
+
+
+@given(st.integers(0, 10_000), st.floats(0.05, 2.0))
+def test_softer_rows_are_told_apart_from_buckling(seed, size):
+    """A − Σ stiff hᵀh with rows among those condensed: against dense algebra where it is positive definite, refused where not."""
+    A, U, _, factor, rng = changed(seed, 1.0)
+    u = U.to_csr().toarray()
+    soft = np.diagonal(u @ np.linalg.solve(A, u.T))
+    stiff = size * rng.uniform(0.2, 1.0, len(u)) / np.where(soft > 0, soft, 1.0)
+    full = A - u.T @ np.diag(stiff) @ u
+    least = np.linalg.eigvalsh(full).min()
+    if abs(least) < 1e-6 * np.abs(A).max():
+        return
+    others = sparse_rows(len(A), rng, m=3)
+    H = U.above(SparseRows(others.indptr, others.indices, others.data, others.shape))
+    softer, b = Updated(factor, U, -1.0 / stiff), rng.normal(size=len(A))
+    if least < 0:
+        with pytest.raises(NotPositiveDefinite):
+            softer.condense(H, b, np.arange(len(u)))
+        return
+    rows, h, lam = softer.condense(H, b, np.arange(len(u))), H.to_csr().toarray(), rng.normal(size=H.shape[0])
+    close = lambda a, b: np.testing.assert_allclose(a, b, atol=1e-12 * np.linalg.cond(full) * np.abs(b).max())
+    close(rows.W, h @ np.linalg.solve(full, h.T))
+    close(rows.motion, h @ np.linalg.solve(full, b))
+    close(rows.answer(lam), np.linalg.solve(full, b + h.T @ lam))
+    close(softer.solve(b), np.linalg.solve(full, b))
+    close(softer.plain.solve(b), np.linalg.solve(A, b))
+    assert softer.negative == 0

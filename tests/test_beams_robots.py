@@ -11,6 +11,8 @@ from test_beams_common import SOFT, fishbone, node
 import pliant as pl
 from pliant.bodies import Beam, Circle, Hinge, Prismatic, Rigid
 from pliant.contact import Detector, Samples
+from pliant.dynamics import Rayleigh
+from pliant.dynamics.inertia import Inertia
 from pliant.mesh.lines import line
 from pliant.robots.rod import branch_path, fork, rod
 
@@ -215,3 +217,14 @@ def test_the_rod_enters_both_branches(inserted, side, within):
     assert gaps.min() > -2e-4  # nothing sticks through the wall
     mirror = inserted[-side]
     np.testing.assert_allclose(out.displacement["tip"], mirror.displacement["tip"] * [1, -1, 1], atol=2e-4)
+
+
+def test_mass_asks_for_poses_only():
+    """M where a step leads, without carrying the rod's mesh along."""
+    robot = steered(bar(fixed=0))
+    q, inertia = robot.rest.q, Inertia(robot, [Rayleigh()])
+    dq = 0.1 * np.random.default_rng(0).normal(size=robot.ndof) * robot.body.free
+    pose, there = inertia.pose(q, dq), robot.retract(q, dq)
+    np.testing.assert_allclose(inertia.mass(pose), inertia.mass(there), rtol=1e-12, atol=1e-15)
+    np.testing.assert_array_equal(robot.positions(pose), robot.positions(q))
+    assert np.abs(robot.positions(there) - robot.positions(q)).max() > 0.01

@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numba import njit
 
 import pliant as pl
 from pliant import reduction
+from pliant.contact.checks import frozen_view
 from pliant.contact.modes import Modes
 from pliant.contact.reduced import ReducedDetector
+from pliant.contact.watch import Watch, moved
 from pliant.dynamics import Rayleigh, Simulation, settling
 from pliant.dynamics.inertia import _product
 from pliant.reduction import plans
@@ -150,3 +153,31 @@ def test_contacts_that_seem_to_stay_open_are_left_out_of_no_solution(full, robot
     for one, other in zip(found, every, strict=True):
         np.testing.assert_allclose(one.q, other.q, atol=1e-8 * full.length)
         np.testing.assert_allclose(one.contact_force, other.contact_force, atol=1e-4)
+
+
+def test_nothing_moves_farther_than_what_is_watched(robot, bent):
+    """Of points on rigid ribs by a few nodes each, of points on their own by themselves."""
+    points, rng = robot.surroundings.detector(robot)._points, np.random.default_rng(2)
+    assert len(points.watch.row) < points.size / 2
+    here = bent.q
+    for watch in (points.watch, Watch.of_each(points.size)):
+        by_node = watch is points.watch
+        place = points.located if by_node else lambda q: frozen_view(points.positions(q))
+        farthest(place(here), watch)
+        assert farthest(place(here), watch) == 0.0
+        before = points.positions(here)
+        for size in (1e-6, 1e-3, 0.1):
+            dq = size * rng.normal(size=robot.ndof) * robot.body.free
+            there = robot.retract(here, dq)
+            way = np.linalg.norm(points.positions(there) - before, axis=1).max()
+            bound = farthest(place(there), watch)
+            assert way <= bound * (1 + 1e-9) <= 6 * way
+            farthest(place(here), watch)
+    lost = np.array(here)
+    lost[3 * points.watch.row[5]] = np.nan
+    assert not np.isfinite(farthest(points.located(lost), points.watch))
+
+
+@njit
+def farthest(X, watch):
+    return moved(X, watch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -12,9 +13,14 @@ from hypothesis import strategies as st
 from pliant.errors import InputError
 from pliant.solvers import Solution, lcp, mcp
 from pliant.solvers.active_set import STALLED
+from pliant.solvers.warm import confirmed
 
 quick = settings(deadline=None, max_examples=120, derandomize=True)
 TOLERANCE = 1e-10
+
+
+class Effort(NamedTuple):
+    effort: np.ndarray
 
 
 def semidefinite(rng, m):
@@ -256,3 +262,38 @@ def test_rows_that_touch_nothing_do_not_hide_the_others():
         np.testing.assert_allclose(found.effort, [100.0, 0.0], rtol=1e-12)
         assert found.certificate.status == "solved"
     assert lcp(np.diag([1.0, 0.0]), np.array([-1.0, -1.0])).certificate.status != "solved"
+
+
+# From a good guess
+
+
+@quick
+@given(st.integers(1, 20), st.integers(0, 2**32 - 1), st.booleans())
+def test_what_a_guess_confirms_is_the_solution(m, seed, right):
+    """From the solution itself always, from anything else if at all; springs are part of the matrix."""
+    rng = np.random.default_rng(seed)
+    A, compliance = rng.normal(size=(m, m)), np.where(rng.random(m) < 0.3, rng.random(m), 0.0)
+    W, (lo, hi) = A @ A.T + 0.1 * np.eye(m), bounds(rng, m)
+    q, lam = solvable(rng, W + np.diag(compliance), lo, hi)
+    start = mcp(W + np.diag(compliance), q, lo, hi).effort if right else lam + rng.normal(size=m)
+    effort, settled = confirmed(W, compliance, q, lo, hi, start)
+    if settled:
+        assert residual(W + np.diag(compliance), q, lo, hi, Effort(effort)) <= TOLERANCE
+        assert np.all((effort >= lo) & (effort <= hi))
+    degenerate = np.isclose(start, lo, atol=1e-9) | np.isclose(start, hi, atol=1e-9)
+    assert settled or not right or degenerate.any()
+
+
+def test_a_guess_with_other_rows_is_not_confirmed():
+    """Two contacts of which the first one holds both; dependent rows are left to others."""
+    W, q, none, more = (
+        np.array([[2.0, 1.0], [1.0, 1.0]]),
+        np.array([-1.0, -0.4]),
+        np.zeros(2),
+        np.full(2, np.inf),
+    )
+    effort, settled = confirmed(W, none, q, none, more, np.array([1.0, 0.0]))
+    assert settled and effort == pytest.approx([0.5, 0.0])
+    for start in ([0.0, 1.0], [1.0, 1.0], [0.0, 0.0]):
+        assert not confirmed(W, none, q, none, more, np.array(start))[1]
+    assert not confirmed(np.ones((2, 2)), none, q, none, more, np.ones(2))[1]

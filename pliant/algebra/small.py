@@ -1,7 +1,7 @@
 """Small dense symmetric matrices, factorised: the inner matrix of a change of low rank, and what its rows take from others.
 
-    [W  Yᵀ] [λ]        W' = W − Yᵀ A⁻¹ Y,      d' = d − Yᵀ A⁻¹ e,      back = A⁻¹ [Y e]
-    [Y  A ] [μ]
+[W  Yᵀ] [λ]        W' = W − Yᵀ A⁻¹ Y,      d' = d − Yᵀ A⁻¹ e,      back = A⁻¹ [Y e]
+[Y  A ] [μ]
 """
 
 from __future__ import annotations

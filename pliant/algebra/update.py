@@ -28,7 +28,9 @@ class Updated(Factor):
         self.factor, self.symbolic, self.U = factor, factor.symbolic, U
         self.smallest_pivot_ratio = factor.smallest_pivot_ratio
         self._C_inverse, self._indefinite = C_inverse, indefinite
-        self._inner: Symmetric | Negative | None = None  # C⁻¹ + UA⁻¹Uᵀ, known with the first rows that are condensed
+        self._inner: Symmetric | Negative | None = (
+            None  # C⁻¹ + UA⁻¹Uᵀ, known with the first rows that are condensed
+        )
         self._seen: tuple[Half, Any] | None = None  # those rows, and the places of U's among them
         self._negative = 0
 

@@ -23,7 +23,6 @@ from pliant.contact.stack import Stack
 from pliant.contact.turning import turning
 from pliant.errors import InputError
 
-
 NOTHING = frozen(np.zeros(0), int), frozen(np.zeros(0)), frozen(np.zeros((0, 3)))
 
 

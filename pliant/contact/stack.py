@@ -107,8 +107,12 @@ class Stack:
         free = np.concatenate([np.asarray(body.free) for body in robot.bodies]).reshape(-1, 3).all(axis=1)
         mine = np.flatnonzero(np.diff(self.ptr) == 2)
         first, second = self.ptr[mine], self.ptr[mine] + 1
-        good = (self.turn[second] >= 0) & (self.turn[first] < 0) & (self.block[second] == self.block[first] + 1)
-        good &= free[self.block[first]] & free[self.block[second]] & (np.abs(self.weight[first] - 1.0) < 1e-12)
+        good = (
+            (self.turn[second] >= 0) & (self.turn[first] < 0) & (self.block[second] == self.block[first] + 1)
+        )
+        good &= (
+            free[self.block[first]] & free[self.block[second]] & (np.abs(self.weight[first] - 1.0) < 1e-12)
+        )
         mine, first, second = mine[good], first[good], second[good]
         blocks, one, number = np.unique(self.block[first], return_index=True, return_inverse=True)
         region, arm = np.full(self.size, -1), np.zeros((self.size, 3))

@@ -136,7 +136,11 @@ def _squares(K, ptr, contact, share, stiff, ends, where, values, keys, blocks):
     for s in range(len(contact)):
         longest = max(longest, ends[s + 1] - ends[s])
     seats, seated, fits = np.empty((longest, longest), np.int64), -1, False
-    roomy, left, factor = np.empty(len(stiff), np.int64), np.empty(len(contact), np.int64), np.empty(len(contact))
+    roomy, left, factor = (
+        np.empty(len(stiff), np.int64),
+        np.empty(len(contact), np.int64),
+        np.empty(len(contact)),
+    )
     rooms, count = 0, 0
     for j in range(len(stiff)):
         begin, room = count, False
@@ -162,13 +166,10 @@ def _squares(K, ptr, contact, share, stiff, ends, where, values, keys, blocks):
 @njit(error_model="numpy")
 def _alike(where, ends, s, t):
     """Whether rows s and t are on the same blocks."""
-    n = ends[s + 1] - ends[s]
-    if n != ends[t + 1] - ends[t]:
-        return False
-    for e in range(n):
-        if where[ends[s] + e] != where[ends[t] + e]:
-            return False
-    return True
+    n, same = ends[s + 1] - ends[s], ends[s + 1] - ends[s] == ends[t + 1] - ends[t]
+    for e in range(n if same else 0):
+        same = same and where[ends[s] + e] == where[ends[t] + e]
+    return same
 
 
 @njit(error_model="numpy")

@@ -51,7 +51,7 @@ class Watch(NamedTuple):
 def moved(X, watch):
     """The farthest [m] that a watched point can have moved since the last call, in positions X (·, 3); NaN or inf if it is nowhere."""
     ptr, row, weight, before = watch
-    most = 0.0
+    most, total = 0.0, 0.0
     for g in range(len(ptr) - 1):
         bound, a, b, c = 0.0, 0.0, 0.0, 0.0
         for k in range(ptr[g], ptr[g + 1]):
@@ -63,5 +63,5 @@ def moved(X, watch):
             else:
                 x, y, z, factor = x - a, y - b, z - c, weight[k]
             bound += factor * np.sqrt(x * x + y * y + z * z)
-        most = bound if not bound <= most else most  # also NaN
-    return most
+        most, total = max(most, bound), total + bound
+    return most if total < np.inf else total
