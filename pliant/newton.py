@@ -118,7 +118,7 @@ def newton(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Workspa
             move = step(problem.robot, view.linear, view.conditions, work, view.lam, problem.hold)
         except NotPositiveDefinite:
             return now
-        decrement = float(np.abs(problem.robot.reach * move.dq).max(initial=0.0))
+        decrement = problem.robot.farthest(move.dq)
         now = replace(now, iterations=k)
         now, view = _advance(problem, now, view, move.dq, move.lam, scale, work)
         if view is None:
@@ -169,7 +169,7 @@ def _advance(problem, now, view, dq, lam, scale, work) -> tuple[Iterate, View | 
     """The step, shortened while it inverts elements or blows the residual up."""
     robot, rows = problem.robot, len(now.lam)
     before = _merit(view, scale)
-    longest = float(np.abs(robot.reach * dq).max(initial=0.0))
+    longest = robot.farthest(dq)
     fraction = min(1.0, view.longest / longest) if longest > 0 else 1.0
     candidate, trial = now, None
     for _ in range(MAX_HALVINGS):

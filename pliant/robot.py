@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike
 
 from pliant.algebra import Pattern, analyse
@@ -195,6 +196,10 @@ class Robot:
             out[span.start + (turning[:, None] + np.arange(3)).ravel()] = 0.5 * self.length
         return out
 
+    def farthest(self, dq: np.ndarray) -> float:
+        """How far [m] a motion dq (ndof,) takes the robot where it moves most, about."""
+        return _farthest(self.reach, dq)
+
     def split(self, values: np.ndarray) -> dict[str, np.ndarray]:
         """A vector over all scalar rows as one array per row name."""
         return {name: values[span] for name, span in self.spans.items()}
@@ -295,3 +300,14 @@ class Robot:
 def _check_law(name: str, law: Any) -> None:
     if not isinstance(law, Law):
         raise InputError(f"law of {name!r}", expected="a law such as Known(effort=…)", got=repr(law))
+
+
+@njit(cache=True, error_model="numpy")
+def _farthest(reach, dq):
+    far = 0.0
+    for i in range(len(dq)):
+        part = abs(reach[i] * dq[i])
+        if np.isnan(part):
+            return part
+        far = max(far, part)
+    return far

@@ -102,7 +102,7 @@ def _rough(model: Model, conditions: Conditions, step: float, found: Arrival) ->
     then, certificate = found.motion, found.certificate
     if model.scheme.conserves:
         return len(then.touching) > 0 or bool((one_sided(conditions) & (then.effort != 0.0)).any())
-    way = step * float(np.abs(model.robot.reach * then.v).max(initial=0.0))
+    way = step * model.robot.farthest(then.v)
     return model.scheme.predicts and (
         certificate.shift > 0 or certificate.decrement > max(ROUGH * way, model.tolerance)
     )
@@ -169,7 +169,7 @@ def _conclude(
         size = len(contacts) * (3 if contacts.friction.any() else 1)
         force = contacts.carried_forces(found.contacts, found.lam[rows:], size)
     left, scale = imbalance(model, task, there, damped, found)
-    decrement = float(np.abs(robot.reach * found.factor.plain.solve(left)).max(initial=0.0))
+    decrement = robot.farthest(found.factor.plain.solve(left))
     asked_once = model.iterations == 1
     status = "converged" if decrement <= model.tolerance else "linearised" if asked_once else "not converged"
     violated = violation(model, task.conditions, ahead.delta, motion.effort, contacts, force)

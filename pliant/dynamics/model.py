@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -50,10 +51,15 @@ class Model:
         return found
 
     def _look(self, q: np.ndarray, v: np.ndarray, step: float, falling: bool) -> Contacts:
-        motion = step * float(np.abs(self.robot.reach * v).max(initial=0.0))
-        fall = step * step * float(np.linalg.norm(self.robot.gravity)) if falling else 0.0
+        motion = step * self.robot.farthest(v)
+        fall = step * step * self._weight if falling else 0.0
         found = self.detector.detect(q, self.detector.reach(motion + fall))
         return self._closing(found, q, step * v)
+
+    @cached_property
+    def _weight(self) -> float:
+        """|gravity| [m/s²]."""
+        return float(np.linalg.norm(self.robot.gravity))
 
     def _closing(self, found: Contacts, q: np.ndarray, dq: np.ndarray) -> Contacts:
         """Without pairs of the robot's own bodies that are far apart and do not come nearer: there may be very many."""

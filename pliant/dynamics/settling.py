@@ -38,7 +38,7 @@ def settle(model: Model, task: Task, here: Moving, guess: np.ndarray, work: Work
     pushing = lam.copy()
     pushing[: len(task.now.effort)] = 0.0
     push = here.linear.H.transpose_dot(pushing) + here.extra
-    motion = float(np.abs(model.robot.reach * u).max(initial=0.0))
+    motion = model.robot.farthest(u)
     return Found(q, v, lam, here.contacts, push, factor, motion, shift)
 
 

@@ -215,7 +215,7 @@ class Model:
 
     def _longest(self, dq: np.ndarray) -> float:
         """How far a motion dq takes the point that moves most [m]."""
-        return float(np.abs(self.robot.reach * dq).max(initial=0.0))
+        return self.robot.farthest(dq)
 
     # Tangents, from the best to the last resort.
 

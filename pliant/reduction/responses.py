@@ -31,7 +31,7 @@ def responses(
             unit = np.zeros(robot.bundle.rows)
             unit[row] = 1.0
             dq = factor.solve(linear.H.transpose_dot(unit))
-            far = float(np.abs(robot.reach * dq).max(initial=0.0))
+            far = robot.farthest(dq)
             if far > 0:
                 dq *= stride * robot.length / far
             out.append(robot.retract(state.q, dq) - state.q)

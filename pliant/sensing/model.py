@@ -261,7 +261,7 @@ class Model:
             return factor, linear, shift
 
     def _longest(self, dq: np.ndarray) -> float:
-        return float(np.abs(self.robot.reach * dq).max(initial=0.0))
+        return self.robot.farthest(dq)
 
 
 def _along(interaction: Interaction) -> np.ndarray:
