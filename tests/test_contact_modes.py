@@ -13,7 +13,7 @@ from pliant import reduction
 from pliant.contact.checks import frozen_view
 from pliant.contact.modes import Modes
 from pliant.contact.reduced import ReducedDetector
-from pliant.contact.watch import Watch, moved
+from pliant.contact.watch import Watch, watched
 from pliant.dynamics import Rayleigh, Simulation, settling
 from pliant.dynamics.inertia import _product
 from pliant.reduction import plans
@@ -155,29 +155,59 @@ def test_contacts_that_seem_to_stay_open_are_left_out_of_no_solution(full, robot
         np.testing.assert_allclose(one.contact_force, other.contact_force, atol=1e-4)
 
 
-def test_nothing_moves_farther_than_what_is_watched(robot, bent):
-    """Of points on rigid ribs by a few nodes each, of points on their own by themselves."""
-    points, rng = robot.surroundings.detector(robot)._points, np.random.default_rng(2)
-    assert len(points.watch.row) < points.size / 2
-    here = bent.q
-    for watch in (points.watch, Watch.of_each(points.size)):
-        by_node = watch is points.watch
-        place = points.located if by_node else lambda q: frozen_view(points.positions(q))
-        farthest(place(here), watch)
-        assert farthest(place(here), watch) == 0.0
-        before = points.positions(here)
+def test_nothing_comes_nearer_than_what_is_watched(robot, bent):
+    """Ribs in each other's frame, points on their own in space; a motion of the whole robot brings nothing nearer."""
+    detector, rng = robot.surroundings.detector(robot), np.random.default_rng(2)
+    points, c = detector._points, detector._candidates
+    alone = Alone(points)
+    for one in (points, alone):
+        watch = Watch.over(one, c.sample, c.ptr, c.corner_point)
+        assert (watch.of > 0).mean() > 0.5 if one is points else not watch.of.any()
+        gone(watch, one, bent.q)
+        before = watch.way.copy()
+        gone(watch, one, bent.q)
+        np.testing.assert_allclose(watch.way, before, atol=1e-15)
         for size in (1e-6, 1e-3, 0.1):
-            dq = size * rng.normal(size=robot.ndof) * robot.body.free
-            there = robot.retract(here, dq)
-            way = np.linalg.norm(points.positions(there) - before, axis=1).max()
-            bound = farthest(place(there), watch)
-            assert way <= bound * (1 + 1e-9) <= 6 * way
-            farthest(place(here), watch)
-    lost = np.array(here)
-    lost[3 * points.watch.row[5]] = np.nan
-    assert not np.isfinite(farthest(points.located(lost), points.watch))
+            there = robot.retract(bent.q, size * rng.normal(size=robot.ndof) * robot.body.free)
+            x, y = points.positions(bent.q), points.positions(there)
+            before = watch.way.copy()
+            gone(watch, one, there)
+            way = (watch.way - before)[watch.of]
+            for i in range(0, len(c.sample), 7):
+                far = lambda p, i=i: np.linalg.norm(
+                    p[c.sample[i]] - p[c.corner_point[c.ptr[i] : c.ptr[i + 1]]], axis=2
+                )
+                assert np.abs(far(y) - far(x)).max() <= way[i] * (1 + 1e-9)
+            gone(watch, one, bent.q)
+
+
+def test_a_robot_that_swings_as_a_whole_brings_nothing_nearer(robot, bent):
+    detector = robot.surroundings.detector(robot)
+    watch, points, body = detector._watch, detector._points, robot.body
+    gone(watch, points, bent.q)
+    before = watch.way.copy()
+    turned = np.array(bent.q)
+    R = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    poses = turned[body.coordinates.pose : body.assembly.foretold].reshape(-1, 12)
+    poses[:, :3], poses[:, 3:] = poses[:, :3] @ R.T, (R @ poses[:, 3:].reshape(-1, 3, 3)).reshape(-1, 9)
+    gone(watch, points, turned)
+    assert (watch.way - before)[1:].max() < 1e-12
+    turned[watch.first[0]] = np.nan
+    assert not gone(watch, points, turned) and not watch.way.any()
+
+
+class Alone:
+    """The same points, as if nothing were rigid."""
+
+    def __init__(self, points) -> None:
+        self.rows, self.located = points.rows, points.located
+        self.posed = np.full(points.size, -1), np.zeros(points.size)
+
+
+def gone(watch, points, q) -> bool:
+    return _gone(frozen_view(q), points.located(q), watch)
 
 
 @njit
-def farthest(X, watch):
-    return moved(X, watch)
+def _gone(q, X, watch):
+    return watched(q, X, watch)

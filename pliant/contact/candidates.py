@@ -10,7 +10,7 @@ from numba import njit
 from pliant.contact.modes import faded
 from pliant.contact.rules import FACING
 from pliant.contact.triangle import FACE, closest
-from pliant.contact.watch import moved
+from pliant.contact.watch import watched
 
 
 class Candidates(NamedTuple):
@@ -31,24 +31,23 @@ class Candidates(NamedTuple):
 
 class Memory(NamedTuple):
     """What is known of contacts (n,) from one look to the next, as most are far and most others stay over their triangle: what their gaps
-    are at least [m], the triangle that was nearest, and what the distances to all others are at least [m]; both plus the
-    way that points had gone altogether by then, `way` (1,) [m] by now."""
+    are at least [m], the triangle that was nearest, and what the distances to all others are at least [m]; both plus their way by
+    then, see `Watch`."""
 
     least: np.ndarray
     last: np.ndarray
     others: np.ndarray
-    way: np.ndarray
 
     @classmethod
     def of(cls, ptr: np.ndarray) -> Memory:
         """Nothing is known of contacts with triangles ptr[i]:ptr[i+1]."""
         n = len(ptr) - 1
-        return cls(np.full(n, -np.inf), ptr[:-1].copy(), np.full(n, -np.inf), np.zeros(1))
+        return cls(np.full(n, -np.inf), ptr[:-1].copy(), np.full(n, -np.inf))
 
 
 @njit(cache=True, error_model="numpy")
-def looked(X, watch, memory, candidates, modes, obstacles, reach, fade):
-    """Modes with a contact nearer than `reach`, see `faded`, and the contacts that count in them, at positions X (·, 3).
+def looked(q, X, watch, memory, candidates, modes, obstacles, reach, fade):
+    """Modes with a contact nearer than `reach`, see `faded`, and the contacts that count in them, at coordinates q and positions X (·, 3).
 
     obstacles: numbers, gaps and normals of contacts that are with no triangle. Returns mode, δ̂, (ptr, contact, share), their
     mean positions (k, 3), (index, sample, opponent, gap, normal, position, margin) of the contacts and their stencil (ptr,
@@ -58,14 +57,18 @@ def looked(X, watch, memory, candidates, modes, obstacles, reach, fade):
     count = len(c.sample)
     near, gap, triangle = np.empty(count, np.int64), np.empty(count), np.empty(count, np.int64)
     normal, weights = np.empty((count, 3)), np.empty((count, 3))
-    n = _measure(X, watch, memory, c, reach, near, gap, triangle, normal, weights)
+    finite, n = watched(q, X, watch), 0
+    if finite:
+        n = _measure(X, watch.of, watch.way, memory, c, reach, near, gap, triangle, normal, weights)
+    else:
+        memory.least[:], memory.others[:] = -np.inf, -np.inf
     for k in range(len(obstacles[0])):
         near[n], gap[n], triangle[n] = obstacles[0][k], obstacles[1][k], -1
         for d in range(3):
             normal[n, d] = obstacles[2][k, d]
         n += 1
-    mode, least, live, ptr, contact, share = faded(*modes, near[: max(n, 0)], gap, reach, fade)
-    if n < 0:
+    mode, least, live, ptr, contact, share = faded(*modes, near[:n], gap, reach, fade)
+    if not finite:
         mode = np.full(1, -1)
     found, stencil = _gathered(X, c, live, near, gap, triangle, normal, weights)
     position, mean = found[5], np.zeros((len(mode), 3))
@@ -104,21 +107,16 @@ def _gathered(X, c, live, near, gap, triangle, normal, weights):
 
 
 @njit(error_model="numpy")
-def _measure(X, watch, memory, c, reach, near, gap, triangle, normal, weights):
-    """Fill in contacts nearer than `reach`: numbers, gaps, triangles, normals and weights; returns how many, −1 if X is not finite.
+def _measure(X, of, way, memory, c, reach, near, gap, triangle, normal, weights):
+    """Fill in contacts nearer than `reach`: numbers, gaps, triangles, normals and weights; returns how many.
 
     Where a triangle is nearest at its rim, the way there must not lie in its plane: such ones do not face the sample.
     One loop: calls of parts of it would take most of the time.
     """
-    least, last, others, way = memory
-    nearer = 2.0 * moved(X, watch) * (1.0 + 1e-9)  # both sides move
-    if not nearer < np.inf:
-        watch.before[:], least[:], others[:], way[0] = 0.0, -np.inf, -np.inf, 0.0
-        return -1
+    least, last, others = memory
     row, radius, ptr, corner, tiny, n = c.row, c.radius, c.ptr, c.corner, 1e-9 * reach, 0
-    way[0] += nearer
-    gone = way[0]
     for i in range(len(least)):
+        gone = way[of[i]]
         if least[i] - gone > reach or ptr[i] == ptr[i + 1]:
             continue
         s, first, limit = row[i], ptr[i], reach + radius[i]

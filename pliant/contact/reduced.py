@@ -21,6 +21,7 @@ from pliant.contact.obstacles import Obstacle
 from pliant.contact.softening import together
 from pliant.contact.stack import Stack
 from pliant.contact.turning import turning
+from pliant.contact.watch import Watch
 from pliant.errors import InputError
 
 NOTHING = frozen(np.zeros(0), int), frozen(np.zeros(0)), frozen(np.zeros((0, 3)))
@@ -66,13 +67,14 @@ class ReducedDetector(Detector):
         self._soft = int((basis.touched >= 0).sum())
         ptr = frozen(np.concatenate([[0], np.cumsum(counts)])[: self._soft + 1], int)
         sample, self._slots_of = frozen(basis.sample[order], int), basis.slot[order]
-        row, self._watch = points.rows, points.watch
+        row = points.rows
         radius, corner = self.cloud.radius[sample], corner[: ptr[-1]]
         self._candidates = Candidates(
             frozen(row[sample], int), frozen(radius), ptr, frozen(row[corner], int), frozen(corner, int), sample,
             np.zeros(0, np.int64), np.zeros(0), self.cloud.size,
         )  # fmt: skip
         self._memory = Memory.of(ptr)
+        self._watch = Watch.over(points, sample[: self._soft], ptr, corner)
         Psi = basis.modes[order]
         contact, mode = np.nonzero(Psi)
         begin = np.searchsorted(contact, np.arange(len(Psi) + 1))
@@ -102,7 +104,8 @@ class ReducedDetector(Detector):
         basis, points = self.basis, self._points
         X = points.located(self._coordinates(q))
         mode, least, found, places, of_each, stencil = looked(
-            X, self._watch, self._memory, self._candidates, self._modes, self._obstacles_near(X, limit), limit, basis.fade
+            frozen_view(q), X, self._watch, self._memory, self._candidates, self._modes,
+            self._obstacles_near(X, limit), limit, basis.fade,
         )  # fmt: skip
         if len(mode) and mode[0] < 0:
             raise InputError("q", expected="finite coordinates", got="nan or inf")

@@ -11,7 +11,6 @@ from numba import njit
 
 from pliant.contact.checks import frozen, frozen_view
 from pliant.contact.memo import Memo
-from pliant.contact.watch import Watch
 from pliant.points import Points
 
 
@@ -43,7 +42,9 @@ class Stack:
         self.ptr = np.cumsum(counts)
         self.block = np.concatenate([part.block + b for part, b in zip(parts, first)])
         self.weight = np.concatenate([part.weight for part in parts])
-        self.plain = np.concatenate([part.plain for part in parts])
+        self.plain, self.arm = (
+            np.concatenate([getattr(p, name) for p in parts]) for name in ("plain", "arm")
+        )
         self.turns = any(part.rotates for part in parts)
         self._still = None if self.turns else self._stacked(robot.rest.q)
         self._known, self._sums = Memo(), self._as_sums()
@@ -84,11 +85,20 @@ class Stack:
         return frozen_view(q).reshape(-1, 3) if self._single else frozen_view(self.positions(q))
 
     @cached_property
-    def watch(self) -> Watch:
-        """How far the points can have moved, from `located`."""
-        if not self._single:
-            return Watch.of_each(self.size)
-        return Watch.of_nodes([part for part, _ in self._parts], [span.start // 3 for _, span in self._parts])
+    def posed(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where in q the rotation of the one region stands that each point hangs on (P,), behind its centre, −1 for none; and how far
+        the point is from there (P,) [m]."""
+        place, far = np.full(self.size, -1), np.zeros(self.size)
+        mine, entry = self._on_one_region()
+        place[mine], far[mine] = self.turn[entry], np.linalg.norm(self.arm[entry], axis=1)
+        return place, far
+
+    def _on_one_region(self) -> tuple[np.ndarray, np.ndarray]:
+        """Points that hang on one rigid region, and the entries of its rotation; that of the translation is the one before."""
+        mine = np.flatnonzero(np.diff(self.ptr) == 2)
+        entry = self.ptr[mine] + 1
+        turns = self.turn[entry] >= 0
+        return mine[turns], entry[turns]
 
     def _as_sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """ptr, place in the robot's q and weight of the nodes that points are sums of; None where bodies are reduced."""
@@ -105,21 +115,13 @@ class Stack:
     def _held(self, robot: Any) -> Held:
         """Which points hang on one region that nothing locks, see `Held`."""
         free = np.concatenate([np.asarray(body.free) for body in robot.bodies]).reshape(-1, 3).all(axis=1)
-        mine = np.flatnonzero(np.diff(self.ptr) == 2)
-        first, second = self.ptr[mine], self.ptr[mine] + 1
-        good = (
-            (self.turn[second] >= 0) & (self.turn[first] < 0) & (self.block[second] == self.block[first] + 1)
-        )
-        good &= (
-            free[self.block[first]] & free[self.block[second]] & (np.abs(self.weight[first] - 1.0) < 1e-12)
-        )
-        mine, first, second = mine[good], first[good], second[good]
-        blocks, one, number = np.unique(self.block[first], return_index=True, return_inverse=True)
+        mine, entry = self._on_one_region()
+        loose = free[self.block[entry - 1]] & free[self.block[entry]]
+        mine, entry = mine[loose], entry[loose]
+        blocks, one, number = np.unique(self.block[entry - 1], return_index=True, return_inverse=True)
         region, arm = np.full(self.size, -1), np.zeros((self.size, 3))
-        region[mine] = number
-        turns = self.still[second]  # −[a]ₓ
-        arm[mine] = np.stack([turns[:, 1, 2], turns[:, 2, 0], turns[:, 0, 1]], axis=1)
-        frame, turn = self.still[first[one]], self.turn[second[one]]
+        region[mine], arm[mine] = number, self.arm[entry]
+        frame, turn = self.still[entry[one] - 1], self.turn[entry[one]]
         return Held(frozen(region, int), frozen(arm), frozen(blocks, int), frozen(turn, int), frozen(frame))
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:

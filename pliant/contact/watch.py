@@ -1,67 +1,90 @@
-"""Watch: how far points can have moved at most, told by the few nodes that carry them."""
+"""Watch: how far the two sides of a contact can have come nearer since they were last looked at.
+
+Two rigid regions are watched in each other's frame, so that a robot which swings as a whole brings nothing nearer; all other points
+are watched in space, one by one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from pliant.contact.checks import frozen
-from pliant.points import Points
 
 
 class Watch(NamedTuple):
-    """Groups of points that are sums of the same nodes, x = Σ wₖ xₖ with Σ wₖ = 1: group g of rows row[ptr[g]:ptr[g+1]] of a list of
-    positions, weight (·,) the largest |wₖ| in it. No point of it moves farther than |Δx₀| + Σ weightₖ |Δxₖ − Δx₀|."""
+    """of (n,): which way belongs to each contact, 0 or that of its pair of regions, from 1 on. way (1 + p,) [m]: how much nearer samples and
+    triangles can have come altogether by now.
 
-    ptr: np.ndarray
+    Pair k is of regions whose rotations begin at first[k] and second[k] of q, behind their centres; the samples are at most arm[k] [m] from
+    that of the first. row (m,): positions of all other points. There they were: frames (p, 12) and places (m, 3).
+    """
+
+    of: np.ndarray
+    way: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    arm: np.ndarray
     row: np.ndarray
-    weight: np.ndarray
-    before: np.ndarray  # (·, 3) [m] where the rows were, kept by `moved`
+    frames: np.ndarray
+    places: np.ndarray
 
     @classmethod
-    def of_each(cls, count: int) -> Watch:
-        """Every one of `count` points for itself."""
-        return cls._of(np.arange(count + 1), np.arange(count), np.ones(count))
-
-    @classmethod
-    def of_nodes(cls, parts: Sequence[Points], first: Sequence[int]) -> Watch:
-        """Points of bodies whose nodes begin at rows `first`."""
-        groups: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
-        for part, start in zip(parts, first, strict=True):
-            point, node, weight = part.terms
-            pairs, number = np.unique(np.column_stack([point, node]), axis=0, return_inverse=True)
-            size, rows = np.abs(np.bincount(number.ravel(), weight)), start + pairs[:, 1]
-            for mine in np.split(np.arange(len(pairs)), np.flatnonzero(np.diff(pairs[:, 0])) + 1):
-                key = rows[mine].tobytes()
-                known = groups[key][1] if key in groups else 0.0
-                groups[key] = rows[mine], np.maximum(size[mine], known)
-        rows, weights = zip(*groups.values(), strict=True)
-        ptr = np.cumsum([0, *(len(r) for r in rows)])
-        return cls._of(ptr, np.concatenate(rows), np.concatenate(weights))
-
-    @classmethod
-    def _of(cls, ptr: np.ndarray, row: np.ndarray, weight: np.ndarray) -> Watch:
-        return cls(frozen(ptr, int), frozen(row, int), frozen(weight), np.zeros((len(row), 3)))
+    def over(cls, points: Any, sample: np.ndarray, ptr: np.ndarray, corner: np.ndarray) -> Watch:
+        """Contacts of samples (n,) of a `Stack` with triangles corner[ptr[i]:ptr[i+1]] (·, 3) of it."""
+        region, arm = points.posed
+        mine, (low, high) = region[sample], np.full((2, len(sample)), -1)
+        some = np.diff(ptr) > 0
+        low[some] = np.minimum.reduceat(region[corner].min(axis=1), ptr[:-1][some])
+        high[some] = np.maximum.reduceat(region[corner].max(axis=1), ptr[:-1][some])
+        both = (mine >= 0) & (low >= 0) & (low == high)
+        pairs, number = np.unique(np.column_stack([mine, low])[both], axis=0, return_inverse=True)
+        of, longest = np.zeros(len(sample), np.int64), np.zeros(len(pairs))
+        of[both] = 1 + number.ravel()
+        np.maximum.at(longest, number.ravel(), arm[sample[both]])
+        other = np.repeat(~both, np.diff(ptr))
+        row = np.unique(points.rows[np.concatenate([sample[~both], corner[other].ravel()])])
+        return cls(
+            frozen(of, int), np.zeros(1 + len(pairs)), frozen(pairs[:, 0], int), frozen(pairs[:, 1], int),
+            frozen(longest), frozen(row, int), np.zeros((len(pairs), 12)), np.zeros((len(row), 3)),
+        )  # fmt: skip
 
 
 @njit(error_model="numpy")
-def moved(X, watch):
-    """The farthest [m] that a watched point can have moved since the last call, in positions X (·, 3); NaN or inf if it is nowhere."""
-    ptr, row, weight, before = watch
-    most, total = 0.0, 0.0
-    for g in range(len(ptr) - 1):
-        bound, a, b, c = 0.0, 0.0, 0.0, 0.0
-        for k in range(ptr[g], ptr[g + 1]):
-            i = row[k]
-            x, y, z = X[i, 0] - before[k, 0], X[i, 1] - before[k, 1], X[i, 2] - before[k, 2]
-            before[k, 0], before[k, 1], before[k, 2] = X[i, 0], X[i, 1], X[i, 2]
-            if k == ptr[g]:
-                a, b, c, factor = x, y, z, 1.0
+def watched(q, X, watch):
+    """Let the ways grow by what coordinates q and positions X (·, 3) tell; False, and all that was known is void, if they are not finite."""
+    _, way, first, second, arm, row, frames, places = watch
+    most, total, now = 0.0, 0.0, np.empty(12)
+    for k in range(len(row)):
+        square = 0.0
+        for d in range(3):
+            change = X[row[k], d] - places[k, d]
+            places[k, d] = X[row[k], d]
+            square += change * change
+        most, total = max(most, square), total + square
+    way[0] += 2.0 * np.sqrt(most) * (1.0 + 1e-9)  # both sides move
+    for p in range(len(first)):
+        a, b, turn, shift = first[p], second[p], 0.0, 0.0
+        x, y, z = q[a - 3] - q[b - 3], q[a - 2] - q[b - 2], q[a - 1] - q[b - 1]
+        for i in range(3):  # the first region in the frame of the second: Rᵀ(t − t'), RᵀR'
+            now[i] = q[b + i] * x + q[b + 3 + i] * y + q[b + 6 + i] * z
+            for j in range(3):
+                now[3 + 3 * i + j] = (
+                    q[b + i] * q[a + j] + q[b + 3 + i] * q[a + 3 + j] + q[b + 6 + i] * q[a + 6 + j]
+                )
+        for i in range(12):
+            change = now[i] - frames[p, i]
+            frames[p, i] = now[i]
+            if i < 3:
+                shift += change * change
             else:
-                x, y, z, factor = x - a, y - b, z - c, weight[k]
-            bound += factor * np.sqrt(x * x + y * y + z * z)
-        most, total = max(most, bound), total + bound
-    return most if total < np.inf else total
+                turn += change * change
+        nearer = (np.sqrt(shift) + arm[p] * np.sqrt(turn)) * (1.0 + 1e-9)
+        way[1 + p] += nearer
+        total += nearer
+    if total < np.inf:
+        return True
+    way[:], frames[:], places[:] = 0.0, 0.0, 0.0
+    return False
