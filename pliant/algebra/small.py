@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.algebra.factor import NotPositiveDefinite, Reals
 from pliant.algebra.jit import inner, kernel
+from pliant.algebra.pattern import Indices
 
 
 class Symmetric:
@@ -30,7 +31,7 @@ class Symmetric:
 
         return dsytrs(self._factors, self._pivots, b, lower=1)[0] if b.size else np.array(b)
 
-    def eliminated(self, W: Reals, d: Reals, mine: Reals, m: int) -> tuple[Reals, Reals, Reals]:
+    def eliminated(self, W: Reals, d: Reals, mine: Indices, m: int) -> tuple[Reals, Reals, Reals]:
         """W' (m, m) and d' (m,) of the first m rows of W and d, and `back` (k, m + 1); Y and e are the rows `mine` (k,) of W and d."""
         across = W[mine, :m]
         back = self.solve(np.column_stack([across, d[mine]]))
@@ -50,12 +51,12 @@ class Negative:
         """A⁻¹ b for b (k,)."""
         return _solved(self._L, b)
 
-    def eliminated(self, W: Reals, d: Reals, mine: Reals, m: int) -> tuple[Reals, Reals, Reals]:
+    def eliminated(self, W: Reals, d: Reals, mine: Indices, m: int) -> tuple[Reals, Reals, Reals]:
         """See `Symmetric`."""
         return _eliminated(self._L, W, d, mine, m)
 
 
-def factorised(W: Reals, mine: Reals, C_inverse: Reals) -> Symmetric | Negative:
+def factorised(W: Reals, mine: Indices, C_inverse: Reals) -> Symmetric | Negative:
     """C⁻¹ + W (k, k) of the rows `mine` of W, C⁻¹ (k, k), or (k,) if it is diagonal."""
     if C_inverse.ndim == 1:
         L, definite = _negated(W, mine, C_inverse)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.algebra.factor import Condensation, Factor, Half, NotPositiveDefinite, Reals, Rows
+from pliant.algebra.pattern import Indices
 from pliant.algebra.rows import SparseRows
 from pliant.algebra.small import Negative, Symmetric, factorised
 
@@ -28,10 +29,9 @@ class Updated(Factor):
         self.factor, self.symbolic, self.U = factor, factor.symbolic, U
         self.smallest_pivot_ratio = factor.smallest_pivot_ratio
         self._C_inverse, self._indefinite = C_inverse, indefinite
-        self._inner: Symmetric | Negative | None = (
-            None  # C⁻¹ + UA⁻¹Uᵀ, known with the first rows that are condensed
-        )
-        self._seen: tuple[Half, Any] | None = None  # those rows, and the places of U's among them
+        # C⁻¹ + UA⁻¹Uᵀ, and the rows that were condensed first, with the places of U's among them.
+        self._inner: Symmetric | Negative | None = None
+        self._seen: tuple[Half, Indices] | None = None
         self._negative = 0
 
     @property
@@ -70,12 +70,10 @@ class Updated(Factor):
 
         within (·,): the rows of H that are the first rows of U.
         """
-        m, rest = H.shape[0], len(self._C_inverse) - (0 if within is None else len(within))
-        mine = m + np.arange(rest) if within is None else within
-        if rest and within is not None:
-            mine = np.concatenate([within, m + np.arange(rest)])
-        others = np.arange(len(mine) - rest, len(mine))
-        rows = self.factor.half(H.above(self.U.take(others)) if rest else H)
+        m, own = H.shape[0], np.zeros(0, np.int64) if within is None else within
+        rest = np.arange(len(own), len(self._C_inverse))
+        mine = np.concatenate([own, m + rest - len(own)]) if len(rest) else own
+        rows = self.factor.half(H.above(self.U.take(rest)) if len(rest) else H)
         inner, plain = self._closed((rows, mine)), rows.loaded(b)
         W, motion, back = inner.eliminated(rows.W, plain.motion, mine, m)
 
@@ -93,7 +91,7 @@ class Updated(Factor):
             lambda lam: plain.response(efforts(lam, 0.0)),
         )
 
-    def _closed(self, seen: tuple[Half, Reals] | None = None) -> Symmetric | Negative:
+    def _closed(self, seen: tuple[Half, Indices] | None = None) -> Symmetric | Negative:
         """C⁻¹ + UA⁻¹Uᵀ; seen: rows of which U are those at the given places, if such are known."""
         if self._inner is None:
             rows, mine = self._seen = seen or (self.factor.half(self.U), np.arange(len(self._C_inverse)))

@@ -67,7 +67,8 @@ def looked(q, X, watch, memory, candidates, modes, obstacles, reach, fade):
         for d in range(3):
             normal[n, d] = obstacles[2][k, d]
         n += 1
-    mode, least, live, ptr, contact, share = faded(*modes, near[:n], gap, reach, fade)
+    begin, belongs, psi, offset = modes
+    mode, least, live, ptr, contact, share = faded(begin, belongs, psi, offset, near[:n], gap, reach, fade)
     if not finite:
         mode = np.full(1, -1)
     found, stencil = _gathered(X, c, live, near, gap, triangle, normal, weights)

@@ -114,7 +114,7 @@ class Stack:
 
     def _held(self, robot: Any) -> Held:
         """Which points hang on one region that nothing locks, see `Held`."""
-        free = np.concatenate([np.asarray(body.free) for body in robot.bodies]).reshape(-1, 3).all(axis=1)
+        free: np.ndarray = np.concatenate([body.free.reshape(-1, 3).all(axis=1) for body in robot.bodies])
         mine, entry = self._on_one_region()
         loose = free[self.block[entry - 1]] & free[self.block[entry]]
         mine, entry = mine[loose], entry[loose]
