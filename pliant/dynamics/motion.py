@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -43,12 +44,12 @@ class Motion(State):
             object.__setattr__(self, name, copy)
 
     @classmethod
-    def of(cls, state: State, memory: np.ndarray) -> Motion:
-        """The motion that starts from a state, its materials relaxed; one that goes on stays as it is."""
-        if isinstance(state, Motion) and len(state.memory) == len(memory):
+    def of(cls, state: State, size: int, relaxed: Callable[[], np.ndarray]) -> Motion:
+        """The motion that starts from a state, its memory (size,) `relaxed`; one that goes on stays as it is."""
+        if isinstance(state, Motion) and len(state.memory) == size:
             return state
         plain = {f.name: getattr(state, f.name) for f in fields(State)}
-        return cls(**plain, memory=memory)
+        return cls(**plain, memory=relaxed())
 
     def with_(self, **changes: Any) -> Motion:
         """A copy with some fields replaced; it starts afresh if those are q or v, with memory and contacts as they are."""

@@ -113,7 +113,9 @@ class Simulation:
             raise InputError(
                 "state", expected=f"{self.robot.ndof} finite velocities", got=f"shape {checked.v.shape}"
             )
-        self._state = Motion.of(checked, self._model.viscosity.relaxed(checked.q, checked.internal))
+        viscosity = self._model.viscosity
+        relaxed = lambda: viscosity.relaxed(checked.q, checked.internal)
+        self._state = Motion.of(checked, viscosity.size, relaxed)
         self._ahead = None
 
     @property

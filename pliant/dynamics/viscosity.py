@@ -34,7 +34,7 @@ class Viscosity:
         sizes = [self._size(n) for n in range(len(robot.bodies))]
         ends = np.cumsum(sizes)
         self.spans = [slice(int(e) - s, int(e)) for e, s in zip(ends, sizes, strict=True)]
-        self.present = any(sizes)
+        self.present, self.size = any(sizes), sum(sizes)
 
     def _size(self, n: int) -> int:
         law, body = self.damping[n], self.robot.bodies[n]

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import logsumexp
 
 from pliant.contact import ContactBasis, Detector
 from pliant.contact.basis import digest
 from pliant.contact.checks import positive
 from pliant.errors import InputError
 from pliant.reduction import factorisation
-from pliant.reduction.coverage import near, widened
+from pliant.reduction.coverage import measured, near, widened
 from pliant.reduction.snapshots import Snapshots
 from pliant.robot import Robot
 
 METHODS = ("hals", "als")
 FADE = 0.7  # alarm distances, by the number of modes: the more there are, the sharper
-AHEAD = 3.0  # fades that a mode may close before its contacts do
 WIDEST = 0.1  # of the alarm distance
 MOST = 64  # modes that an automatic choice tries
 WORTH = 0.03  # relative fall of the held-out error that another mode must bring
@@ -83,17 +83,19 @@ def contact_basis(
     if size is None:
         size, held_out = _chosen_size(S)
     Psi, errors = _factorised(S, _checked_size(size, S), method, seed)
-    Psi, S, index, A = widened(detector, Psi, S, index, positive(borrowed, "borrowed"))
-    touched, corner_ptr, corner = near(detector, used, index, A)
-    Psi = factorisation.normalised(Psi)
+    weights, covered, beside = widened(detector, Psi, index, positive(borrowed, "borrowed"))
+    gaps, pairs = measured(detector, used, covered)
+    touched, corner_ptr, corner = near(detector, pairs, covered, beside)
+    Psi = factorisation.normalised(weights)
     width = detector.alarm * min(WIDEST, FADE / Psi.shape[1]) if fade is None else fade
+    pushed = np.isin(index, covered)
     basis = ContactBasis(
-        index,
+        covered,
         Psi,
         touched,
         corner_ptr,
         corner,
-        _offsets(Psi, S, width),
+        _offsets(Psi[np.searchsorted(covered, index[pushed])], S[pushed], Psi, gaps, width),
         width,
         detector.opponents,
         detector.cloud.size,
@@ -162,18 +164,17 @@ def _chosen_size(S: np.ndarray) -> tuple[int, np.ndarray]:
     return len(errors), np.array(errors)
 
 
-def _offsets(Psi: np.ndarray, S: np.ndarray, fade: float) -> np.ndarray:
-    """o (k,) [m] with which the contacts that push in the snapshots S (n, s) have no gap, in the mean by their forces.
+def _offsets(mine: np.ndarray, S: np.ndarray, Psi: np.ndarray, gaps: np.ndarray, fade: float) -> np.ndarray:
+    """o (k,) [m] with which modes that push in the snapshots are closed there, in the mean by their forces.
 
-    A mode with o = 0 is closed when contacts that push in shares s are at gaps ℓ log(ψ/s): o = −ℓ Σ s log(s/ψ).
+    Forces S (m, s) of contacts with weights `mine` (m, k); gaps (n, s) of all, with weights Ψ (n, k): o = ⟨ℓ log Σ ψ e^(−δ/ℓ)⟩.
     """
     offset = np.zeros(Psi.shape[1])
     for j in range(len(offset)):
-        mine = Psi[:, j] > 0.0
-        force, psi = S[mine], Psi[mine, j]
-        total = force.sum(axis=0)
-        share = force[:, total > 0.0] / total[total > 0.0]
-        apart = np.sum(share * np.log(np.where(share > 0.0, share, 1.0) / psi[:, None]), axis=0)
-        if len(apart):
-            offset[j] = -fade * min(np.average(apart, weights=total[total > 0.0]), AHEAD)
+        total = S[mine[:, j] > 0.0].sum(axis=0)
+        in_mode = Psi[:, j] > 0.0
+        on = (total > 0.0) & np.isfinite(gaps[in_mode]).any(axis=0)
+        if on.any():
+            exponent = np.log(Psi[in_mode, j])[:, None] - gaps[in_mode][:, on] / fade
+            offset[j] = fade * np.average(logsumexp(exponent, axis=0), weights=total[on])
     return offset

@@ -10,26 +10,26 @@ from scipy.sparse import block_array, csr_array, diags_array, eye_array, kron
 from pliant.contact import Detector
 from pliant.reduction.snapshots import Snapshots
 
-RINGS = 2  # of neighbours
+RINGS = 4  # of neighbours: a contact at a pad's far corner may push in a bend in which the design's bends never touch there
 
 
-def widened(detector: Detector, Psi: np.ndarray, S: np.ndarray, index: np.ndarray, borrowed: float):
-    """Ψ and S on the contacts beside those that ever pushed too, all indices, and who is beside whom.
+def widened(detector: Detector, Psi: np.ndarray, index: np.ndarray, borrowed: float):
+    """Weights (n, k) of all contacts that a mode covers, their indices (n,), and who is beside whom (n, n).
 
-    Snapshots touch here and there; the robot will touch in between. A contact has the share `borrowed` of what its neighbours have in a
-    mode, and where it is the nearest it takes over their push.
+    Psi (m, k) of contacts `index` (m,) decides only which mode a contact belongs to: that which it has most in, or, beside those that ever
+    pushed, which its neighbours have most in (snapshots touch here and there, the robot in between). Within a mode all that pushed
+    count alike, others `borrowed`. A weight ψ is an offset of its contact, which must be ℓ log 1/ψ deeper than others to push as hard: one
+    made of mean forces would let contacts that pushed rarely sink in.
     """
     beside = _beside(detector)
     wide = np.zeros((detector.size, Psi.shape[1]))
     wide[index] = Psi
     for _ in range(RINGS):
-        wide = np.where(wide.any(axis=1, keepdims=True), wide, borrowed * (beside @ wide))
+        wide = np.where(wide.any(axis=1, keepdims=True), wide, beside @ wide)
     wide = disjoint(wide)
-    more = np.flatnonzero(wide.any(axis=1))
-    forces = np.zeros((len(more), S.shape[1]))
-    kept = np.isin(index, more)
-    forces[np.searchsorted(more, index[kept])] = S[kept]
-    return wide[more], forces, more, beside[more][:, more]
+    covered = np.flatnonzero(wide.any(axis=1))
+    weight = np.where(np.isin(covered, index), 1.0, borrowed)
+    return np.where(wide[covered] > 0.0, weight[:, None], 0.0), covered, beside[covered][:, covered]
 
 
 def disjoint(Psi: np.ndarray) -> np.ndarray:
@@ -63,21 +63,29 @@ def _beside(detector: Detector) -> csr_array:
     return csr_array(kron(eye_array(len(detector.opponents)), one))
 
 
-def near(
-    detector: Detector, used: Snapshots, index: np.ndarray, beside: csr_array
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Whose triangles (n,) the contacts touch, and all that each was within the alarm distance of: pointers and nodes (·, 3)."""
-    opponents = index // detector.cloud.size
-    soft = np.array([o.body for o in detector.soft] + [-1] * (len(detector.opponents) - len(detector.soft)))
-    found = [np.zeros((0, 4), np.int64)]
-    for q in used.coordinates[used.contact.any(axis=1)]:
+def measured(detector: Detector, used: Snapshots, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Gaps (n, s) [m] of the contacts `index` (n,) in the snapshots in which something pushes, inf beyond the alarm distance; and the
+    triangles that each was near: rows (·, 4) of a contact and three points of the stack."""
+    touching = used.coordinates[used.contact.any(axis=1)]
+    gaps, found = np.full((len(index), len(touching)), np.inf), [np.zeros((0, 4), np.int64)]
+    for s, q in enumerate(touching):
         contacts = detector.detect(q)
-        mine = np.isin(contacts.index, index) & (np.diff(contacts.stencil.ptr) == 4)
+        mine = np.isin(contacts.index, index)
+        gaps[np.searchsorted(index, contacts.index[mine]), s] = contacts.gap[mine]
+        mine &= np.diff(contacts.stencil.ptr) == 4
         at = contacts.stencil.ptr[:-1][mine, None] + np.arange(1, 4)
         found.append(np.column_stack([contacts.index[mine], contacts.stencil.point[at]]))
         if len(found) > 64:
             found = [np.unique(np.concatenate(found), axis=0)]
-    pairs = np.unique(np.concatenate(found), axis=0)
+    return gaps, np.unique(np.concatenate(found), axis=0)
+
+
+def near(
+    detector: Detector, pairs: np.ndarray, index: np.ndarray, beside: csr_array
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Whose triangles (n,) the contacts touch, and all that each may: pointers and nodes (·, 3). `pairs` (·, 4): see `measured`."""
+    opponents = index // detector.cloud.size
+    soft = np.array([o.body for o in detector.soft] + [-1] * (len(detector.opponents) - len(detector.soft)))
     node = np.zeros(detector.cloud.points.size, np.int64)  # of each point of the stack
     for place in detector.cloud.point_of_node.values():
         node[place[place >= 0]] = np.flatnonzero(place >= 0)
