@@ -220,7 +220,7 @@ def _violation(view: View) -> float:
     gap = view.linear.delta - c.imposed + c.compliance * lam
     bad = np.abs(gap)
     bad = np.where(lam <= c.low, np.maximum(-gap, 0.0), np.where(lam >= c.high, np.maximum(gap, 0.0), bad))
-    if c.friction.any():
+    if c.rough:
         bad[-2 * len(c.friction) :] = np.repeat(_sliding(view), 2)
     return float(np.max((bad / view.span)[~c.given], initial=0.0))
 

@@ -48,6 +48,11 @@ class Conditions:
         """Which rows hold what they act on: displacement imposed, whatever effort it takes."""
         return ~self.given & (self.compliance == 0.0) & np.isinf(self.low) & np.isinf(self.high)
 
+    @cached_property
+    def rough(self) -> bool:
+        """Whether contacts have friction."""
+        return bool(self.friction.any())
+
     def with_contacts(self, friction: np.ndarray, imposed: np.ndarray, rows: int) -> Conditions:
         """With contacts below: their gaps ≥ imposed (n,), and if rows = 3n their slip along two tangents each."""
         n = len(imposed)

@@ -50,7 +50,7 @@ class Linear:
         curvature does beyond the pattern of K."""
         gaps = contacts.rows(self.q)
         H, delta, changes = self.H.above(gaps), [self.delta, contacts.gap], {}
-        if contacts.friction.any():
+        if contacts.rough:
             H = H.above(contacts.tangent_rows(self.q))
             delta.append(contacts.slip(self.q, start).ravel())
         if softening is not None:
@@ -180,13 +180,12 @@ def solve(W: np.ndarray, delta_free: np.ndarray, conditions: Conditions, start: 
         return np.zeros(0)
     gap, low, high = delta_free - conditions.imposed[rows], conditions.low[rows], conditions.high[rows]
     compliance, begin = conditions.compliance[rows], start[rows]
-    rough = conditions.friction.any()
-    if not rough:
+    if not conditions.rough:
         effort, settled = confirmed(W, compliance, gap, low, high, begin)
         if settled:
             return effort
     system = W + np.diag(compliance)
-    if not rough:
+    if not conditions.rough:
         return mcp(system, gap, low, high, start=begin).effort
     from pliant.solvers import friction  # comes with many kernels
 

@@ -67,6 +67,16 @@ class Contacts:
         return f"Contacts({len(self)}{nearest})"
 
     @cached_property
+    def rough(self) -> bool:
+        """Whether there is friction anywhere."""
+        return bool(self.friction.any())
+
+    @property
+    def scalars(self) -> int:
+        """How many scalar rows they are: n gaps, and with friction two slips each."""
+        return 3 * len(self) if self.rough else len(self)
+
+    @cached_property
     def gradient(self) -> np.ndarray:
         """∂gap/∂p on the stencil, (nnz, 3)."""
         return self.stencil.weight[:, None] * np.repeat(self.normal, np.diff(self.stencil.ptr), axis=0)

@@ -166,8 +166,7 @@ def _conclude(
     contacts, force = model.look(motion.q, motion.v, task.step), np.zeros(0)
     if contacts is not None:
         assert found.contacts is not None
-        size = len(contacts) * (3 if contacts.friction.any() else 1)
-        force = contacts.carried_forces(found.contacts, found.lam[rows:], size)
+        force = contacts.carried_forces(found.contacts, found.lam[rows:], contacts.scalars)
     left, scale = imbalance(model, task, there, damped, found)
     decrement = robot.farthest(found.factor.plain.solve(left))
     asked_once = model.iterations == 1

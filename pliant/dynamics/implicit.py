@@ -177,7 +177,7 @@ def _touching(
     """The linearised step with rows of contacts below, their laws, and their forces [N] to start from; K̃ is added to in place."""
     assert task.contacts is not None and linear.K is not None
     stage = task.stage
-    rows = len(contacts) * (3 if contacts.friction.any() else 1)
+    rows = contacts.scalars
     pushing = task.now.carried(contacts, rows)
     softening = contacts.stiffen(linear.K, pushing[: len(contacts)], linear.q, scale=stage.step / stage.reach)
     linear = linear.with_contacts(contacts, task.now.q, softening)

@@ -45,7 +45,7 @@ def settle(model: Model, task: Task, here: Moving, guess: np.ndarray, work: Work
 def _staying_open(task: Task, here: Moving) -> np.ndarray | None:
     """Contact rows (m,) that do not push, and do not touch at the velocity at hand; None where they are few or there is friction."""
     rows, all_rows = len(task.now.effort), len(here.linear.delta)
-    if all_rows <= rows + FEW or here.conditions.friction.any():
+    if all_rows <= rows + FEW or here.conditions.rough:
         return None
     staying = np.zeros(all_rows, bool)
     ahead = here.linear.delta + here.linear.H.dot(task.step * task.now.v) - here.conditions.imposed

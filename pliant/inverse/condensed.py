@@ -62,7 +62,7 @@ def condense(
     Slip counts from the coordinates `start`.
     """
     needed = np.concatenate([roles.effectors, roles.actuators, roles.equal, roles.pushing])
-    H, delta, rough = linear.H.take(needed), linear.delta[needed], contacts.friction.any()
+    H, delta, rough = linear.H.take(needed), linear.delta[needed], contacts.rough
     if len(contacts):
         H, delta = H.above(contacts.rows(q)), np.concatenate([delta, contacts.gap])
     if rough:

@@ -296,5 +296,5 @@ def _tangent(linear: Linear) -> np.ndarray:
 
 def _carried(contacts: Contacts, before: tuple[Contacts, np.ndarray] | None) -> np.ndarray:
     """Forces of contacts known before, for these."""
-    rows = len(contacts) * (3 if contacts.friction.any() else 1)
+    rows = contacts.scalars
     return np.zeros(rows) if before is None else contacts.carried_forces(*before, rows)

@@ -90,7 +90,7 @@ def _solved(
 ) -> Any:
     """The solution of the program with complementarity: effectors, actuators, one-sided rows, contacts, in this order."""
     ne, na = len(roles.effectors), len(roles.actuators)
-    mu = np.zeros(0) if contacts is None or not contacts.friction.any() else contacts.friction
+    mu = np.zeros(0) if contacts is None or not contacts.rough else contacts.friction
     e, a, o = slice(0, ne), slice(ne, ne + na), slice(ne + na, len(W))
     plain = slice(ne + na, len(W) - 2 * len(mu))
     scale = lambda c: work_scale(W[e, a], W[e, c], W[a, a], W[a, c], W[c, c])

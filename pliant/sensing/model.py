@@ -112,7 +112,7 @@ class Model:
         if self.detector is None:
             return Pose(q, lam, linear, None, np.zeros(0), scale)
         contacts = self.work.timed("detect", self.detector.detect, q)
-        if contacts.friction.any():
+        if contacts.rough:
             raise InputError("friction", expected="contacts without friction", got="rough ones")
         force = np.zeros(len(contacts))
         if before is not None:
