@@ -211,3 +211,20 @@ def gone(watch, points, q) -> bool:
 @njit
 def _gone(q, X, watch):
     return watched(q, X, watch)
+
+
+def test_steps_in_which_a_mode_is_led_astray_are_taken_in_parts(robot, monkeypatch):
+    """Ribs that are let go and pulled together at once: the shares of a mode change altogether within a step."""
+
+    def struck() -> list:
+        sim = Simulation(robot, damping=Rayleigh(mass=1.0, stiffness=0.002))
+        return [sim.step(laws(force)) for force in [*[9.0] * 6, *[0.0] * 4, *[9.0] * 10]]
+
+    off = lambda m: m.contacts is not None and m.contacts.astray(m.contact_force)
+    found = struck()
+    assert all(m.certificate.load_steps >= 4 for m in found if off(m))
+    assert any(m.certificate.load_steps > 1 for m in found)
+    monkeypatch.setattr(Modes, "astray", lambda *_: False)
+    whole = struck()
+    monkeypatch.undo()
+    assert any(off(m) and m.certificate.load_steps == 1 for m in whole)

@@ -18,6 +18,7 @@ from pliant.contact import ContactBasis
 from pliant.contact.modes import faded
 from pliant.errors import InputError
 from pliant.reduction import factorisation, plans
+from pliant.reduction.contact_fit import _evened, _measured_offsets
 from pliant.reduction.coverage import disjoint
 from pliant.robots import manipulator
 
@@ -125,6 +126,33 @@ def test_every_contact_has_one_mode_and_no_mode_is_lost(Psi):
         assert found.any(axis=0).all()
 
 
+@settings(max_examples=25)
+@given(st.integers(2, 40), st.floats(1e-3, 0.5))
+def test_with_even_weights_a_contact_that_pushed_rarely_holds_as_well(count, rare):
+    """Alone at the surface, every contact of a mode closes it at the same depth; with weights by force the rare one sinks in."""
+    S = np.ones((count, 3))
+    S[0] = [rare, 0.0, 0.0]
+    by_force = factorisation.normalised(S.mean(axis=1, keepdims=True))
+    even = factorisation.normalised(_evened(by_force, S, 1.0))
+    alone = lambda i, psi: mode(np.where(np.arange(count) == i, 0.0, 0.05), psi[:, 0])[0]
+    assert alone(0, even) == pytest.approx(alone(1, even), abs=1e-12)
+    assert alone(0, by_force) - alone(1, by_force) == pytest.approx(1e-3 * np.log(3.0 / rare), rel=1e-6)
+
+
+@settings(max_examples=25)
+@given(st.integers(1, 30), st.integers(1, 6), st.sampled_from([1e-5, 1e-4, 1e-3]))
+def test_measured_offsets_close_modes_in_the_mean_of_the_snapshots(count, shots, fade):
+    rng = np.random.default_rng(count)
+    gaps, S = rng.uniform(0, 2e-3, (count, shots)), rng.uniform(0.1, 5, (count, shots))
+    gaps[rng.integers(count), :] = 0.0
+    Psi = np.full((count, 1), 1.0 / count)
+    (offset,) = _measured_offsets(Psi, S, gaps, fade)
+    closed = [offset + mode(gaps[:, s], Psi[:, 0], fade)[0] for s in range(shots)]
+    assert S.sum(axis=0) @ closed / S.sum() == pytest.approx(
+        0.0, abs=0.05 * fade
+    )  # small shares are left out
+
+
 # On a robot
 
 
@@ -167,6 +195,18 @@ def test_reduced_contact_is_between_full_and_none(robot, fit):
     assert len(reduced.contacts) <= 3 and (reduced.contact_force >= 0).all()
     inner, force = reduced.contacts.told(reduced.contact_force)
     assert force.sum() == pytest.approx(reduced.contact_force.sum()) and len(inner) > len(reduced.contacts)
+
+
+def test_even_weights_replace_contact_too(robot, shots):
+    fit = reduction.contact_basis(robot, shots, 3, fade=3e-5, even=True)
+    modes = fit.basis.modes
+    mine = modes.max(axis=1)[:, None] == modes
+    np.testing.assert_allclose(
+        modes[mine & (modes > 0)], (1.0 / (modes > 0).sum(axis=0))[mine.argmax(axis=1)]
+    )
+    full, free, reduced = (pl.static(r, laws(8.0)) for r in (robot, build(contact=False), fit.robot))
+    missed = np.linalg.norm(free.displacement["tip"] - full.displacement["tip"])
+    assert np.linalg.norm(reduced.displacement["tip"] - full.displacement["tip"]) < 0.1 * missed
 
 
 def test_rows_are_the_gradient_of_the_modes_gaps(robot, shots, fit):

@@ -72,7 +72,7 @@ def test_modes_replace_the_contacts_of_the_manipulator(lab, monkeypatch):
     wrong = [c.name for c in found.checks if c.passed is False and not c.name.startswith("held out")]
     assert not wrong
     assert found.data["hals"]["16"] < 0.1 * found.data["no contact"]
-    assert set(found.data["validation medians"]) == {"0.312 mm"}
+    assert set(found.data["validation means"]) == {"0.312 mm"}
     (none,), (share,) = found.data["held-out errors without contact"], found.data["held-out shares"]["16"]
     assert (
         none > held_out.MATTERS and 0 < share < 0.6

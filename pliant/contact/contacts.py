@@ -161,6 +161,10 @@ class Contacts:
         vector = self.carried(previous, np.einsum("kai,ka->ki", previous.tangents, along))
         return np.concatenate([normal, np.einsum("kai,ki->ka", self.tangents, vector).ravel()])
 
+    def astray(self, force: np.ndarray) -> bool:
+        """Whether a step that ends here, with forces (n,) [N], went farther than its linearised rows hold. Single ones have no such limit."""
+        return False
+
     def told(self, force: np.ndarray) -> tuple[Contacts, np.ndarray]:
         """The single contacts that these rows stand for, here themselves, and their normal forces (n,) [N]."""
         return self, force[: len(self)]

@@ -104,6 +104,12 @@ class Modes(Contacts):
         """The inner contacts, and their forces λ = Ψ̃β (n,) [N]."""
         return self.inner, self.shares.spread(force[: len(self)], len(self.inner))
 
+    def astray(self, force: np.ndarray) -> bool:
+        """Whether a mode ends deeper than its fade, or pushes from as far: its shares have changed altogether, and with longer steps it would
+        go to and fro between contacts."""
+        off = np.where(force[: len(self)] > 0.0, np.abs(self.gap), -self.gap)
+        return bool(off.max(initial=0.0) > self.fade)
+
     def chosen(self, which: np.ndarray) -> Modes:
         """Some of these modes, by place."""
         shares = self.shares.chosen(which)

@@ -31,6 +31,7 @@ from pliant.robot import Conditions
 from pliant.step import Linear, Workspace
 
 MAX_HALVINGS, FEW_HALVINGS = 6, 3  # where nothing else helps; where a step is only poor
+TWO_HALVINGS = 2  # where contacts were led astray
 ASTRAY, LOST = 0.01, 0.1  # decrements, as shares of the robot's length, of a poor step and of a worthless one
 ROUGH = 0.03  # decrement, as a share of the motion in a step, from which on the past is no guide
 
@@ -80,7 +81,9 @@ def _parts(model: Model, found: Arrival | None) -> int:
     if certificate.decrement > LOST * length or certificate.shift > 1.0:
         return MAX_HALVINGS
     poor = certificate.decrement > ASTRAY * length or certificate.shift > 0.0
-    return FEW_HALVINGS if poor or certificate.status == "not converged" else 0
+    if poor or certificate.status == "not converged":
+        return FEW_HALVINGS
+    return TWO_HALVINGS if found.contacts is not None and found.contacts.astray(found.force) else 0
 
 
 def _by_scheme(

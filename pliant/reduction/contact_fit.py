@@ -19,7 +19,9 @@ from pliant.robot import Robot
 
 METHODS = ("hals", "als")
 FADE = 0.7  # alarm distances, by the number of modes: the more there are, the sharper
+AHEAD = 3.0  # fades that a mode may close before its contacts do
 WIDEST = 0.1  # of the alarm distance
+RINGS, RINGS_EVEN = 2, 4  # of neighbours that modes cover beside contacts that pushed
 MOST = 64  # modes that an automatic choice tries
 WORTH = 0.03  # relative fall of the held-out error that another mode must bring
 FOLDS = 5  # every so many snapshots, one is held out
@@ -63,13 +65,15 @@ def contact_basis(
     seed: int = 0,
     fade: float | None = None,
     borrowed: float = 1.0,
+    even: bool = False,
 ) -> ContactFit:
     """The basis of `size` modes that explains the contact forces of the snapshots best, and the robot that uses it.
 
     size=None chooses it: modes are added while each lowers the error of held-out snapshots by 3 %. method: "hals" (nested, its
     error falls with every mode) or "als", the paper's, from a random start by `seed`. fade [m]: see `pliant.contact.modes`; by
     default 0.7 alarm distances by the number of modes, at most 0.1. borrowed: what contacts
-    that never pushed have in a mode, as a share of their neighbours'. Snapshots that are not finite are left out and named.
+    that never pushed have in a mode, as a share of their neighbours'. even: contacts of a mode have the same weight, and its
+    offset comes from measured gaps, see `_evened`. Snapshots that are not finite are left out and named.
     """
     if method not in METHODS:
         raise InputError("method", expected=f"one of {METHODS}", got=repr(method))
@@ -83,19 +87,16 @@ def contact_basis(
     if size is None:
         size, held_out = _chosen_size(S)
     Psi, errors = _factorised(S, _checked_size(size, S), method, seed)
-    weights, covered, beside = widened(detector, Psi, index, positive(borrowed, "borrowed"))
-    gaps, pairs = measured(detector, used, covered)
-    touched, corner_ptr, corner = near(detector, pairs, covered, beside)
-    Psi = factorisation.normalised(weights)
+    rings, share = RINGS_EVEN if even else RINGS, positive(borrowed, "borrowed")
+    Psi, S, index, beside = widened(detector, Psi, S, index, share, rings)
+    gaps, pairs = measured(detector, used, index)
+    Psi = factorisation.normalised(_evened(Psi, S, share) if even else Psi)
     width = detector.alarm * min(WIDEST, FADE / Psi.shape[1]) if fade is None else fade
-    pushed = np.isin(index, covered)
     basis = ContactBasis(
-        covered,
+        index,
         Psi,
-        touched,
-        corner_ptr,
-        corner,
-        _offsets(Psi[np.searchsorted(covered, index[pushed])], S[pushed], Psi, gaps, width),
+        *near(detector, pairs, index, beside, rings),
+        _measured_offsets(Psi, S, gaps, width) if even else _offsets(Psi, S, width),
         width,
         detector.opponents,
         detector.cloud.size,
@@ -164,17 +165,41 @@ def _chosen_size(S: np.ndarray) -> tuple[int, np.ndarray]:
     return len(errors), np.array(errors)
 
 
-def _offsets(mine: np.ndarray, S: np.ndarray, Psi: np.ndarray, gaps: np.ndarray, fade: float) -> np.ndarray:
-    """o (k,) [m] with which modes that push in the snapshots are closed there, in the mean by their forces.
+def _offsets(Psi: np.ndarray, S: np.ndarray, fade: float) -> np.ndarray:
+    """o (k,) [m] with which the contacts that push in the snapshots S (n, s) have no gap, in the mean by their forces.
 
-    Forces S (m, s) of contacts with weights `mine` (m, k); gaps (n, s) of all, with weights Ψ (n, k): o = ⟨ℓ log Σ ψ e^(−δ/ℓ)⟩.
+    A mode with o = 0 is closed when contacts that push in shares s are at gaps ℓ log(ψ/s): o = −ℓ Σ s log(s/ψ).
     """
     offset = np.zeros(Psi.shape[1])
     for j in range(len(offset)):
-        total = S[mine[:, j] > 0.0].sum(axis=0)
-        in_mode = Psi[:, j] > 0.0
-        on = (total > 0.0) & np.isfinite(gaps[in_mode]).any(axis=0)
+        mine = Psi[:, j] > 0.0
+        force, psi = S[mine], Psi[mine, j]
+        total = force.sum(axis=0)
+        share = force[:, total > 0.0] / total[total > 0.0]
+        apart = np.sum(share * np.log(np.where(share > 0.0, share, 1.0) / psi[:, None]), axis=0)
+        if len(apart):
+            offset[j] = -fade * min(np.average(apart, weights=total[total > 0.0]), AHEAD)
+    return offset
+
+
+def _evened(Psi: np.ndarray, S: np.ndarray, borrowed: float) -> np.ndarray:
+    """Weights (n, k) that are the same for all contacts of a mode which ever push in S (n, s), and `borrowed` for others.
+
+    A weight is an offset of its contact, which must be ℓ log 1/ψ deeper than others to push as hard: one made of mean forces lets
+    contacts that pushed rarely sink in.
+    """
+    return np.where(Psi > 0.0, np.where(S.any(axis=1), 1.0, borrowed)[:, None], 0.0)
+
+
+def _measured_offsets(Psi: np.ndarray, S: np.ndarray, gaps: np.ndarray, fade: float) -> np.ndarray:
+    """o (k,) [m] with which modes Ψ (n, k) that push in the snapshots are closed there, in the mean by their forces:
+    o = ⟨ℓ log Σ ψ e^(−δ/ℓ)⟩, with forces S and gaps (n, s) of the contacts."""
+    offset = np.zeros(Psi.shape[1])
+    for j in range(len(offset)):
+        mine = Psi[:, j] > 0.0
+        total, gap = S[mine].sum(axis=0), gaps[mine]
+        on = (total > 0.0) & np.isfinite(gap).any(axis=0)
         if on.any():
-            exponent = np.log(Psi[in_mode, j])[:, None] - gaps[in_mode][:, on] / fade
+            exponent = np.log(Psi[mine, j])[:, None] - gap[:, on] / fade
             offset[j] = fade * np.average(logsumexp(exponent, axis=0), weights=total[on])
     return offset

@@ -10,26 +10,26 @@ from scipy.sparse import block_array, csr_array, diags_array, eye_array, kron
 from pliant.contact import Detector
 from pliant.reduction.snapshots import Snapshots
 
-RINGS = 4  # of neighbours: a contact at a pad's far corner may push in a bend in which the design's bends never touch there
 
+def widened(
+    detector: Detector, Psi: np.ndarray, S: np.ndarray, index: np.ndarray, borrowed: float, rings: int
+):
+    """Ψ and S on the contacts beside those that ever pushed too, all indices, and who is beside whom.
 
-def widened(detector: Detector, Psi: np.ndarray, index: np.ndarray, borrowed: float):
-    """Weights (n, k) of all contacts that a mode covers, their indices (n,), and who is beside whom (n, n).
-
-    Psi (m, k) of contacts `index` (m,) decides only which mode a contact belongs to: that which it has most in, or, beside those that ever
-    pushed, which its neighbours have most in (snapshots touch here and there, the robot in between). Within a mode all that pushed
-    count alike, others `borrowed`. A weight ψ is an offset of its contact, which must be ℓ log 1/ψ deeper than others to push as hard: one
-    made of mean forces would let contacts that pushed rarely sink in.
+    Snapshots touch here and there; the robot will touch in between. A contact has the share `borrowed` of what its neighbours have in a
+    mode, and where it is the nearest it takes over their push. `rings`: how far from those that pushed.
     """
     beside = _beside(detector)
     wide = np.zeros((detector.size, Psi.shape[1]))
     wide[index] = Psi
-    for _ in range(RINGS):
-        wide = np.where(wide.any(axis=1, keepdims=True), wide, beside @ wide)
+    for _ in range(rings):
+        wide = np.where(wide.any(axis=1, keepdims=True), wide, borrowed * (beside @ wide))
     wide = disjoint(wide)
-    covered = np.flatnonzero(wide.any(axis=1))
-    weight = np.where(np.isin(covered, index), 1.0, borrowed)
-    return np.where(wide[covered] > 0.0, weight[:, None], 0.0), covered, beside[covered][:, covered]
+    more = np.flatnonzero(wide.any(axis=1))
+    forces = np.zeros((len(more), S.shape[1]))
+    kept = np.isin(index, more)
+    forces[np.searchsorted(more, index[kept])] = S[kept]
+    return wide[more], forces, more, beside[more][:, more]
 
 
 def disjoint(Psi: np.ndarray) -> np.ndarray:
@@ -81,7 +81,7 @@ def measured(detector: Detector, used: Snapshots, index: np.ndarray) -> tuple[np
 
 
 def near(
-    detector: Detector, pairs: np.ndarray, index: np.ndarray, beside: csr_array
+    detector: Detector, pairs: np.ndarray, index: np.ndarray, beside: csr_array, rings: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Whose triangles (n,) the contacts touch, and all that each may: pointers and nodes (·, 3). `pairs` (·, 4): see `measured`."""
     opponents = index // detector.cloud.size
@@ -90,7 +90,7 @@ def near(
     for place in detector.cloud.point_of_node.values():
         node[place[place >= 0]] = np.flatnonzero(place >= 0)
     pairs = np.column_stack([pairs[:, 0], node[pairs[:, 1:]]])
-    for _ in range(RINGS):  # contacts that were never near have the triangles of those beside them
+    for _ in range(rings):  # contacts that were never near have the triangles of those beside them
         pairs = _lent(pairs, index, beside)
     seen = _with_neighbours(detector, pairs[:, 0], pairs[:, 1:])
     ptr = np.searchsorted(seen[:, 0], np.append(index, index[-1] + 1))

@@ -47,7 +47,7 @@ class Setting:
     way: int = 120
 
 
-FULL = Setting(800, 120, {}, (4, 8, 16, 32, 64), 23, 2, 240, 4, 8)
+FULL = Setting(800, 120, {}, (4, 8, 16, 32, 64), 23, 2, 240, 12, 8)
 QUICK = Setting(160, 10, {"length": 0.4, "vertebrae": 6}, (4, 16), 16, 1, 120, 1, 2)
 
 
@@ -80,10 +80,12 @@ class Lab:
         touching = found.take(np.flatnonzero(found.contact.any(axis=1)))  # the others say nothing of contact
         return multiplied(touching, [Symmetry.turn(robot, s * 2 * np.pi / 3) for s in (1, -1)])
 
-    def _fit(self, size: int, method: str = "hals", seed: int = 0, fade: float | None = None) -> ContactFit:
+    def _fit(
+        self, size: int, method: str = "hals", seed: int = 0, fade: float | None = None, even: bool = False
+    ) -> ContactFit:
         """The manipulator's basis; fade [m]."""
         shots = self.spine_shots()
-        return contact_basis(self.manipulator(), shots, size, method=method, seed=seed, fade=fade)
+        return contact_basis(self.manipulator(), shots, size, method=method, seed=seed, fade=fade, even=even)
 
     def _bent(self, robot: Robot) -> Result:
         """Fully bent to one side; the best state there is, should it not come to rest."""

@@ -42,8 +42,8 @@ def basis(lab: Lab) -> Findings:
     }
     text = (
         f"Fully bent: tendons 1, 4 and 7 at {PULL:g} N, by statics; it is none of the design, but the default fade was chosen on it. "
-        "Held out: bends of every section to other sides with other forces, from Halton sequences. The fade is chosen on some "
-        "(validation) and scored on others. Errors are distances of the tip to that of the full model."
+        "Held out: bends of every section to other sides with other forces, from Halton sequences, and a basis with even weights. Its fade "
+        "is chosen on some (validation) and scored on others. Errors are distances of the tip to that of the full model."
     )
     checks = [*_bent_checks(lab, none, nested), *more]
     picture = _figure_12(none, nested, als, held)
