@@ -33,6 +33,12 @@ def microseconds(action: Callable[[], object], *, repeats: int = 15) -> float:
     return 1e6 * float(np.median(times))
 
 
+def in_turns(action: Callable[[], object], other: Callable[[], object], *, rounds: int = 30) -> float:
+    """How many times longer an action takes than another: the median of rounds in which each has its turn."""
+    ratios = [milliseconds(action, repeats=15) / milliseconds(other, repeats=15) for _ in range(rounds)]
+    return float(np.median(ratios))
+
+
 @dataclass(frozen=True)
 class Yardstick:
     """dgemm(1500) on one thread [ms]."""

@@ -106,9 +106,10 @@ class Modes(Contacts):
 
     def astray(self, force: np.ndarray) -> bool:
         """Whether a mode ends deeper than its fade, or pushes from as far: its shares have changed altogether, and with longer steps it would
-        go to and fro between contacts."""
+        go to and fro between contacts. Contacts that no mode covers are no modes."""
         off = np.where(force[: len(self)] > 0.0, np.abs(self.gap), -self.gap)
-        return bool(off.max(initial=0.0) > self.fade)
+        modes = np.searchsorted(self.index, self.size - self.inner.size)
+        return bool(off[:modes].max(initial=0.0) > self.fade)
 
     def chosen(self, which: np.ndarray) -> Modes:
         """Some of these modes, by place."""
