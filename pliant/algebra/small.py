@@ -66,28 +66,26 @@ def factorised(W: Reals, mine: Indices, C_inverse: Reals) -> Symmetric | Negativ
     return Symmetric(A + (np.diag(C_inverse) if C_inverse.ndim == 1 else C_inverse))
 
 
-@kernel
-def _negated(W, mine, diagonal):
-    """L (k, k) of −(W + diagonal) on the rows `mine`, and whether that is positive definite."""
-    k = len(mine)
-    L = np.zeros((k, k))
-    for i in range(k):
+@inner
+def lower(A, dependent):
+    """A (k, k) ← L with A = LLᵀ, in its lower half; False if a pivot is not above that share `dependent` of its diagonal entry."""
+    for i in range(len(A)):
         for j in range(i + 1):
-            value = -W[mine[i], mine[j]] - (diagonal[i] if i == j else 0.0)
+            value = A[i, j]
             for n in range(j):
-                value -= L[i, n] * L[j, n]
+                value -= A[i, n] * A[j, n]
             if i > j:
-                L[i, j] = value / L[j, j]
-            elif value > 0.0:
-                L[i, i] = np.sqrt(value)
+                A[i, j] = value / A[j, j]
+            elif value > dependent * A[i, i]:
+                A[i, i] = np.sqrt(value)
             else:
-                return L, False
-    return L, True
+                return False
+    return True
 
 
 @inner
-def _substitute(L, x):
-    """x (k, m) ← −(LLᵀ)⁻¹ x."""
+def substitute(L, x):
+    """x (k, m) ← (LLᵀ)⁻¹ x."""
     k, m = x.shape
     for i in range(k):
         for n in range(i):
@@ -101,15 +99,25 @@ def _substitute(L, x):
                 x[i, j] -= L[n, i] * x[n, j]
         for j in range(m):
             x[i, j] /= L[i, i]
+
+
+@kernel
+def _negated(W, mine, diagonal):
+    """L (k, k) of −(W + diagonal) on the rows `mine`, and whether that is positive definite."""
+    k = len(mine)
+    L = np.empty((k, k))
     for i in range(k):
-        for j in range(m):
-            x[i, j] = -x[i, j]
+        for j in range(i + 1):
+            L[i, j] = -W[mine[i], mine[j]] - (diagonal[i] if i == j else 0.0)
+        if not L[i, i] > 0.0:
+            return L, False
+    return L, lower(L, 0.0)
 
 
 @kernel
 def _solved(L, b):
-    x = b.copy().reshape(-1, 1)
-    _substitute(L, x)
+    x = (-b).reshape(-1, 1)
+    substitute(L, x)
     return x[:, 0].copy()
 
 
@@ -119,9 +127,9 @@ def _eliminated(L, W, d, mine, m):
     back, left, rest = np.empty((k, m + 1)), np.empty((m, m)), np.empty(m)
     for i in range(k):
         for j in range(m):
-            back[i, j] = W[mine[i], j]
-        back[i, m] = d[mine[i]]
-    _substitute(L, back)
+            back[i, j] = -W[mine[i], j]
+        back[i, m] = -d[mine[i]]
+    substitute(L, back)
     for a in range(m):
         rest[a] = d[a]
         for i in range(k):

@@ -74,8 +74,8 @@ class Updated(Factor):
         rest = np.arange(len(own), len(self._C_inverse))
         mine = np.concatenate([own, m + rest - len(own)]) if len(rest) else own
         rows = self.factor.half(H.above(self.U.take(rest)) if len(rest) else H)
-        inner, plain = self._closed((rows, mine)), rows.loaded(b)
-        W, motion, back = inner.eliminated(rows.W, plain.motion, mine, m)
+        inner, alone = self._closed((rows, mine)), rows.loaded(b)
+        W, motion, back = inner.eliminated(rows.W, alone.motion, mine, m)
 
         def efforts(lam: Reals, load: float) -> Reals:
             """Of all rows: what U answers to λ and to the load."""
@@ -87,8 +87,8 @@ class Updated(Factor):
         return Condensation(
             W,
             motion,
-            lambda lam: plain.answer(efforts(lam, 1.0)),
-            lambda lam: plain.response(efforts(lam, 0.0)),
+            lambda lam: alone.answer(efforts(lam, 1.0)),
+            lambda lam: alone.response(efforts(lam, 0.0)),
         )
 
     def _closed(self, seen: tuple[Half, Indices] | None = None) -> Symmetric | Negative:

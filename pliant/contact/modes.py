@@ -86,11 +86,6 @@ class Modes(Contacts):
         of_each = index, none, none, gap, ahead, places, across, nothing, nothing
         return cls(*of_each, empty, inner.points, size, inner.names, inner, shares, fade)
 
-    @property
-    def rough(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Never."""
-        return False
-
     def rows(self, q: np.ndarray, weight: np.ndarray | None = None) -> SparseRows:
         """Ψ̃ᵀH, (k, ndof)."""
         if weight is not None:

@@ -52,12 +52,12 @@ class Model:
 
     def _look(self, q: np.ndarray, v: np.ndarray, step: float, falling: bool) -> Contacts:
         motion = step * self.robot.farthest(v)
-        fall = step * step * self._weight if falling else 0.0
+        fall = step * step * self._gravity if falling else 0.0
         found = self.detector.detect(q, self.detector.reach(motion + fall))
         return self._closing(found, q, step * v)
 
     @cached_property
-    def _weight(self) -> float:
+    def _gravity(self) -> float:
         """|gravity| [m/s²]."""
         return float(np.linalg.norm(self.robot.gravity))
 

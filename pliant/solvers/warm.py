@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant.algebra.small import lower, substitute
+
 ROUNDING = 1e-13  # of a row's data: what counts as nothing
 ACCURATE = 1e-12  # of a row's data: what may be left of it
 DEPENDENT = 1e-12  # share of the diagonal below which a pivot is rounding
@@ -29,31 +31,22 @@ def confirmed(W, compliance, q, low, high, start):
         w[i] = q[i] + compliance[i] * x[i]
         for j in range(m):
             w[i] += W[i, j] * x[j]
-    L, y = np.empty((k, k)), np.empty(k)
+    L, y = np.empty((k, k)), np.empty((k, 1))
     for a in range(k):
         for b in range(a + 1):
-            value = W[inside[a], inside[b]] + (compliance[inside[a]] if a == b else 0.0)
-            least = DEPENDENT * value
-            for n in range(b):
-                value -= L[a, n] * L[b, n]
-            if a > b:
-                L[a, b] = value / L[b, b]
-            elif value > least:
-                L[a, a] = np.sqrt(value)
-            else:
-                return x, False
-        y[a] = -w[inside[a]]
-        for n in range(a):
-            y[a] -= L[a, n] * y[n]
-        y[a] /= L[a, a]
-    for a in range(k - 1, -1, -1):
-        for n in range(a + 1, k):
-            y[a] -= L[n, a] * y[n]
-        y[a] /= L[a, a]
-        i = inside[a]
-        if not low[i] <= y[a] <= high[i]:
+            L[a, b] = W[inside[a], inside[b]]
+        L[a, a] += compliance[inside[a]]
+        y[a, 0] = -w[inside[a]]
+        if not L[a, a] > 0.0:
             return x, False
-        x[i] = y[a]
+    if not lower(L, DEPENDENT):
+        return x, False
+    substitute(L, y)
+    for a in range(k):
+        i = inside[a]
+        if not low[i] <= y[a, 0] <= high[i]:
+            return x, False
+        x[i] = y[a, 0]
     return x, _complementary(W, compliance, q, low, high, x)
 
 

@@ -133,7 +133,13 @@ def _figure_12(
         mine = {k: e for (k, seed), e in als.items() if seed == s}
         style = {"color": SOFT, "linewidth": 0.9, "label": f"fully bent, ALS, seed {s}"}
         ax.plot(list(mine), share(mine.values()), ".-", **style)
-    ax.plot(list(held), [100.0 * h for h in held.values()], marker="s", label="held out, even weights, median", **line(0))
+    ax.plot(
+        list(held),
+        [100.0 * h for h in held.values()],
+        marker="s",
+        label="held out, even weights, median",
+        **line(0),
+    )
     ax.axhline(100.0 * COVERED, color=SOFT, linestyle=":", linewidth=1.0, label="asked with 23 modes")
     ax.set_xscale("log", base=2)
     ax.set_xticks(list(nested), [str(k) for k in nested])
