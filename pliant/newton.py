@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from pliant.algebra import NotPositiveDefinite
+from pliant.conditions import Conditions
 from pliant.contact import Contacts, Detector
 from pliant.errors import InputError, is_number
 from pliant.hold import Hold
-from pliant.robot import Conditions, Robot
+from pliant.robot import Robot
 from pliant.step import Linear, Workspace, linearise, step
 
 MAX_HALVINGS = 8  # of one Newton step

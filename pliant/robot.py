@@ -13,6 +13,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from pliant.algebra import Pattern, analyse
+from pliant.conditions import Conditions
 from pliant.contact import Surroundings
 from pliant.errors import InputError, SingularError, as_floats, unknown_name
 from pliant.interactions.bundle import Bundle
@@ -27,47 +28,6 @@ class Row:
 
     interaction: Interaction
     law: Law = field(default_factory=Observed)
-
-
-@dataclass(frozen=True)
-class Conditions:
-    """The laws of all scalar rows of a forward problem, as arrays (m,); see `laws.Condition`."""
-
-    given: np.ndarray
-    effort: np.ndarray
-    imposed: np.ndarray
-    compliance: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    friction: np.ndarray = field(
-        default_factory=lambda: np.zeros(0)
-    )  # μ of the contacts, whose rows come last
-
-    @cached_property
-    def holding(self) -> np.ndarray:
-        """Which rows hold what they act on: displacement imposed, whatever effort it takes."""
-        return ~self.given & (self.compliance == 0.0) & np.isinf(self.low) & np.isinf(self.high)
-
-    @cached_property
-    def rough(self) -> bool:
-        """Whether contacts have friction."""
-        return bool(self.friction.any())
-
-    def with_contacts(self, friction: np.ndarray, imposed: np.ndarray, rows: int) -> Conditions:
-        """With contacts below: their gaps ≥ imposed (n,), and if rows = 3n their slip along two tangents each."""
-        n = len(imposed)
-        none, free = np.zeros(rows), np.full(rows, np.inf)
-        aim, low = imposed, none
-        if rows > n:
-            aim, low = np.concatenate([imposed, none[n:]]), np.concatenate([none[:n], -free[n:]])
-        more = (np.zeros(rows, bool), none, aim, none, low, free)
-        mine = (self.given, self.effort, self.imposed, self.compliance, self.low, self.high)
-        return Conditions(*map(np.concatenate, zip(mine, more, strict=True)), friction=friction)
-
-    @cached_property
-    def solved(self) -> np.ndarray:
-        """Indices of the rows whose effort is solved for."""
-        return np.flatnonzero(~self.given)
 
 
 class Robot:

@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from pliant.algebra import Condensation, Factor, NotPositiveDefinite, SparseRows, Updated
+from pliant.algebra import Condensation, Factor, NotPositiveDefinite, SparseRows, Updated, soften
 from pliant.algebra import factorise as factorise_matrix
+from pliant.conditions import Conditions
 from pliant.contact import Contacts, Softening
 from pliant.hold import Hold
-from pliant.robot import Conditions, Robot
+from pliant.robot import Robot
 from pliant.solvers import mcp
 from pliant.solvers.warm import confirmed
 
@@ -41,7 +42,7 @@ class Linear:
         None  # K as if all that is touched were flat, where pushes turn with its normals
     )
     turning: tuple[SparseRows, np.ndarray] | None = None  # U and C⁻¹: K + UᵀCU where bodies push each other
-    own: np.ndarray | None = None  # rows of H that the first rows of U are; none if they are others
+    soft: tuple[np.ndarray, np.ndarray] | None = None  # rows h of H, and s: K + UᵀCU − Σ s hᵀh
 
     def with_contacts(
         self, contacts: Contacts, start: np.ndarray, softening: Softening | None = None
@@ -54,7 +55,8 @@ class Linear:
             H = H.above(contacts.tangent_rows(self.q))
             delta.append(contacts.slip(self.q, start).ravel())
         if softening is not None:
-            changes = {"turning": softening.change(gaps), "own": len(self.delta) + softening.own}
+            soft = (len(self.delta) + softening.own, softening.stiff) if len(softening.own) else None
+            changes = {"turning": softening.rest, "soft": soft}
         return replace(self, H=H, delta=np.concatenate(delta), **changes)
 
     def residual(self, lam: np.ndarray) -> np.ndarray:
@@ -166,9 +168,9 @@ def factorise_shifted(robot: Robot, K: np.ndarray, work: Workspace) -> tuple[Fac
 def condense(factor: Factor, linear: Linear, conditions: Conditions) -> tuple[Condensation, np.ndarray]:
     """The solved rows condensed, with W and the motion under the given efforts, and δ_free of them."""
     rows = conditions.solved
-    given = linear.H.transpose_dot(np.where(conditions.given, conditions.effort, 0.0))
-    within = None if linear.own is None else np.searchsorted(rows, linear.own)
-    found = factor.condense(linear.H.take(rows), linear.r + given, within)
+    found = factor.condense(*linear.H.parted(rows, conditions.given, conditions.effort, linear.r))
+    if linear.soft is not None:
+        found = soften(found, np.searchsorted(rows, linear.soft[0]), linear.soft[1])
     return found, linear.delta[rows] + found.motion
 
 
@@ -178,19 +180,20 @@ def solve(W: np.ndarray, delta_free: np.ndarray, conditions: Conditions, start: 
     rows = conditions.solved
     if not len(rows):
         return np.zeros(0)
-    gap, low, high = delta_free - conditions.imposed[rows], conditions.low[rows], conditions.high[rows]
-    compliance, begin = conditions.compliance[rows], start[rows]
-    if not conditions.rough:
-        effort, settled = confirmed(W, compliance, gap, low, high, begin)
+    c = conditions
+    if not c.rough:
+        effort, settled = confirmed(W, delta_free, rows, c.imposed, c.compliance, c.low, c.high, start)
         if settled:
             return effort
+    gap, low, high = delta_free - c.imposed[rows], c.low[rows], c.high[rows]
+    compliance, begin = c.compliance[rows], start[rows]
     system = W + np.diag(compliance)
-    if not conditions.rough:
+    if not c.rough:
         return mcp(system, gap, low, high, start=begin).effort
     from pliant.solvers import friction  # comes with many kernels
 
-    others = len(rows) - 3 * len(conditions.friction)
-    return friction(system, gap, conditions.friction, low[:others], high[:others], start=begin).effort
+    others = len(rows) - 3 * len(c.friction)
+    return friction(system, gap, c.friction, low[:others], high[:others], start=begin).effort
 
 
 def recover(

@@ -276,7 +276,7 @@ def test_what_a_guess_confirms_is_the_solution(m, seed, right):
     W, (lo, hi) = A @ A.T + 0.1 * np.eye(m), bounds(rng, m)
     q, lam = solvable(rng, W + np.diag(compliance), lo, hi)
     start = mcp(W + np.diag(compliance), q, lo, hi).effort if right else lam + rng.normal(size=m)
-    effort, settled = confirmed(W, compliance, q, lo, hi, start)
+    effort, settled = confirmed(W, q + 1.0, np.arange(m), np.ones(m), compliance, lo, hi, start)
     if settled:
         assert residual(W + np.diag(compliance), q, lo, hi, Effort(effort)) <= TOLERANCE
         assert np.all((effort >= lo) & (effort <= hi))
@@ -289,11 +289,12 @@ def test_a_guess_with_other_rows_is_not_confirmed():
     W, q, none, more = (
         np.array([[2.0, 1.0], [1.0, 1.0]]),
         np.array([-1.0, -0.4]),
-        np.zeros(2),
-        np.full(2, np.inf),
+        np.zeros(3),
+        np.full(3, np.inf),
     )
-    effort, settled = confirmed(W, none, q, none, more, np.array([1.0, 0.0]))
+    rows = np.array([0, 2])  # of three
+    effort, settled = confirmed(W, q, rows, none, none, none, more, np.array([1.0, 9.0, 0.0]))
     assert settled and effort == pytest.approx([0.5, 0.0])
-    for start in ([0.0, 1.0], [1.0, 1.0], [0.0, 0.0]):
-        assert not confirmed(W, none, q, none, more, np.array(start))[1]
-    assert not confirmed(np.ones((2, 2)), none, q, none, more, np.ones(2))[1]
+    for start in ([0.0, 9.0, 1.0], [1.0, 9.0, 1.0], [0.0, 9.0, 0.0]):
+        assert not confirmed(W, q, rows, none, none, none, more, np.array(start))[1]
+    assert not confirmed(np.ones((2, 2)), q, rows, none, none, none, more, np.ones(3))[1]

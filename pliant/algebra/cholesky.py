@@ -25,9 +25,12 @@ from pliant.algebra.jit import plain
 from pliant.algebra.kernels import factorise_fronts
 from pliant.algebra.ordering import minimum_degree, nested_dissection
 from pliant.algebra.pattern import Pattern
+from pliant.algebra.rows import SparseRows
 from pliant.algebra.substitution import answer, load, solve_many, solve_one
 from pliant.algebra.symbolic import Fronts, layout
 from pliant.errors import InputError, PliantError
+
+NO_LOAD = np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,34 +124,49 @@ class Cholesky(Factor):
 
     def half(self, H: Rows) -> HalfSolved:
         """Rows H (m, ndof) with Z = L⁻¹PHᵀ: loads and efforts need one half of a solve each."""
+        return self._halved(H, NO_LOAD)[0]
+
+    def begun(self, H: SparseRows, b: Reals) -> tuple[Half, Condensation]:
+        """As for any factor; the load goes along with the rows if there are some."""
+        if not H.shape[0]:
+            return super().begun(H, b)
+        rows, motion = self._halved(H, self._right_hand_side(b))
+        answered = lambda lam, load: rows.answered(np.append(lam, load), np.zeros(len(b)))
+        return rows, Condensation(
+            rows.W, motion, lambda lam: answered(lam, 1.0), lambda lam: answered(lam, 0.0)
+        )
+
+    def _halved(self, H: Rows, b: Reals) -> tuple[HalfSolved, Reals]:
+        """The rows, and their motion (m,) under b (ndof,)."""
         rows = self._rows(H)
         start, columns = plain(rows.indptr, np.int64), plain(rows.indices, np.int64)
-        W = np.empty((len(start) - 1, len(start) - 1))
-        half = condense(*self._values(), self.negative, start, columns, plain(rows.data), W)
+        m = len(start) - 1
+        W, motion = np.empty((m, m)), np.empty(m)
+        half = condense(*self._values(), self.negative, start, columns, plain(rows.data), b, W, motion)
         if not len(half[0]):
             expected = f"column indices from 0 to {self.symbolic.pattern.ndof - 1}"
             raise InputError("H", expected=expected, got=(int(columns.min()), int(columns.max())))
-        return HalfSolved(self, W, half)
+        return HalfSolved(self, W, half), motion
 
 
 class HalfSolved(Half):
-    """Rows of a `Cholesky` factor with what the fronts keep of them."""
+    """Rows of a `Cholesky` factor with what the fronts keep of them, perhaps with a load as one more row."""
 
     def __init__(self, factor: Cholesky, W: Reals, half: tuple[Any, ...]) -> None:
         self.W, self._factor, self._half = W, factor, half
 
     def loaded(self, b: Reals) -> Condensation:
         """Under a load b (ndof,)."""
-        factor, half = self._factor, self._half
-        b = factor._right_hand_side(b)
-        y, motion = np.empty(len(b)), np.empty(len(self.W))
-        load(*factor._values(), half, b, y, motion)
-
-        def answered(lam: Reals, y: Reals) -> Reals:
-            x = np.empty(len(y))
-            answer(*factor._values(), half, y, lam, x)
-            return x
-
+        b, m = self._factor._right_hand_side(b), len(self.W)
+        y, motion = np.empty(len(b)), np.empty(m + 1)
+        load(*self._factor._values(), self._half, b, y, motion)
+        answered = lambda lam, y: self.answered(np.append(lam, 0.0), y)
         return Condensation(
-            self.W, motion, lambda lam: answered(lam, y), lambda lam: answered(lam, np.zeros(len(y)))
+            self.W, motion[:m], lambda lam: answered(lam, y), lambda lam: answered(lam, np.zeros(len(y)))
         )
+
+    def answered(self, lam: Reals, y: Reals) -> Reals:
+        """A⁻¹(b + Hᵀλ) (ndof,) with efforts λ (m + 1,) of the rows and of the load that went along, and y = L⁻¹Pb (ndof,)."""
+        x = np.empty(len(y))
+        answer(*self._factor._values(), self._half, y, lam, x)
+        return x

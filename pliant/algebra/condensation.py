@@ -3,6 +3,8 @@
 W = Zᵀ S Z with Z = L⁻¹ P Hᵀ: no backward solve. A column of Z is non-zero only on the elimination paths of
 its row of H, from the fronts that the row touches up to the root. So every front keeps just its active
 columns, packed: Zᵀ of front s is column-major (active columns, pivots) at offset[s].
+
+A load b goes along as one more row, which is active everywhere: what the others see of it is a column of W, and it acts as a row of effort 1.
 """
 
 from __future__ import annotations
@@ -15,18 +17,21 @@ from pliant.algebra.kernels import WIDTH
 
 
 @kernel
-def condense(blas, fronts, block, panels, signs, negative, start, columns, values, W):
-    """W (m, m) ← H A⁻¹ Hᵀ, H given by its compressed rows. Returns Z: where each front's columns start in the list of active
-    ones, that list, the fronts' offsets, and the numbers; all empty if H has a column index out of range."""
-    m = len(start) - 1
-    active_start, active = _paths(fronts, block, start, columns, m)
+def condense(blas, fronts, block, panels, signs, negative, start, columns, values, b, W, motion):
+    """W (m, m) ← H A⁻¹ Hᵀ and motion (m,) ← H A⁻¹ b, H given by its compressed rows, b (ndof,) or empty. Returns Z with b's as the last
+    column: where each front's columns start in the list of active ones, that list, the fronts' offsets, and the numbers; all empty if H
+    has a column index out of range."""
+    rows, loads = len(start) - 1, min(len(b), 1)
+    m = rows + loads
+    active_start, active = _paths(fronts, block, start, columns, rows, loads)
     if len(active_start) == 0:
         return active_start, active, active, np.empty(0)
     offset, tallest = _offsets(fronts, block, active_start)
     Z, below, slot = np.zeros(offset[-1]), np.empty(tallest), np.empty(m, np.int64)
     _scatter(fronts, block, start, columns, values, active_start, active, offset, Z)
-    W[:] = 0.0
-    flat, product = W.reshape(m * m), np.empty(m * m)
+    if loads:
+        _scatter_load(fronts, block, b, active_start, offset, Z)
+    flat, product = np.zeros(m * m), np.empty(m * m)
     for s in range(len(fronts.parent)):
         k = active_start[s + 1] - active_start[s]
         if k == 0:
@@ -40,11 +45,13 @@ def condense(blas, fronts, block, panels, signs, negative, start, columns, value
             under = pointer(panels, fronts.panel[s] + c)
             dgemm(blas, TRANSPOSED, k, r, c, 1.0, pointer(z, 0), k, under, c + r, 0.0, pointer(below, 0), k)
             _pass_up(fronts, s, block, active_start, active, offset, below, slot, Z)
-        rows = active[active_start[s] : active_start[s + 1]]
-        _accumulate(blas, z, rows, signs[first : first + c], negative, product, flat, m)
-    for j in range(m):
-        for i in range(j):
-            W[j, i] = W[i, j]
+        here = active[active_start[s] : active_start[s + 1]]
+        _accumulate(blas, z, here, signs[first : first + c], negative, product, flat, m)
+    for i in range(rows):
+        for j in range(i, rows):
+            W[i, j] = W[j, i] = flat[i * m + j]
+        if loads:
+            motion[i] = flat[i * m + rows]
     return active_start, active, offset, Z
 
 
@@ -89,11 +96,13 @@ def solve_right(blas, panel, height, z, k, c):
 
 
 @inner
-def _paths(fronts, block, start, columns, m):
-    """Rows of H active in every front, sorted, as (start, items); empty if a column is out of range."""
+def _paths(fronts, block, start, columns, m, loads):
+    """Rows of H active in every front, sorted, as (start, items), and behind them those loads that are active everywhere; empty if a
+    column is out of range."""
     count = len(fronts.parent)
     visited = np.zeros((count, m), np.bool_)
-    active_start = np.zeros(count + 1, np.int64)
+    active_start = np.full(count + 1, loads)
+    active_start[0] = 0
     for row in range(m):
         last = -1
         for k in range(start[row], start[row + 1]):
@@ -116,6 +125,9 @@ def _paths(fronts, block, start, columns, m):
             if visited[s, row]:
                 active[at] = row
                 at += 1
+        for load in range(loads):
+            active[at] = m + load
+            at += 1
     return active_start, active
 
 
@@ -140,6 +152,18 @@ def _scatter(fronts, block, start, columns, values, active_start, active, offset
                         high = middle
                 at += low
             Z[at + columns[k] % block * width] += values[k]
+
+
+@inner
+def _scatter_load(fronts, block, b, active_start, offset, Z):
+    """The last column of every front ← P b."""
+    for s in range(len(active_start) - 1):
+        width = active_start[s + 1] - active_start[s]
+        at = offset[s] + width - 1
+        for node in range(fronts.first[s], fronts.first[s + 1]):
+            for i in range(block):
+                Z[at] = b[block * fronts.order[node] + i]
+                at += width
 
 
 @inner

@@ -101,9 +101,14 @@ class Factor(ABC):
         """Rows H (m, ndof), ready for loads."""
         return Half(self, H)
 
-    def condense(self, H: SparseRows, b: Reals, within: Any = None) -> Condensation:
-        """W, motion and answer of rows H under a load b (ndof,); `within`: see `Updated`."""
-        return self.half(H).loaded(b)
+    def begun(self, H: SparseRows, b: Reals) -> tuple[Half, Condensation]:
+        """Rows H (m, ndof), and what they see of a first load b (ndof,)."""
+        rows = self.half(H)
+        return rows, rows.loaded(b)
+
+    def condense(self, H: SparseRows, b: Reals) -> Condensation:
+        """W, motion and answer of rows H under a load b (ndof,)."""
+        return self.begun(H, b)[1]
 
     def _right_hand_side(self, b: ArrayLike) -> Reals:
         array = plain(b)

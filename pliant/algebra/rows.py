@@ -41,6 +41,13 @@ class SparseRows(NamedTuple):
         indptr, indices, data = _take_rows(self.indptr, self.indices, self.data, rows)
         return SparseRows(indptr, indices, data, (len(rows), self.shape[1]))
 
+    def parted(
+        self, rows: np.ndarray, given: np.ndarray, effort: np.ndarray, r: np.ndarray
+    ) -> tuple[SparseRows, np.ndarray]:
+        """Some rows, and r + Hᵀλ with the efforts λ of those that are `given` (m,), (n,)."""
+        indptr, indices, data, load = _parted(self.indptr, self.indices, self.data, rows, given, effort, r)
+        return SparseRows(indptr, indices, data, (len(rows), self.shape[1])), load
+
     def above(self, other: SparseRows) -> SparseRows:
         """These rows, then those of another."""
         joined = _rows_above(*self[:3], *other[:3])
@@ -77,6 +84,17 @@ def _rows_above(indptr, indices, data, more_ptr, more_indices, more_data):
     ptr[: m + 1], index[:n], value[:n] = indptr, indices, data
     ptr[m:], index[n:], value[n:] = n + more_ptr, more_indices, more_data
     return ptr, index, value
+
+
+@njit(cache=True, error_model="numpy")
+def _parted(indptr, indices, data, rows, given, effort, r):
+    load = r.copy()
+    for i in range(len(given)):
+        if given[i] and effort[i] != 0.0:
+            for k in range(indptr[i], indptr[i + 1]):
+                load[indices[k]] += data[k] * effort[i]
+    ptr, index, value = _take_rows(indptr, indices, data, rows)
+    return ptr, index, value, load
 
 
 @njit(cache=True, error_model="numpy")

@@ -1,14 +1,10 @@
-"""Small dense symmetric matrices, factorised: the inner matrix of a change of low rank, and what its rows take from others.
-
-[W  Yᵀ] [λ]        W' = W − Yᵀ A⁻¹ Y,      d' = d − Yᵀ A⁻¹ e,      back = A⁻¹ [Y e]
-[Y  A ] [μ]
-"""
+"""Small dense symmetric matrices, factorised: the inner matrix of a change of low rank, and what it does to condensed rows."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from pliant.algebra.factor import NotPositiveDefinite, Reals
+from pliant.algebra.factor import Condensation, NotPositiveDefinite, Reals
 from pliant.algebra.jit import inner, kernel
 from pliant.algebra.pattern import Indices
 
@@ -32,38 +28,31 @@ class Symmetric:
         return dsytrs(self._factors, self._pivots, b, lower=1)[0] if b.size else np.array(b)
 
     def eliminated(self, W: Reals, d: Reals, mine: Indices, m: int) -> tuple[Reals, Reals, Reals]:
-        """W' (m, m) and d' (m,) of the first m rows of W and d, and `back` (k, m + 1); Y and e are the rows `mine` (k,) of W and d."""
+        """What is left of the first m rows of W and d, and `back` (k, m + 1), where Y and e are the rows `mine` (k,) of them.
+
+        W' = W − Yᵀ A⁻¹ Y,      d' = d − Yᵀ A⁻¹ e,      back = A⁻¹ [Y e]
+        """
         across = W[mine, :m]
         back = self.solve(np.column_stack([across, d[mine]]))
         left = W[:m, :m] - across.T @ back[:, :m]
         return 0.5 * (left + left.T), d[:m] - across.T @ back[:, m], back
 
 
-class Negative:
-    """A negative definite, as −L Lᵀ, in compiled loops: what modes in contact ask for in every step."""
+def soften(found: Condensation, rows: Indices, stiff: Reals) -> Condensation:
+    """Of A − Σ stiff hᵀh instead of A, where h are some `rows` (k,) of the condensed ones, stiff (k,) > 0: efforts λ act on A as
+    λ + stiff Hx. Raises NotPositiveDefinite where A does not stand that."""
+    W, motion, definite = softened(found.W, found.motion, rows, stiff)
+    if not definite:
+        raise NotPositiveDefinite(-1)
 
-    positive = 0
+    def whole(lam: Reals, load: float) -> Reals:
+        total = np.array(lam)
+        total[rows] += stiff * (W[rows] @ lam + load * motion[rows])
+        return total
 
-    def __init__(self, L: Reals) -> None:
-        self._L = L
-
-    def solve(self, b: Reals) -> Reals:
-        """A⁻¹ b for b (k,)."""
-        return _solved(self._L, b)
-
-    def eliminated(self, W: Reals, d: Reals, mine: Indices, m: int) -> tuple[Reals, Reals, Reals]:
-        """See `Symmetric`."""
-        return _eliminated(self._L, W, d, mine, m)
-
-
-def factorised(W: Reals, mine: Indices, C_inverse: Reals) -> Symmetric | Negative:
-    """C⁻¹ + W (k, k) of the rows `mine` of W, C⁻¹ (k, k), or (k,) if it is diagonal."""
-    if C_inverse.ndim == 1:
-        L, definite = _negated(W, mine, C_inverse)
-        if definite:
-            return Negative(L)
-    A = W[np.ix_(mine, mine)]
-    return Symmetric(A + (np.diag(C_inverse) if C_inverse.ndim == 1 else C_inverse))
+    return Condensation(
+        W, motion, lambda lam: found.answer(whole(lam, 1.0)), lambda lam: found.response(whole(lam, 0.0))
+    )
 
 
 @inner
@@ -102,41 +91,33 @@ def substitute(L, x):
 
 
 @kernel
-def _negated(W, mine, diagonal):
-    """L (k, k) of −(W + diagonal) on the rows `mine`, and whether that is positive definite."""
-    k = len(mine)
-    L = np.empty((k, k))
+def softened(W, d, rows, stiff):
+    """W (m, m) and d (m,) of A − Σ stiff hᵀh, from those of A, where h are some `rows` (k,) of the condensed ones; and whether that is
+    positive definite if A is.
+
+        W' = W + Yᵀ (1/stiff − W_rr)⁻¹ Y,      d' = d + Yᵀ (1/stiff − W_rr)⁻¹ d_r,      Y = W_r
+    """
+    m, k = len(d), len(rows)
+    L, x = np.empty((k, k)), np.empty((k, m + 1))
+    left, rest = np.empty((m, m)), np.empty(m)
     for i in range(k):
         for j in range(i + 1):
-            L[i, j] = -W[mine[i], mine[j]] - (diagonal[i] if i == j else 0.0)
+            L[i, j] = (1.0 / stiff[i] if i == j else 0.0) - W[rows[i], rows[j]]
         if not L[i, i] > 0.0:
-            return L, False
-    return L, lower(L, 0.0)
-
-
-@kernel
-def _solved(L, b):
-    x = (-b).reshape(-1, 1)
-    substitute(L, x)
-    return x[:, 0].copy()
-
-
-@kernel
-def _eliminated(L, W, d, mine, m):
-    k = len(mine)
-    back, left, rest = np.empty((k, m + 1)), np.empty((m, m)), np.empty(m)
-    for i in range(k):
+            return left, rest, False
         for j in range(m):
-            back[i, j] = -W[mine[i], j]
-        back[i, m] = -d[mine[i]]
-    substitute(L, back)
+            x[i, j] = W[rows[i], j]
+        x[i, m] = d[rows[i]]
+    if not lower(L, 0.0):
+        return left, rest, False
+    substitute(L, x)
     for a in range(m):
         rest[a] = d[a]
         for i in range(k):
-            rest[a] -= W[mine[i], a] * back[i, m]
+            rest[a] += W[rows[i], a] * x[i, m]
         for b in range(a + 1):
-            value = 0.5 * (W[a, b] + W[b, a])
+            value = W[a, b]
             for i in range(k):
-                value -= 0.5 * (W[mine[i], a] * back[i, b] + W[mine[i], b] * back[i, a])
+                value += 0.5 * (W[rows[i], a] * x[i, b] + W[rows[i], b] * x[i, a])
             left[a, b] = left[b, a] = value
-    return left, rest, back
+    return left, rest, True

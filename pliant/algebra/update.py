@@ -7,15 +7,13 @@ For couplings that the pattern of A has no room for, such as those of bodies tha
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.algebra.factor import Condensation, Factor, Half, NotPositiveDefinite, Reals, Rows
 from pliant.algebra.pattern import Indices
 from pliant.algebra.rows import SparseRows
-from pliant.algebra.small import Negative, Symmetric, factorised
+from pliant.algebra.small import Symmetric
 
 
 class Updated(Factor):
@@ -30,7 +28,7 @@ class Updated(Factor):
         self.smallest_pivot_ratio = factor.smallest_pivot_ratio
         self._C_inverse, self._indefinite = C_inverse, indefinite
         # C⁻¹ + UA⁻¹Uᵀ, and the rows that were condensed first, with the places of U's among them.
-        self._inner: Symmetric | Negative | None = None
+        self._inner: Symmetric | None = None
         self._seen: tuple[Half, Indices] | None = None
         self._negative = 0
 
@@ -65,25 +63,14 @@ class Updated(Factor):
         rows = SparseRows(H.indptr, H.indices, H.data, H.shape)
         return self.condense(rows, np.zeros(H.shape[1])).W
 
-    def condense(self, H: SparseRows, b: Reals, within: Any = None) -> Condensation:
-        """As that of any factor; U takes part as rows of their own, unless they are among those of H.
-
-        within (·,): the rows of H that are the first rows of U.
-        """
-        m, own = H.shape[0], np.zeros(0, np.int64) if within is None else within
-        rest = np.arange(len(own), len(self._C_inverse))
-        mine = np.concatenate([own, m + rest - len(own)]) if len(rest) else own
-        rows = self.factor.half(H.above(self.U.take(rest)) if len(rest) else H)
-        inner, alone = self._closed((rows, mine)), rows.loaded(b)
+    def condense(self, H: SparseRows, b: Reals) -> Condensation:
+        """As that of any factor; U takes part as rows of their own."""
+        m = H.shape[0]
+        rows, alone = self.factor.begun(H.above(self.U), b)
+        mine = m + np.arange(len(self._C_inverse))
+        inner = self._closed((rows, mine))
         W, motion, back = inner.eliminated(rows.W, alone.motion, mine, m)
-
-        def efforts(lam: Reals, load: float) -> Reals:
-            """Of all rows: what U answers to λ and to the load."""
-            found = np.zeros(len(rows.W))
-            found[:m] = lam
-            found[mine] -= back[:, :m] @ lam + load * back[:, m]
-            return found
-
+        efforts = lambda lam, load: np.concatenate([lam, -(back[:, :m] @ lam + load * back[:, m])])
         return Condensation(
             W,
             motion,
@@ -91,16 +78,13 @@ class Updated(Factor):
             lambda lam: alone.response(efforts(lam, 0.0)),
         )
 
-    def _closed(self, seen: tuple[Half, Indices] | None = None) -> Symmetric | Negative:
+    def _closed(self, seen: tuple[Half, Indices] | None = None) -> Symmetric:
         """C⁻¹ + UA⁻¹Uᵀ; seen: rows of which U are those at the given places, if such are known."""
         if self._inner is None:
             rows, mine = self._seen = seen or (self.factor.half(self.U), np.arange(len(self._C_inverse)))
-            self._inner, C_inverse = factorised(rows.W, mine, self._C_inverse), self._C_inverse
-            if isinstance(self._inner, Negative):  # so is C
-                own = 0
-            else:
-                own = int((C_inverse > 0.0).sum()) if C_inverse.ndim == 1 else Symmetric(C_inverse).positive
-            self._negative = self.factor.negative + self._inner.positive - own
+            C_inverse = np.diag(self._C_inverse) if self._C_inverse.ndim == 1 else self._C_inverse
+            self._inner = Symmetric(C_inverse + rows.W[np.ix_(mine, mine)])
+            self._negative = self.factor.negative + self._inner.positive - Symmetric(C_inverse).positive
         if self._negative > 0 and not self._indefinite:
             raise NotPositiveDefinite(-1)
         return self._inner

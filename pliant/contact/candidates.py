@@ -46,8 +46,8 @@ class Memory(NamedTuple):
 
 
 @njit(cache=True, error_model="numpy")
-def looked(q, X, watch, memory, candidates, modes, obstacles, reach, fade):
-    """Modes with a contact nearer than `reach`, see `faded`, and the contacts that count in them, at coordinates q and positions X (·, 3).
+def looked(q, X, watch, memory, candidates, modes, obstacles, reach, far, fade):
+    """Modes with δ̂ below `reach`, see `faded`, and the contacts that count in them, nearer than `far`, at coordinates q and positions X (·, 3).
 
     obstacles: numbers, gaps and normals of contacts that are with no triangle. Returns mode, δ̂, (ptr, contact, share), their
     mean positions (k, 3), (index, sample, opponent, gap, normal, position, margin) of the contacts and their stencil (ptr,
@@ -59,7 +59,7 @@ def looked(q, X, watch, memory, candidates, modes, obstacles, reach, fade):
     normal, weights = np.empty((count, 3)), np.empty((count, 3))
     finite, n = watched(q, X, watch), 0
     if finite:
-        n = _measure(X, watch.of, watch.way, memory, c, reach, near, gap, triangle, normal, weights)
+        n = _measure(X, watch.of, watch.way, memory, c, far, near, gap, triangle, normal, weights)
     else:
         memory.least[:], memory.others[:] = -np.inf, -np.inf
     for k in range(len(obstacles[0])):

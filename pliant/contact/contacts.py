@@ -128,13 +128,19 @@ class Contacts:
             self.stencil.weight[:, None] * motion[self.stencil.point], self.stencil.ptr[:-1], axis=0
         )
 
+    def alike(self, other: Contacts) -> bool:
+        """Whether these are the same pairs, in other places perhaps."""
+        return other is self or bool(
+            len(other) == len(self) and (other.index is self.index or (other.index == self.index).all())
+        )
+
     def matched(self, previous: Contacts) -> np.ndarray:
         """Where each contact stood in `previous` (n,), −1 for new ones."""
         if previous.points is not self.points:
             raise InputError("contacts to match", expected="contacts of the same detector", got="another's")
         if not len(previous):
             return np.full(len(self), -1)
-        if len(previous) == len(self) and (previous.index == self.index).all():
+        if self.alike(previous):
             return np.arange(len(self))
         place = np.minimum(np.searchsorted(previous.index, self.index), len(previous) - 1)
         return np.where(previous.index[place] == self.index, place, -1)
@@ -152,7 +158,7 @@ class Contacts:
         Friction goes along as a vector in space: the tangents may have turned.
         """
         n, m = len(self), len(previous)
-        if rows == n == m and (previous is self or np.array_equal(previous.index, self.index)):
+        if rows == n == m and self.alike(previous):
             return np.array(forces[:n])
         normal = self.carried(previous, forces[:m])
         if rows == n:

@@ -137,7 +137,7 @@ class Modes(Contacts):
             differing = self._differing(others, stiff, q, exact)
             if len(differing[1]):
                 rest = differing if rest is None else together(rest, differing)
-        return Softening(own, -1.0 / stiff[own], rest) if len(own) or rest is not None else None
+        return Softening(own, stiff[own], rest) if len(own) or rest is not None else None
 
     def _differing(
         self, pushing: np.ndarray, stiff: np.ndarray, q: np.ndarray, exact: bool
@@ -161,11 +161,11 @@ def blank(k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Stenc
 
 @njit(cache=True, error_model="numpy")
 def faded(ptr, mode, value, offset, near, gap, reach, fade):
-    """Modes with a contact nearer than `reach` (k,), their δ̂ (k,), the contacts (n,) that count in them, as places in `near`, and their
-    shares. Contact i has ψ = value[ptr[i]:ptr[i+1]] in modes mode[ptr[i]:ptr[i+1]]; those `near` have gaps `gap`."""
+    """Modes (k,) with δ̂ below `reach`, their δ̂ (k,), the contacts (n,) that count in them, as places in `near`, and their shares.
+    Contact i has ψ = value[ptr[i]:ptr[i+1]] in modes mode[ptr[i]:ptr[i+1]]; those `near` have gaps `gap`."""
     modes, entries = len(offset), 0
     nearest, most, total = np.full(modes, np.inf), np.zeros(modes), np.zeros(modes)
-    first = np.zeros(modes + 1, np.int64)
+    count = np.zeros(modes, np.int64)
     for n in range(len(near)):
         for s in range(ptr[near[n]], ptr[near[n] + 1]):
             nearest[mode[s]] = min(nearest[mode[s]], gap[n])
@@ -174,43 +174,42 @@ def faded(ptr, mode, value, offset, near, gap, reach, fade):
     e = 0
     for n in range(len(near)):
         for s in range(ptr[near[n]], ptr[near[n] + 1]):
-            j = mode[s]
-            part[e] = value[s] * np.exp((nearest[j] - gap[n]) / fade) if nearest[j] < reach else 0.0
-            most[j] = max(most[j], part[e])
+            part[e] = value[s] * np.exp((nearest[mode[s]] - gap[n]) / fade)
+            most[mode[s]] = max(most[mode[s]], part[e])
             e += 1
     e = 0
     for n in range(len(near)):
         for s in range(ptr[near[n]], ptr[near[n] + 1]):
             j = mode[s]
             if part[e] > NEGLIGIBLE * most[j]:
-                first[j + 1] += 1
+                count[j] += 1
                 total[j] += part[e]
             else:
                 part[e] = 0.0
             e += 1
     found, least, shares = np.empty(modes, np.int64), np.empty(modes), np.zeros(modes + 1, np.int64)
-    k = 0
+    k, first = 0, np.full(modes, -1)
     for j in range(modes):
-        first[j + 1] += first[j]
-        if total[j] > 0.0:
-            found[k], least[k] = j, offset[j] + nearest[j] - fade * np.log(total[j])
+        d = offset[j] + nearest[j] - fade * np.log(total[j])
+        if total[j] > 0.0 and d < reach:
+            first[j], found[k], least[k] = shares[k], j, d
+            shares[k + 1] = shares[k] + count[j]
             k += 1
-            shares[k] = first[j + 1]
-    live, entry, share = np.empty(len(near), np.int64), np.empty(first[-1], np.int64), np.empty(first[-1])
-    count, e = 0, 0
+    live, entry, share = np.empty(len(near), np.int64), np.empty(shares[k], np.int64), np.empty(shares[k])
+    c, e = 0, 0
     for n in range(len(near)):
         used = False
         for s in range(ptr[near[n]], ptr[near[n] + 1]):
             j = mode[s]
-            if part[e] > 0.0:
-                entry[first[j]], share[first[j]] = count, part[e] / total[j]
+            if part[e] > 0.0 and first[j] >= 0:
+                entry[first[j]], share[first[j]] = c, part[e] / total[j]
                 first[j] += 1
                 used = True
             e += 1
         if used:
-            live[count] = n
-            count += 1
-    return found[:k].copy(), least[:k].copy(), live[:count].copy(), shares[: k + 1].copy(), entry, share
+            live[c] = n
+            c += 1
+    return found[:k].copy(), least[:k].copy(), live[:c].copy(), shares[: k + 1].copy(), entry, share
 
 
 @njit(cache=True, error_model="numpy")

@@ -16,7 +16,7 @@ from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.detector import Detector
 from pliant.contact.gather import gather
 from pliant.contact.keeping import BESIDE
-from pliant.contact.modes import TINY, Modes, Shares, blank
+from pliant.contact.modes import NEGLIGIBLE, TINY, Modes, Shares, blank
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.softening import together
 from pliant.contact.stack import Stack
@@ -79,6 +79,7 @@ class ReducedDetector(Detector):
         contact, mode = np.nonzero(Psi)
         begin = np.searchsorted(contact, np.arange(len(Psi) + 1))
         self._modes = frozen(begin, int), frozen(mode, int), frozen(Psi[contact, mode]), basis.offset
+        self._beyond = _beyond(Psi, basis.offset, basis.fade)
         self._placed = True
 
     def _arrange(self) -> None:
@@ -100,12 +101,12 @@ class ReducedDetector(Detector):
     # Detection
 
     def _detected(self, q: np.ndarray, limit: float) -> Contacts:
-        """Modes at the robot's coordinates q with a contact nearer than `limit` [m], then contacts that no mode covers."""
-        basis, points = self.basis, self._points
+        """Modes at the robot's coordinates q with a gap below `limit` [m], then contacts that no mode covers."""
+        basis, points, far = self.basis, self._points, limit + self._beyond
         X = points.located(self._coordinates(q))
         mode, least, found, places, of_each, stencil = looked(
             frozen_view(q), X, self._watch, self._memory, self._candidates, self._modes,
-            self._obstacles_near(X, limit), limit, basis.fade,
+            self._obstacles_near(X, far), limit, far, basis.fade,
         )  # fmt: skip
         if len(mode) and mode[0] < 0:
             raise InputError("q", expected="finite coordinates", got="nan or inf")
@@ -188,6 +189,13 @@ def _tangents(normal: np.ndarray) -> np.ndarray:
     first = np.cross(normal, np.eye(3)[least])
     first /= np.linalg.norm(first, axis=1)[:, None]
     return np.stack([first, np.cross(normal, first)], axis=1)
+
+
+def _beyond(Psi: np.ndarray, offset: np.ndarray, fade: float) -> float:
+    """How much larger [m] than δ̂ the gap of a contact can be that counts in a mode: ℓ log(n ψ/negligible) − o, with the largest ψ (k,) of a
+    mode of n contacts, as one of them has at least the nth part of Σψe^(−δ/ℓ)."""
+    most = (Psi > 0.0).sum(axis=0) * Psi.max(axis=0, initial=0.0)
+    return float(np.max(fade * np.log(np.maximum(most, 1.0) / NEGLIGIBLE) - offset, initial=0.0))
 
 
 def _counted(counts: np.ndarray) -> np.ndarray:

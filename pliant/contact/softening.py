@@ -12,15 +12,15 @@ Change = tuple[SparseRows, np.ndarray]  # U (k, ndof) and C⁻¹, (k, k) or (k,)
 
 
 class Softening(NamedTuple):
-    """Contact rows `own` (k,) with C⁻¹ `softness` (k,), and a change by rows that are no contact rows."""
+    """K − Σ stiff hᵀh of contact rows `own` (k,), stiff (k,) > 0, and a change by rows that are no contact rows."""
 
     own: np.ndarray
-    softness: np.ndarray
+    stiff: np.ndarray
     rest: Change | None
 
     def change(self, H: SparseRows) -> Change:
         """All of it, with the contact rows H: those of `own` come first."""
-        mine = H.take(self.own), self.softness
+        mine = H.take(self.own), -1.0 / self.stiff
         if self.rest is None:
             return mine
         return together(mine, self.rest) if len(self.own) else self.rest

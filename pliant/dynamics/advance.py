@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from pliant.algebra import NotPositiveDefinite
+from pliant.conditions import Conditions
 from pliant.contact import Contacts
 from pliant.dynamics.certificate import StepCertificate, imbalance, violation
 from pliant.dynamics.conserve import conserving
@@ -27,7 +28,6 @@ from pliant.dynamics.motion import Motion
 from pliant.dynamics.pressure import followed
 from pliant.dynamics.schemes import SCHEMES
 from pliant.dynamics.settling import settle
-from pliant.robot import Conditions
 from pliant.step import Linear, Workspace
 
 MAX_HALVINGS, FEW_HALVINGS = 6, 3  # where nothing else helps; where a step is only poor
@@ -120,10 +120,19 @@ def _halfway(model: Model, now: Motion, conditions: Conditions) -> Conditions:
 
 
 def _attempt(
-    model: Model, now: Motion, conditions: Conditions, step: float, work: Workspace, ahead: Linear | None
+    model: Model,
+    now: Motion,
+    conditions: Conditions,
+    step: float,
+    work: Workspace,
+    ahead: Linear | None,
+    wary: bool = False,
 ) -> Arrival | None:
-    """One step by the model's scheme; None where a linearisation is impossible."""
-    task, z, lam = begin(model, now, conditions, step), now.internal, now.effort
+    """One step by the model's scheme; None where a linearisation is impossible.
+
+    Contacts that the motion did not seem to close were left out: if one has closed, the step is taken again with all that are near.
+    """
+    task, z, lam = begin(model, now, conditions, step, wary=wary), now.internal, now.effort
     count, found = 0, None
     at, v, guess = work.timed("linearise", start, model, task, ahead)
     damped = None if at is None else work.timed("linearise", stiffness, model, at.q, z)
@@ -145,7 +154,19 @@ def _attempt(
     if at is None or found is None:
         return None
     motion = arrive(model, task, found, followed(model, found.q, z, step))
-    return work.timed("linearise", _conclude, model, task, damped, found, motion, count)
+    arrival = work.timed("linearise", _conclude, model, task, damped, found, motion, count)
+    if not wary and arrival is not None and _closed(model, found, arrival):
+        return _attempt(model, now, conditions, step, work, ahead, wary=True)
+    return arrival
+
+
+def _closed(model: Model, found: Found, arrival: Arrival) -> bool:
+    """Whether a contact has closed that the step knew nothing of."""
+    contacts = arrival.contacts
+    if contacts is None or found.contacts is None or contacts.alike(found.contacts):
+        return False
+    deep = contacts.gap < -model.tolerance
+    return bool((deep & (contacts.matched(found.contacts) < 0)).any())
 
 
 def _energy(model: Model, task: Task, ahead: Linear | None) -> float:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pliant.conditions import Conditions
 from pliant.contact import Contacts
 from pliant.dynamics.implicit import Found, Task
 from pliant.dynamics.model import Model
 from pliant.result import Certificate
-from pliant.robot import Conditions
 from pliant.step import Linear
 
 

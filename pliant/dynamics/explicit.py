@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pliant.conditions import Conditions
 from pliant.dynamics.advance import Arrival
 from pliant.dynamics.certificate import StepCertificate
 from pliant.dynamics.implicit import stiffness
@@ -24,7 +25,7 @@ from pliant.dynamics.motion import Motion, pushes
 from pliant.dynamics.pressure import followed
 from pliant.dynamics.schemes import Stage
 from pliant.errors import InputError
-from pliant.robot import Conditions, Robot
+from pliant.robot import Robot
 from pliant.state import State
 from pliant.step import Linear, Workspace, condense, linearise, recover, solve
 
@@ -50,7 +51,7 @@ def central(
     K = work.timed("linearise", stiffness, model, q, now.internal)
     linear = replace(at, r=_forces(model.inertia, M, K, at, now.v, step))
     start, rows = now.effort, len(now.effort)
-    contacts = model.look(q, now.v, step)
+    contacts = model.look(q, now.v, step, wary=True)
     if contacts is not None:
         linear = linear.with_contacts(contacts, now.q)
         allowance, more = np.minimum(contacts.gap + model.recovery * half, 0.0), len(linear.delta) - rows

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pliant.algebra import NotPositiveDefinite
+from pliant.conditions import Conditions
 from pliant.contact import Contacts
 from pliant.dynamics.implicit import begin, condensed, moving, start, stiffness
 from pliant.dynamics.model import Model
 from pliant.dynamics.motion import Motion
 from pliant.dynamics.schemes import SCHEMES
-from pliant.robot import Conditions
 from pliant.step import Linear, Workspace
 
 

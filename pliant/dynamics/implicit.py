@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pliant.algebra import Factor, NotPositiveDefinite
+from pliant.conditions import Conditions
 from pliant.contact import Contacts
 from pliant.dynamics.model import Model, one_sided
 from pliant.dynamics.motion import Motion, Past, pushes
 from pliant.dynamics.schemes import Stage
-from pliant.robot import Conditions
 from pliant.step import (
     Linear,
     Workspace,
@@ -39,7 +39,7 @@ ROUNDING = 1e-15  # of the largest force: what is no change of them
 
 @dataclass(frozen=True)
 class Task:
-    """One step: from where, with what laws, how long [s], and the contacts at its beginning.
+    """One step: from where, with what laws, how long [s], and the contacts at its beginning, see `Model.look` for `wary`.
 
     `allowance` (n,) is what the gaps of these contacts may be at the end, ≤ 0 [m]; others must not be below zero.
     """
@@ -50,6 +50,7 @@ class Task:
     stage: Stage
     contacts: Contacts | None
     allowance: np.ndarray
+    wary: bool
 
 
 @dataclass(frozen=True)
@@ -91,12 +92,14 @@ class Found:
     shift: float
 
 
-def begin(model: Model, now: Motion, conditions: Conditions, step: float, *, falling: bool = True) -> Task:
-    """The step to be taken from `now`; `falling`: see `Model.look`."""
-    contacts, allowance = model.look(now.q, now.v, step, falling=falling), np.zeros(0)
+def begin(
+    model: Model, now: Motion, conditions: Conditions, step: float, *, wary: bool = True, falling: bool = True
+) -> Task:
+    """The step to be taken from `now`; `wary` and `falling`: see `Model.look`."""
+    contacts, allowance = model.look(now.q, now.v, step, wary=wary, falling=falling), np.zeros(0)
     if contacts is not None:
         allowance = np.minimum(contacts.gap + model.recovery * step, 0.0)
-    return Task(now, conditions, step, model.scheme.begin(now, step), contacts, allowance)
+    return Task(now, conditions, step, model.scheme.begin(now, step), contacts, allowance, wary)
 
 
 def elastic(
@@ -162,7 +165,7 @@ def moving(
     r = at.r + inertia.product(M, stage.v - v) / h - inertia.damping_force(M, damped, v)
     linear, conditions = replace(at, r=r, K=K), task.conditions
     begins = guess is task.now.v and (at.q is task.now.q or np.array_equal(at.q, task.now.q))
-    contacts = task.contacts if begins else model.look(at.q, guess, task.step)
+    contacts = task.contacts if begins else model.look(at.q, guess, task.step, wary=task.wary)
     if contacts is not None:
         linear, conditions, pushing = _touching(task, linear, contacts, conditions)
         lam = np.concatenate([lam, pushing])

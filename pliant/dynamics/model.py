@@ -7,11 +7,14 @@ from functools import cached_property
 
 import numpy as np
 
+from pliant.conditions import Conditions
 from pliant.contact import Contacts, Detector
 from pliant.dynamics.inertia import Inertia
 from pliant.dynamics.schemes import Scheme
 from pliant.dynamics.viscosity import Viscosity
-from pliant.robot import Conditions, Robot
+from pliant.robot import Robot
+
+CLOSE = 0.1  # of the alarm distance: what may close in a step whatever the motion is
 
 
 @dataclass(frozen=True)
@@ -36,25 +39,29 @@ class Model:
         default_factory=list
     )  # the last look, as the end of a step is the beginning of the next
 
-    def look(self, q: np.ndarray, v: np.ndarray, step: float, *, falling: bool = True) -> Contacts | None:
-        """Contacts at q that a step may reach: nearer than twice the motion to be expected, or than the alarm distance.
+    def look(
+        self, q: np.ndarray, v: np.ndarray, step: float, *, wary: bool = False, falling: bool = True
+    ) -> Contacts | None:
+        """Contacts at q that the motion v is about to close within a step: nearer than twice the way, or than a small part of the alarm distance.
 
-        falling=False does not expect that the robot begins to fall freely.
+        wary: all that a step may close, also those nearer than the alarm distance, and, if `falling`, as far as the robot falls that
+        begins to do so.
         """
         if not self.detector.opponents:
             return None
-        asked = step, falling, self.detector.version
+        asked = step, wary, falling, self.detector.version
         if self.seen and self.seen[0] is q and self.seen[1] is v and self.seen[2] == asked:
             return self.seen[3]
-        found = self._look(q, v, step, falling)
+        found = self._look(q, v, step, wary, falling)
         self.seen[:] = [] if q.flags.writeable or v.flags.writeable else [q, v, asked, found]
         return found
 
-    def _look(self, q: np.ndarray, v: np.ndarray, step: float, falling: bool) -> Contacts:
-        motion = step * self.robot.farthest(v)
+    def _look(self, q: np.ndarray, v: np.ndarray, step: float, wary: bool, falling: bool) -> Contacts:
+        motion, detector = step * self.robot.farthest(v), self.detector
+        if not wary:
+            return detector.detect(q, max(CLOSE * detector.alarm, 2.0 * motion))
         fall = step * step * self._gravity if falling else 0.0
-        found = self.detector.detect(q, self.detector.reach(motion + fall))
-        return self._closing(found, q, step * v)
+        return self._closing(detector.detect(q, detector.reach(motion + fall)), q, step * v)
 
     @cached_property
     def _gravity(self) -> float:

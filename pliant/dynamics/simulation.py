@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pliant.conditions import Conditions
 from pliant.contact import Obstacle
 from pliant.dynamics.advance import Arrival, advance
 from pliant.dynamics.damping import per_body
@@ -23,7 +24,7 @@ from pliant.dynamics.schemes import SCHEMES, Scheme, euler
 from pliant.dynamics.viscosity import Viscosity
 from pliant.errors import ConvergenceError, InputError, PliantWarning, unknown_name
 from pliant.laws import Law
-from pliant.robot import Conditions, Robot
+from pliant.robot import Robot
 from pliant.state import State
 from pliant.step import Workspace, linearise
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from pliant.conditions import Conditions
 from pliant.contact import Contacts
 from pliant.dynamics.foresight import Foresight
 from pliant.inverse.roles import Roles
 from pliant.inverse.settings import Settings
-from pliant.robot import Conditions
 from pliant.solvers import qpcc, work_scale
 from pliant.step import Workspace
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pliant.conditions import Conditions
 from pliant.errors import InputError
 from pliant.laws import Choice, Law
-from pliant.robot import Conditions, Robot
+from pliant.robot import Robot
 
 INF = float("inf")
 

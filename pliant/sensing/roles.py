@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from pliant.conditions import Conditions
 from pliant.errors import InputError, is_number, unknown_name
 from pliant.laws import Law, as_vector
-from pliant.robot import Conditions, Robot
+from pliant.robot import Robot
 
 INF = float("inf")
 Noise = float | Mapping[str, float]

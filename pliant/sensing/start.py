@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pliant.conditions import Conditions
 from pliant.contact import Detector
 from pliant.errors import ConvergenceError
 from pliant.hold import Hold, hold, nothing
 from pliant.laws import Law
-from pliant.robot import Conditions, Robot
+from pliant.robot import Robot
 from pliant.state import State
 from pliant.static import static
 from pliant.step import linearise

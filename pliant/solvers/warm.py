@@ -13,11 +13,12 @@ DEPENDENT = 1e-12  # share of the diagonal below which a pivot is rounding
 
 
 @njit(cache=True, error_model="numpy")
-def confirmed(W, compliance, q, low, high, start):
-    """(λ, True) with low ≤ λ ≤ high complementary to (W + diag compliance) λ + q, if its rows between their bounds are those of the
-    guess `start` (m,); else something and False."""
-    m, k = len(q), 0
-    inside, x, w = np.empty(m, np.int64), np.empty(m), np.empty(m)
+def confirmed(W, free, rows, imposed, compliance, low, high, start):
+    """(λ, True) with low ≤ λ ≤ high complementary to (W + diag compliance) λ + free − imposed, if its rows between their bounds are those of
+    the guess `start`; else something and False. W (m, m) and free (m,) are of `rows` (m,), the others of all."""
+    m, k = len(rows), 0
+    q, compliance, low, high = free - imposed[rows], compliance[rows], low[rows], high[rows]
+    start, inside, x, w = start[rows], np.empty(m, np.int64), np.empty(m), np.empty(m)
     for i in range(m):
         if low[i] < start[i] < high[i]:
             inside[k] = i
