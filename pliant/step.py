@@ -10,7 +10,7 @@ Contacts are rows like any other, below the robot's own: gaps, then slips where 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
@@ -49,15 +49,16 @@ class Linear:
     ) -> Linear:
         """With the rows of contacts below: gaps, and with friction the slips since the coordinates `start`; and with what their
         curvature does beyond the pattern of K."""
-        gaps = contacts.rows(self.q)
-        H, delta, changes = self.H.above(gaps), [self.delta, contacts.gap], {}
+        H, delta = self.H.above(contacts.rows(self.q)), [self.delta, contacts.gap]
         if contacts.rough:
             H = H.above(contacts.tangent_rows(self.q))
             delta.append(contacts.slip(self.q, start).ravel())
+        turning, soft = self.turning, None
         if softening is not None:
+            turning = softening.rest
             soft = (len(self.delta) + softening.own, softening.stiff) if len(softening.own) else None
-            changes = {"turning": softening.rest, "soft": soft}
-        return replace(self, H=H, delta=np.concatenate(delta), **changes)
+        delta = np.concatenate(delta)
+        return Linear(self.q, self.energy, self.r, H, delta, self.K, self.flat, turning, soft)
 
     def residual(self, lam: np.ndarray) -> np.ndarray:
         """r + Hᵀλ, (ndof,): zero in equilibrium."""

@@ -131,7 +131,7 @@ class Cholesky(Factor):
         if not H.shape[0]:
             return super().begun(H, b)
         rows, motion = self._halved(H, self._right_hand_side(b))
-        answered = lambda lam, load: rows.answered(np.append(lam, load), np.zeros(len(b)))
+        answered = lambda lam, load: rows.answered(with_load(lam, load), np.zeros(len(b)))
         return rows, Condensation(
             rows.W, motion, lambda lam: answered(lam, 1.0), lambda lam: answered(lam, 0.0)
         )
@@ -139,10 +139,12 @@ class Cholesky(Factor):
     def _halved(self, H: Rows, b: Reals) -> tuple[HalfSolved, Reals]:
         """The rows, and their motion (m,) under b (ndof,)."""
         rows = self._rows(H)
-        start, columns = plain(rows.indptr, np.int64), plain(rows.indices, np.int64)
+        start, columns, values = rows.indptr, rows.indices, rows.data
+        if not isinstance(rows, SparseRows):
+            start, columns, values = plain(start, np.int64), plain(columns, np.int64), plain(values)
         m = len(start) - 1
         W, motion = np.empty((m, m)), np.empty(m)
-        half = condense(*self._values(), self.negative, start, columns, plain(rows.data), b, W, motion)
+        half = condense(*self._values(), self.negative, start, columns, values, b, W, motion)
         if not len(half[0]):
             expected = f"column indices from 0 to {self.symbolic.pattern.ndof - 1}"
             raise InputError("H", expected=expected, got=(int(columns.min()), int(columns.max())))
@@ -160,7 +162,7 @@ class HalfSolved(Half):
         b, m = self._factor._right_hand_side(b), len(self.W)
         y, motion = np.empty(len(b)), np.empty(m + 1)
         load(*self._factor._values(), self._half, b, y, motion)
-        answered = lambda lam, y: self.answered(np.append(lam, 0.0), y)
+        answered = lambda lam, y: self.answered(with_load(lam, 0.0), y)
         return Condensation(
             self.W, motion[:m], lambda lam: answered(lam, y), lambda lam: answered(lam, np.zeros(len(y)))
         )
@@ -170,3 +172,10 @@ class HalfSolved(Half):
         x = np.empty(len(y))
         answer(*self._factor._values(), self._half, y, lam, x)
         return x
+
+
+def with_load(lam: Reals, load: float) -> Reals:
+    """Efforts λ (m,) of rows, and behind them that of a load."""
+    both = np.empty(len(lam) + 1)
+    both[:-1], both[-1] = lam, load
+    return both

@@ -44,12 +44,7 @@ def soften(found: Condensation, rows: Indices, stiff: Reals) -> Condensation:
     W, motion, definite = softened(found.W, found.motion, rows, stiff)
     if not definite:
         raise NotPositiveDefinite(-1)
-
-    def whole(lam: Reals, load: float) -> Reals:
-        total = np.array(lam)
-        total[rows] += stiff * (W[rows] @ lam + load * motion[rows])
-        return total
-
+    whole = lambda lam, load: _whole(W, motion, rows, stiff, lam, load)
     return Condensation(
         W, motion, lambda lam: found.answer(whole(lam, 1.0)), lambda lam: found.response(whole(lam, 0.0))
     )
@@ -121,3 +116,15 @@ def softened(W, d, rows, stiff):
                 value += 0.5 * (W[rows[i], a] * x[i, b] + W[rows[i], b] * x[i, a])
             left[a, b] = left[b, a] = value
     return left, rest, True
+
+
+@kernel
+def _whole(W, motion, rows, stiff, lam, load):
+    """λ + stiff Hx (m,), where Hx = Wλ + load · motion."""
+    total = lam.copy()
+    for i in range(len(rows)):
+        x = load * motion[rows[i]]
+        for j in range(len(lam)):
+            x += W[rows[i], j] * lam[j]
+        total[rows[i]] += stiff[i] * x
+    return total

@@ -18,6 +18,10 @@ def frozen(array: Any, dtype: Any = float) -> np.ndarray:
 
 def frozen_view(array: np.ndarray, dtype: Any = float) -> np.ndarray:
     """The same array, contiguous and not to be written to."""
+    if type(array) is np.ndarray and array.dtype == dtype:
+        flags = array.flags
+        if flags.c_contiguous and not flags.writeable:
+            return array
     view = np.ascontiguousarray(array, dtype).view()
     view.flags.writeable = False
     return view

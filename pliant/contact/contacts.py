@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from pliant.algebra import SparseRows
 from pliant.contact.checks import frozen_view
@@ -167,6 +168,11 @@ class Contacts:
         vector = self.carried(previous, np.einsum("kai,ka->ki", previous.tangents, along))
         return np.concatenate([normal, np.einsum("kai,ki->ka", self.tangents, vector).ravel()])
 
+    def off(self, force: np.ndarray, size: int | None = None) -> float:
+        """How far [m] they are from where forces (n,) [N] want them at most: those that push open or closed, the others closed; if `size` is
+        given, of indices below it."""
+        return _off(self.index, self.gap, force, self.size if size is None else size)
+
     def astray(self, force: np.ndarray) -> bool:
         """Whether a step that ends here, with forces (n,) [N], went farther than its linearised rows hold. Single ones have no such limit."""
         return False
@@ -209,6 +215,15 @@ class Contacts:
         stencil = s.ptr, s.point, s.weight if weight is None else frozen_view(weight)
         found = summed_rows(frozen, stencil, frozen_view(along), per, P.arrays, P.blocks, frozen_view(q))
         return SparseRows(*found, (len(ptr) - 1, P.ndof))
+
+
+@njit(cache=True, error_model="numpy")
+def _off(index, gap, force, size):
+    most = 0.0
+    for k in range(len(index)):
+        if index[k] < size:
+            most = max(most, abs(gap[k]) if force[k] > 0.0 else -gap[k])
+    return most
 
 
 def each(item: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -102,9 +102,7 @@ class Modes(Contacts):
     def astray(self, force: np.ndarray) -> bool:
         """Whether a mode ends deeper than its fade, or pushes from as far: its shares have changed altogether, and with longer steps it would
         go to and fro between contacts. Contacts that no mode covers are no modes."""
-        off = np.where(force[: len(self)] > 0.0, np.abs(self.gap), -self.gap)
-        modes = np.searchsorted(self.index, self.size - self.inner.size)
-        return bool(off[:modes].max(initial=0.0) > self.fade)
+        return self.off(force, self.size - self.inner.size) > self.fade
 
     def chosen(self, which: np.ndarray) -> Modes:
         """Some of these modes, by place."""
@@ -125,15 +123,14 @@ class Modes(Contacts):
         Where K has room it gains stiff Hᵀdiag(Ψ̃)H, stiff = β/ℓ. What is left are the rows of contacts without room, and each
         mode's own row with −stiff. Modes for which there is no room at all see differences, see `_differing`.
         """
-        P, s = self.points, self.inner.stencil
-        found, stiff, own, left, factor = stiffened_rows(
-            K, tuple(self.shares), frozen_view(force), scale / self.fade, FAINT, tuple(s), self.inner.normal, P.arrays,
+        P, inner = self.points, self.inner
+        found, stiff, own, others, left, factor = stiffened_rows(
+            K, self.shares, frozen_view(force), scale / self.fade, FAINT, inner.stencil, inner.normal, P.arrays,
             P.keys, P.blocks, frozen_view(q),
         )  # fmt: skip
         self._known_rows(lambda: SparseRows(*found, (len(self), P.ndof)), q)
-        rest = (self.inner.summed(q, each(left)), 1.0 / factor) if len(left) else None
-        if np.count_nonzero(stiff) > len(own):
-            others = np.setdiff1d(np.flatnonzero(stiff), own)
+        rest = (inner.summed(q, each(left)), 1.0 / factor) if len(left) else None
+        if len(others):
             differing = self._differing(others, stiff, q, exact)
             if len(differing[1]):
                 rest = differing if rest is None else together(rest, differing)

@@ -21,29 +21,33 @@ def _rows(ptr, item, share, stencil, direction, per, stack, blocks, q):
             most += point_ptr[point[e] + 1] - point_ptr[point[e]]
     ends, where, values = np.zeros(len(ptr), np.int64), np.empty(most, np.int64), np.empty((most, 3))
     place, k, first = np.full(blocks, -1), 0, 0
+    m, n, x, y, z = 0, 0, 0.0, 0.0, 0.0
     for j in range(len(ptr) - 1):
         first = k
         for s in range(ptr[j], ptr[j + 1]):
-            d, i = item[s], item[s] // per
+            d, i, last = item[s], item[s] // per, -1
+            ux, uy, uz = share[s] * direction[d, 0], share[s] * direction[d, 1], share[s] * direction[d, 2]
             for e in range(stencil_ptr[i], stencil_ptr[i + 1]):
-                w, p = share[s] * stencil_weight[e], point[e]
-                gx, gy, gz, r = w * direction[d, 0], w * direction[d, 1], w * direction[d, 2], region[p]
+                w, p = stencil_weight[e], point[e]
+                gx, gy, gz, r = w * ux, w * uy, w * uz, region[p]
                 if r >= 0:  # on one rigid region: Qᵀg on its translation, a × Rᵀg on its rotation
-                    for b in range(held_block[r], held_block[r] + 2):
-                        if place[b] < first:
-                            place[b] = k
-                            where[k], values[k, 0], values[k, 1], values[k, 2] = b, 0.0, 0.0, 0.0
-                            k += 1
-                    m, n, o = place[held_block[r]], place[held_block[r] + 1], held_turn[r]
+                    if r != last:
+                        for b in range(held_block[r], held_block[r] + 2):
+                            if place[b] < first:
+                                place[b] = k
+                                where[k], values[k, 0], values[k, 1], values[k, 2] = b, 0.0, 0.0, 0.0
+                                k += 1
+                        m, n, o, last = place[held_block[r]], place[held_block[r] + 1], held_turn[r], r
+                        x = q[o] * ux + q[o + 3] * uy + q[o + 6] * uz
+                        y = q[o + 1] * ux + q[o + 4] * uy + q[o + 7] * uz
+                        z = q[o + 2] * ux + q[o + 5] * uy + q[o + 8] * uz
                     for c in range(3):
                         values[m, c] += frame[r, 0, c] * gx + frame[r, 1, c] * gy + frame[r, 2, c] * gz
-                    x = q[o] * gx + q[o + 3] * gy + q[o + 6] * gz
-                    y = q[o + 1] * gx + q[o + 4] * gy + q[o + 7] * gz
-                    z = q[o + 2] * gx + q[o + 5] * gy + q[o + 8] * gz
-                    values[n, 0] += arm[p, 1] * z - arm[p, 2] * y
-                    values[n, 1] += arm[p, 2] * x - arm[p, 0] * z
-                    values[n, 2] += arm[p, 0] * y - arm[p, 1] * x
+                    values[n, 0] += w * (arm[p, 1] * z - arm[p, 2] * y)
+                    values[n, 1] += w * (arm[p, 2] * x - arm[p, 0] * z)
+                    values[n, 2] += w * (arm[p, 0] * y - arm[p, 1] * x)
                     continue
+                last = -1
                 for b in range(point_ptr[p], point_ptr[p + 1]):
                     n = place[block[b]]
                     if n < first:
@@ -92,8 +96,8 @@ def stiffened_rows(K, shares, force, scale, faint, stencil, normal, stack, keys,
     """Rows of modes as in `summed_rows`, shares = (ptr, contact, share) of contacts along their normals; and K += Σ stiff_j share hᵀh
     over their contacts for which it has room, stiff (k,) = scale · force where that is not faint and there are several contacts.
 
-    Returns indptr, indices and data of the rows; stiff; the modes there was some room for; and of these the contacts without
-    room, with stiff_j share of each. K (nb, 3, 3) is the stored half: blocks with sorted keys row · blocks + column.
+    Returns indptr, indices and data of the rows; stiff; the modes there was some room for, and those for which there was none; and of the
+    former the contacts without room, with stiff_j share of each. K (nb, 3, 3) is the stored half: blocks with sorted keys row · blocks + column.
     """
     ptr, contact, share = shares
     stiff, largest = np.zeros(len(force)), 0.0
@@ -105,8 +109,8 @@ def stiffened_rows(K, shares, force, scale, faint, stencil, normal, stack, keys,
     each, ones = np.arange(len(contact) + 1), np.ones(len(contact))
     ends, where, values = _rows(each, contact, ones, stencil, normal, 1, stack, blocks, q)
     rows = _merged(ptr, share, ends, where, values, blocks)
-    roomy, left, factor = _squares(K, ptr, contact, share, stiff, ends, where, values, keys, blocks)
-    return _laid_out(*rows), stiff, roomy, left, factor
+    roomy, others, left, factor = _squares(K, ptr, contact, share, stiff, ends, where, values, keys, blocks)
+    return _laid_out(*rows), stiff, roomy, others, left, factor
 
 
 @njit(error_model="numpy")
@@ -131,17 +135,15 @@ def _merged(ptr, share, ends, where, values, blocks):
 
 @njit(error_model="numpy")
 def _squares(K, ptr, contact, share, stiff, ends, where, values, keys, blocks):
-    """K += Σ stiff_j share_s hᵀh of rows s; modes with room for some (·,), and of these the contacts without, with stiff_j share_s."""
+    """K += Σ stiff_j share_s hᵀh of rows s; modes with room for some (·,), modes without, and of the former the contacts without, with
+    stiff_j share_s."""
     longest = 0
     for s in range(len(contact)):
         longest = max(longest, ends[s + 1] - ends[s])
     seats, seated, fits = np.empty((longest, longest), np.int64), -1, False
-    roomy, left, factor = (
-        np.empty(len(stiff), np.int64),
-        np.empty(len(contact), np.int64),
-        np.empty(len(contact)),
-    )
-    rooms, count = 0, 0
+    roomy, others = np.empty(len(stiff), np.int64), np.empty(len(stiff), np.int64)
+    left, factor = np.empty(len(contact), np.int64), np.empty(len(contact))
+    rooms, none, count = 0, 0, 0
     for j in range(len(stiff)):
         begin, room = count, False
         if stiff[j] == 0.0:
@@ -160,7 +162,9 @@ def _squares(K, ptr, contact, share, stiff, ends, where, values, keys, blocks):
             rooms += 1
         else:
             count = begin
-    return roomy[:rooms].copy(), left[:count].copy(), factor[:count].copy()
+            others[none] = j
+            none += 1
+    return roomy[:rooms].copy(), others[:none].copy(), left[:count].copy(), factor[:count].copy()
 
 
 @njit(error_model="numpy")

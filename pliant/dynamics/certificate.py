@@ -68,8 +68,4 @@ def violation(
         lam <= c.low, np.maximum(-gap, 0.0), np.where(lam >= c.high, np.maximum(gap, 0.0), np.abs(gap))
     )
     worst = float(np.max(np.where(c.given, 0.0, bad / model.span), initial=0.0))
-    if contacts is not None:
-        pushing = force[: len(contacts)] > 0.0
-        bad = np.where(pushing, np.abs(contacts.gap), -contacts.gap) / model.robot.length
-        worst = max(worst, float(np.max(bad, initial=0.0)))
-    return worst
+    return worst if contacts is None else max(worst, contacts.off(force) / model.robot.length)

@@ -75,12 +75,23 @@ def pushes(contacts: Contacts | None, force: np.ndarray) -> tuple[np.ndarray, np
     """Indices (k,) of the contacts that push, and their forces (k, 3) [N], from those along normals (and tangents)."""
     if contacts is None:
         return np.zeros(0, np.int64), np.zeros((0, 3))
-    n = len(contacts)
-    vector = force[:n, None] * contacts.normal
-    if len(force) > n:
-        vector = vector + np.einsum("kai,ka->ki", contacts.tangents, force[n:].reshape(n, 2))
-    acting = force[:n] > 0.0
-    return contacts.index[acting], vector[acting]
+    return _pushes(contacts.index, contacts.normal, contacts.tangents, force)
+
+
+@njit(cache=True, error_model="numpy")
+def _pushes(index, normal, tangents, force):
+    n, k = len(index), 0
+    acting, vector = np.empty(n, np.int64), np.empty((n, 3))
+    for i in range(n):
+        if force[i] > 0.0:
+            acting[k] = index[i]
+            for d in range(3):
+                vector[k, d] = force[i] * normal[i, d]
+                if len(force) > n:
+                    a, b = force[n + 2 * i], force[n + 2 * i + 1]
+                    vector[k, d] += a * tangents[i, 0, d] + b * tangents[i, 1, d]
+            k += 1
+    return acting[:k].copy(), vector[:k].copy()
 
 
 @njit(cache=True, error_model="numpy")
