@@ -36,7 +36,7 @@ class Conditions:
     @cached_property
     def solved(self) -> np.ndarray:
         """Indices of the rows whose effort is solved for."""
-        return np.flatnonzero(~self.given)
+        return (~self.given).nonzero()[0]
 
     def with_contacts(self, friction: np.ndarray, imposed: np.ndarray, rows: int) -> Conditions:
         """With contacts below: their gaps ≥ imposed (n,), and if rows = 3n their slip along two tangents each."""

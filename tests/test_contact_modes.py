@@ -10,7 +10,7 @@ from numba import njit
 
 import pliant as pl
 from pliant import reduction
-from pliant.contact.checks import frozen_view
+from pliant.contact.checks import frozen, frozen_view
 from pliant.contact.modes import Modes
 from pliant.contact.reduced import ReducedDetector
 from pliant.contact.watch import Watch, watched
@@ -50,7 +50,7 @@ def narrow(full, robot):
     other = pl.Robot(full.bodies, full.rows, gravity=full.gravity, surroundings=robot.surroundings)
     detector = other.surroundings.detector(other)
     assert isinstance(detector, ReducedDetector)
-    detector._points.keys = np.full(1, -1)
+    detector._points.pattern = tuple(frozen(0 * part, int) for part in detector._points.pattern)
     return detector
 
 

@@ -31,13 +31,11 @@ def condense(blas, fronts, block, panels, signs, negative, start, columns, value
     _scatter(fronts, block, start, columns, values, active_start, active, offset, Z)
     if loads:
         _scatter_load(fronts, block, b, active_start, offset, Z)
-    flat, product = np.zeros(m * m), np.empty(m * m)
     for s in range(len(fronts.parent)):
         k = active_start[s + 1] - active_start[s]
         if k == 0:
             continue
-        first = block * fronts.first[s]
-        c = block * fronts.first[s + 1] - first
+        c = block * (fronts.first[s + 1] - fronts.first[s])
         r = block * (fronts.start[s + 1] - fronts.start[s])
         z = Z[offset[s] : offset[s + 1]]
         solve_right(blas, panels[fronts.panel[s] : fronts.panel[s + 1]], c + r, z, k, c)
@@ -45,14 +43,33 @@ def condense(blas, fronts, block, panels, signs, negative, start, columns, value
             under = pointer(panels, fronts.panel[s] + c)
             dgemm(blas, TRANSPOSED, k, r, c, 1.0, pointer(z, 0), k, under, c + r, 0.0, pointer(below, 0), k)
             _pass_up(fronts, s, block, active_start, active, offset, below, slot, Z)
-        here = active[active_start[s] : active_start[s + 1]]
-        _accumulate(blas, z, here, signs[first : first + c], negative, product, flat, m)
+    flat = _squared(blas, fronts, block, signs, negative, active_start, active, offset, Z, m)
     for i in range(rows):
         for j in range(i, rows):
             W[i, j] = W[j, i] = flat[i * m + j]
         if loads:
             motion[i] = flat[i * m + rows]
     return active_start, active, offset, Z
+
+
+@inner
+def _squared(blas, fronts, block, signs, negative, active_start, active, offset, Z, m):
+    """ZᵀSZ, (m · m,), upper half: fronts that follow each other with the same active columns are one product."""
+    W, product, run, count = np.zeros(m * m), np.empty(m * m), 0, len(fronts.parent)
+    for s in range(count):
+        first, last = active_start[s], active_start[s + 1]
+        alike = s + 1 < count and active_start[s + 2] - last == last - first
+        for j in range(last - first if alike else 0):
+            alike = alike and active[last + j] == active[first + j]
+        if alike:
+            continue
+        if last > first:
+            pivots = signs[block * fronts.first[run] : block * fronts.first[s + 1]]
+            _accumulate(
+                blas, Z[offset[run] : offset[s + 1]], active[first:last], pivots, negative, product, W, m
+            )
+        run = s + 1
+    return W
 
 
 @inner

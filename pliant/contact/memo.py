@@ -27,7 +27,9 @@ class Memo:
 def _same(a: np.ndarray, b: np.ndarray) -> bool:
     if a is b and _kept(a):
         return True
-    few = slice(None, None, max(1, len(a) // 8))  # coordinates are many, and if they differ then nearly everywhere
+    few = slice(
+        None, None, max(1, len(a) // 8)
+    )  # coordinates are many, and if they differ then nearly everywhere
     return a.shape == b.shape and np.array_equal(a[few], b[few]) and np.array_equal(a, b)
 
 

@@ -14,7 +14,7 @@ curvature:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from pliant.algebra import SparseRows
 from pliant.contact.checks import frozen, frozen_view
 from pliant.contact.contacts import Contacts, Stencil, each
 from pliant.contact.softening import Softening, together
+from pliant.contact.stack import Stack
 from pliant.contact.sums import stiffened_rows
 from pliant.errors import InputError
 
@@ -58,14 +59,33 @@ class Shares(NamedTuple):
         return np.bincount(self.contact, each, count)
 
 
+class Parts(NamedTuple):
+    """What modes are made of: fields of `Contacts`, see there. `size`: how many indices of such there are."""
+
+    index: np.ndarray
+    sample: np.ndarray
+    opponent: np.ndarray
+    gap: np.ndarray
+    normal: np.ndarray
+    position: np.ndarray
+    margin: np.ndarray
+    stencil: Stencil
+    size: int
+
+    @classmethod
+    def of(cls, contacts: Contacts) -> Parts:
+        """Of contacts that are there already."""
+        return cls(*(getattr(contacts, name) for name in cls._fields))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Modes(Contacts):
     """k rows that look like contacts: `index` is the mode's number, `gap` (k,) [m] its δ̂, a force the total [N].
 
-    inner: the contacts that they stand for; a plain contact is a mode of its own.
+    parts: the contacts that they stand for; a plain contact is a mode of its own.
     """
 
-    inner: Contacts = None  # type: ignore[assignment]
+    parts: Parts = None  # type: ignore[assignment]
     shares: Shares = None  # type: ignore[assignment]
     fade: float = np.inf  # ℓ [m]
 
@@ -74,17 +94,30 @@ class Modes(Contacts):
         cls,
         index: np.ndarray,
         gap: np.ndarray,
-        size: int,
-        inner: Contacts,
+        like: tuple[Stack, int, tuple[str, ...]],
+        parts: Parts,
         shares: Shares,
         fade: float,
         position: np.ndarray | None = None,
     ) -> Modes:
-        """Modes `index` (k,) of `size` with these gaps (k,) [m] and shares of the inner contacts, at their mean positions (k, 3)."""
+        """Modes `index` (k,) with gaps (k,) [m] and shares of their parts, at mean positions (k, 3). like: points, size and names."""
         none, nothing, ahead, across, empty = blank(len(index))
-        places = shares.mean(inner.position) if position is None else position
+        places = shares.mean(parts.position) if position is None else position
         of_each = index, none, none, gap, ahead, places, across, nothing, nothing
-        return cls(*of_each, empty, inner.points, size, inner.names, inner, shares, fade)
+        return cls(*of_each, empty, *like, parts, shares, fade)
+
+    @cached_property
+    def rough(self) -> bool:
+        """Never: a basis knows no friction."""
+        return False
+
+    @cached_property
+    def inner(self) -> Contacts:
+        """The contacts that they stand for, without tangents: these are asked for by `bent` only."""
+        index, sample, opponent, gap, normal, position, margin, stencil, size = self.parts
+        _, none, _, tangents, _ = blank(len(index))
+        of_each = index, sample, opponent, gap, normal, position, tangents, none, margin
+        return Contacts(*of_each, stencil, self.points, size, self.names)
 
     def rows(self, q: np.ndarray, weight: np.ndarray | None = None) -> SparseRows:
         """Ψ̃ᵀH, (k, ndof)."""
@@ -102,18 +135,19 @@ class Modes(Contacts):
     def astray(self, force: np.ndarray) -> bool:
         """Whether a mode ends deeper than its fade, or pushes from as far: its shares have changed altogether, and with longer steps it would
         go to and fro between contacts. Contacts that no mode covers are no modes."""
-        return self.off(force, self.size - self.inner.size) > self.fade
+        return self.off(force, self.size - self.parts.size) > self.fade
 
     def chosen(self, which: np.ndarray) -> Modes:
         """Some of these modes, by place."""
-        shares = self.shares.chosen(which)
-        return Modes.of(self.index[which], self.gap[which], self.size, self.inner, shares, self.fade)
+        shares, like = self.shares.chosen(which), (self.points, self.size, self.names)
+        return Modes.of(self.index[which], self.gap[which], like, self.parts, shares, self.fade)
 
     def followed(self, seen: np.ndarray, q: np.ndarray) -> Modes:
         """The same contacts in the same shares at q, with the normals they had at `seen`."""
         inner = self.inner.followed(seen, q)
         change = self.shares.mean(inner.gap - self.inner.gap)
-        return replace(self, inner=inner, gap=self.gap + change, position=self.shares.mean(inner.position))
+        position = self.shares.mean(inner.position)
+        return replace(self, parts=Parts.of(inner), gap=self.gap + change, position=position)
 
     def stiffen(
         self, K: np.ndarray, force: np.ndarray, q: np.ndarray, *, scale: float = 1.0, exact: bool = False
@@ -123,13 +157,13 @@ class Modes(Contacts):
         Where K has room it gains stiff Hᵀdiag(Ψ̃)H, stiff = β/ℓ. What is left are the rows of contacts without room, and each
         mode's own row with −stiff. Modes for which there is no room at all see differences, see `_differing`.
         """
-        P, inner = self.points, self.inner
+        P, parts = self.points, self.parts
         found, stiff, own, others, left, factor = stiffened_rows(
-            K, self.shares, frozen_view(force), scale / self.fade, FAINT, inner.stencil, inner.normal, P.arrays,
-            P.keys, P.blocks, frozen_view(q),
+            K, self.shares, frozen_view(force), scale / self.fade, FAINT, parts.stencil, parts.normal, P.arrays,
+            P.pattern, P.blocks, frozen_view(q),
         )  # fmt: skip
         self._known_rows(lambda: SparseRows(*found, (len(self), P.ndof)), q)
-        rest = (inner.summed(q, each(left)), 1.0 / factor) if len(left) else None
+        rest = (self.inner.summed(q, each(left)), 1.0 / factor) if len(left) else None
         if len(others):
             differing = self._differing(others, stiff, q, exact)
             if len(differing[1]):

@@ -16,7 +16,7 @@ from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.detector import Detector
 from pliant.contact.gather import gather
 from pliant.contact.keeping import BESIDE
-from pliant.contact.modes import NEGLIGIBLE, TINY, Modes, Shares, blank
+from pliant.contact.modes import NEGLIGIBLE, TINY, Modes, Parts, Shares
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.softening import together
 from pliant.contact.stack import Stack
@@ -110,21 +110,24 @@ class ReducedDetector(Detector):
         )  # fmt: skip
         if len(mode) and mode[0] < 0:
             raise InputError("q", expected="finite coordinates", got="nan or inf")
-        shares, (index, sample, opponent, gap, normal, position, margin) = Shares(*found), of_each
-        _, none, _, tangents, _ = blank(len(index))  # asked for by `bent` only
-        all_of = index, sample, opponent, gap, normal, position, tangents, none, margin
-        inner = Contacts(*all_of, Stencil(*stencil), points, super().size, self.opponents)
-        if not self._unknown:
-            return Modes.of(mode, least, self.size, inner, shares, basis.fade, places)
-        plain = self._plain(points.positions(q), limit)
-        n = len(inner)
-        ptr = np.concatenate([shares.ptr, shares.ptr[-1] + 1 + np.arange(len(plain))])
-        contact = np.concatenate([shares.contact, n + np.arange(len(plain))])
+        for array in (of_each[4], *stencil):  # kernels see one kind of arrays
+            array.flags.writeable = False
+        single, names = super().size, self.opponents
+        like = points, len(basis) + single, names
+        parts = Parts(*of_each, Stencil(*stencil), single)
+        modes = Modes.of(mode, least, like, parts, Shares(*found), basis.fade, places)
+        return self._with_plain(modes, self._plain(points.positions(q), limit)) if self._unknown else modes
+
+    def _with_plain(self, modes: Modes, plain: Contacts) -> Modes:
+        """Modes, and contacts that no mode covers, each as one of its own."""
+        shares, n, more = modes.shares, len(modes.inner), np.arange(len(plain))
+        ptr = np.concatenate([shares.ptr, shares.ptr[-1] + 1 + more])
+        contact = np.concatenate([shares.contact, n + more])
         value = np.concatenate([shares.value, np.ones(len(plain))])
-        index = np.concatenate([mode, len(basis) + plain.index])
-        gaps = np.concatenate([least, plain.gap])
-        both = _joined(inner, plain)
-        return Modes.of(index, gaps, self.size, both, Shares(ptr, contact, value), basis.fade)
+        index = np.concatenate([modes.index, len(self.basis) + plain.index])
+        gaps, like = np.concatenate([modes.gap, plain.gap]), (modes.points, modes.size, modes.names)
+        parts = Parts.of(_joined(modes.inner, plain))
+        return Modes.of(index, gaps, like, parts, Shares(ptr, contact, value), modes.fade)
 
     def _obstacles_near(self, X: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Numbers, gaps and normals of the basis' contacts with obstacles that are nearer than `limit` [m]."""

@@ -29,7 +29,7 @@ class Stack:
     """P points; point i hangs on blocks block[ptr[i]:ptr[i+1]] of the robot's dq, see `Points`.
 
     Entry s of the support has ∂p/∂dq = R still[s], R (3, 3) at q[turn[s]:turn[s]+9]; R = I where turn is −1.
-    keys (nb,): row · blocks + column of the blocks that K has.
+    pattern: where the rows of blocks that K has begin (blocks + 1,), and their columns (nb,).
     """
 
     def __init__(self, robot: Any, parts: Sequence[Points]) -> None:
@@ -53,7 +53,8 @@ class Stack:
         self.held = self._held(robot)
         self.arrays = self.ptr, self.block, self.plain, self.weight, self.still, self.turn, *self.held
         self.blocks = int(robot.ndof) // 3
-        self.keys = robot.pattern.rows * self.blocks + robot.pattern.cols
+        starts = np.searchsorted(robot.pattern.rows, np.arange(self.blocks + 1))
+        self.pattern = frozen(starts, int), frozen(robot.pattern.cols, int)
         self.hinged = np.concatenate([_hinged(part) for part in parts])  # (P,) points that hang on a rotation
         free = np.concatenate([body.free.reshape(-1, 3).any(axis=1) for body in robot.bodies])
         moved = np.repeat(np.arange(self.size), np.diff(self.ptr))[free[self.block]]

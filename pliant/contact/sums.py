@@ -92,12 +92,12 @@ def summed_rows(sums, stencil, direction, per, stack, blocks, q):
 
 
 @njit(cache=True, error_model="numpy")
-def stiffened_rows(K, shares, force, scale, faint, stencil, normal, stack, keys, blocks, q):
+def stiffened_rows(K, shares, force, scale, faint, stencil, normal, stack, pattern, blocks, q):
     """Rows of modes as in `summed_rows`, shares = (ptr, contact, share) of contacts along their normals; and K += Σ stiff_j share hᵀh
     over their contacts for which it has room, stiff (k,) = scale · force where that is not faint and there are several contacts.
 
     Returns indptr, indices and data of the rows; stiff; the modes there was some room for, and those for which there was none; and of the
-    former the contacts without room, with stiff_j share of each. K (nb, 3, 3) is the stored half: blocks with sorted keys row · blocks + column.
+    former the contacts without room, with stiff_j share of each. K (nb, 3, 3) is the stored half, see `Stack.pattern`.
     """
     ptr, contact, share = shares
     stiff, largest = np.zeros(len(force)), 0.0
@@ -109,7 +109,7 @@ def stiffened_rows(K, shares, force, scale, faint, stencil, normal, stack, keys,
     each, ones = np.arange(len(contact) + 1), np.ones(len(contact))
     ends, where, values = _rows(each, contact, ones, stencil, normal, 1, stack, blocks, q)
     rows = _merged(ptr, share, ends, where, values, blocks)
-    roomy, others, left, factor = _squares(K, ptr, contact, share, stiff, ends, where, values, keys, blocks)
+    roomy, others, left, factor = _squares(K, ptr, contact, share, stiff, ends, where, values, *pattern)
     return _laid_out(*rows), stiff, roomy, others, left, factor
 
 
@@ -134,7 +134,7 @@ def _merged(ptr, share, ends, where, values, blocks):
 
 
 @njit(error_model="numpy")
-def _squares(K, ptr, contact, share, stiff, ends, where, values, keys, blocks):
+def _squares(K, ptr, contact, share, stiff, ends, where, values, starts, cols):
     """K += Σ stiff_j share_s hᵀh of rows s; modes with room for some (·,), modes without, and of the former the contacts without, with
     stiff_j share_s."""
     longest = 0
@@ -150,7 +150,7 @@ def _squares(K, ptr, contact, share, stiff, ends, where, values, keys, blocks):
             continue
         for s in range(ptr[j], ptr[j + 1]):
             if seated < 0 or not _alike(where, ends, s, seated):  # neighbours hang on the same
-                seated, fits = s, _seated(keys, blocks, where, ends[s], ends[s + 1], seats)
+                seated, fits = s, _seated(starts, cols, where, ends[s], ends[s + 1], seats)
             if fits:
                 _add_square(K, stiff[j] * share[s], where, values, ends[s], ends[s + 1], seats)
                 room = True
@@ -177,14 +177,17 @@ def _alike(where, ends, s, t):
 
 
 @njit(error_model="numpy")
-def _seated(keys, blocks, where, begin, end, seats):
+def _seated(starts, cols, where, begin, end, seats):
     """Fill seats[e, f] with K's block of entries e and f, the former's not below; False if K has no such block."""
     for e in range(begin, end):
         for f in range(begin, end):
             if where[e] >= where[f]:
-                seats[e - begin, f - begin] = _place(keys, where[e] * blocks + where[f])
-                if seats[e - begin, f - begin] < 0:
+                seat, stop = starts[where[e]], starts[where[e] + 1]
+                while seat < stop and cols[seat] < where[f]:
+                    seat += 1
+                if seat == stop or cols[seat] != where[f]:
                     return False
+                seats[e - begin, f - begin] = seat
     return True
 
 
@@ -192,22 +195,11 @@ def _seated(keys, blocks, where, begin, end, seats):
 def _add_square(K, factor, where, values, begin, end, seats):
     """K += factor hᵀh of one row."""
     for e in range(begin, end):
+        x, y, z = factor * values[e, 0], factor * values[e, 1], factor * values[e, 2]
         for f in range(begin, end):
             if where[e] >= where[f]:
                 seat = seats[e - begin, f - begin]
-                for a in range(3):
-                    for b in range(3):
-                        K[seat, a, b] += factor * values[e, a] * values[f, b]
-
-
-@njit(error_model="numpy")
-def _place(keys, key):
-    """Where a key stands among sorted ones; −1 if it is not there."""
-    low, high = 0, len(keys) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low if keys[low] == key else -1
+                for b in range(3):
+                    K[seat, 0, b] += x * values[f, b]
+                    K[seat, 1, b] += y * values[f, b]
+                    K[seat, 2, b] += z * values[f, b]

@@ -14,7 +14,7 @@ from pliant.dynamics.schemes import Scheme
 from pliant.dynamics.viscosity import Viscosity
 from pliant.robot import Robot
 
-CLOSE = 0.1  # of the alarm distance: what may close in a step whatever the motion is
+CLOSE = 0.05  # of the alarm distance: what may close in a step whatever the motion is
 
 
 @dataclass(frozen=True)
@@ -57,27 +57,28 @@ class Model:
         return found
 
     def _look(self, q: np.ndarray, v: np.ndarray, step: float, wary: bool, falling: bool) -> Contacts:
-        motion, detector = step * self.robot.farthest(v), self.detector
-        if not wary:
-            return detector.detect(q, max(CLOSE * detector.alarm, 2.0 * motion))
-        fall = step * step * self._gravity if falling else 0.0
-        return self._closing(detector.detect(q, detector.reach(motion + fall)), q, step * v)
+        motion, near = step * self.robot.farthest(v), self.detector.alarm
+        if wary:
+            motion += step * step * self._gravity if falling else 0.0
+        else:
+            near *= CLOSE
+        return self._closing(self.detector.detect(q, max(near, 2.0 * motion)), q, step * v, near)
 
     @cached_property
     def _gravity(self) -> float:
         """|gravity| [m/s²]."""
         return float(np.linalg.norm(self.robot.gravity))
 
-    def _closing(self, found: Contacts, q: np.ndarray, dq: np.ndarray) -> Contacts:
-        """Without pairs of the robot's own bodies that are far apart and do not come nearer: there may be very many."""
+    def _closing(self, found: Contacts, q: np.ndarray, dq: np.ndarray, near: float) -> Contacts:
+        """Without pairs of the robot's own bodies that are farther apart than `near` [m] and do not come nearer: there may be very many."""
         if not len(found.stencil.point):  # modes
             return found
-        far = (np.diff(found.stencil.ptr) == 4) & (found.gap > self.detector.alarm)
+        far = (np.diff(found.stencil.ptr) == 4) & (found.gap > near)
         if not far.any():
             return found
         ahead = self.robot.retract(q, dq)
         nearer = np.minimum(np.einsum("ki,ki->k", found.normal, found.motion(ahead, q)), 0.0)
-        return found.chosen(np.flatnonzero(~far | (found.gap + 2.0 * nearer < self.detector.alarm)))
+        return found.chosen(np.flatnonzero(~far | (found.gap + 2.0 * nearer < near)))
 
 
 def one_sided(conditions: Conditions) -> np.ndarray:
