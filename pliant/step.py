@@ -171,7 +171,7 @@ def condense(factor: Factor, linear: Linear, conditions: Conditions) -> tuple[Co
     rows = conditions.solved
     found = factor.condense(*linear.H.parted(rows, conditions.given, conditions.effort, linear.r))
     if linear.soft is not None:
-        found = soften(found, np.searchsorted(rows, linear.soft[0]), linear.soft[1])
+        found = soften(found, rows.searchsorted(linear.soft[0]), linear.soft[1])
     return found, linear.delta[rows] + found.motion
 
 

@@ -89,13 +89,13 @@ class Contacts:
         """
         if weight is not None:
             return self.summed(q, each(np.arange(len(self))), weight=weight)
-        return self._known_rows(lambda: self._rows(q), q)
+        return self._known(lambda: self._rows(q), q)
 
     def _rows(self, q: np.ndarray) -> SparseRows:
         return self.summed(q, each(np.arange(len(self))))
 
     @cached_property
-    def _known_rows(self) -> Memo:
+    def _known(self) -> Memo:
         return Memo()
 
     def tangent_rows(self, q: np.ndarray) -> SparseRows:
@@ -159,8 +159,8 @@ class Contacts:
         Friction goes along as a vector in space: the tangents may have turned.
         """
         n, m = len(self), len(previous)
-        if rows == n == m and self.alike(previous):
-            return np.array(forces[:n])
+        if rows == n and self.alike(previous):
+            return forces[:n].copy()
         normal = self.carried(previous, forces[:m])
         if rows == n:
             return normal

@@ -155,7 +155,9 @@ class Detector:
 
     def detect(self, q: np.ndarray, reach: float | None = None) -> Contacts:
         """Contacts at the robot's coordinates q with a gap below `reach` [m], by default the alarm distance."""
-        limit = self.alarm if reach is None else positive(reach, "reach")
+        limit = self.alarm if reach is None else reach
+        if not (type(limit) is float and 0.0 < limit < INF):
+            limit = positive(limit, "reach")
         # The end of a step in time is the beginning of the next.
         return self._last(lambda: self._detected(q, limit), q, limit, self.version)
 

@@ -89,6 +89,10 @@ class Modes(Contacts):
     shares: Shares = None  # type: ignore[assignment]
     fade: float = np.inf  # ℓ [m]
 
+    def __post_init__(self) -> None:
+        for array in (self.index, self.gap, self.position):  # the others are blank
+            array.flags.writeable = False
+
     @classmethod
     def of(
         cls,
@@ -162,7 +166,7 @@ class Modes(Contacts):
             K, self.shares, frozen_view(force), scale / self.fade, FAINT, parts.stencil, parts.normal, P.arrays,
             P.pattern, P.blocks, frozen_view(q),
         )  # fmt: skip
-        self._known_rows(lambda: SparseRows(*found, (len(self), P.ndof)), q)
+        self._known.learn(SparseRows(*found, (len(self), P.ndof)), q)
         rest = (self.inner.summed(q, each(left)), 1.0 / factor) if len(left) else None
         if len(others):
             differing = self._differing(others, stiff, q, exact)

@@ -83,7 +83,7 @@ class Stack:
 
     def located(self, q: np.ndarray) -> np.ndarray:
         """A list (·, 3) [m] with the positions of all points, and of others that are at hand."""
-        return frozen_view(q).reshape(-1, 3) if self._single else frozen_view(self.positions(q))
+        return frozen_view(q.reshape(-1, 3) if self._single else self.positions(q))
 
     @cached_property
     def posed(self) -> tuple[np.ndarray, np.ndarray]:
