@@ -97,6 +97,7 @@ class ReducedDetector(Detector):
         for obstacle, mine in self._touchable:
             off[mine] = 0.0 if obstacle.convex else self.margin
         self._candidates = self._candidates._replace(opponent=frozen(opponent, int), margin=frozen(off))
+        self._like = (self._points, self.size, self.opponents), super().size  # what all modes have in common
 
     # Detection
 
@@ -112,8 +113,7 @@ class ReducedDetector(Detector):
             raise InputError("q", expected="finite coordinates", got="nan or inf")
         for array in (of_each[4], *stencil):  # kernels see one kind of arrays
             array.flags.writeable = False
-        single, names = super().size, self.opponents
-        like = points, len(basis) + single, names
+        like, single = self._like
         parts = Parts(*of_each, Stencil(*stencil), single)
         modes = Modes.of(mode, least, like, parts, Shares(*found), basis.fade, places)
         return self._with_plain(modes, self._plain(points.positions(q), limit)) if self._unknown else modes
