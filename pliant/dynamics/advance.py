@@ -182,12 +182,14 @@ def _conclude(
     robot, stage, z, rows = model.robot, task.stage, motion.internal, len(motion.effort)
     once = model.viscosity.present or model.scheme.predicts  # no later step is linearised there as it is now
     where = motion.q if stage.reach == stage.step else found.q  # the same numbers, which nobody changes
+    if not np.isfinite(found.motion):
+        return None
+    contacts, force = model.look(motion.q, motion.v, task.step), np.zeros(0)  # while q is at hand
     there = ahead = elastic(model, task, where, motion.effort, z, tangent=not once)
     if stage.reach != stage.step:
         ahead = elastic(model, task, motion.q, motion.effort, z, tangent=False)
     if there is None or ahead is None:
         return None
-    contacts, force = model.look(motion.q, motion.v, task.step), np.zeros(0)
     if contacts is not None:
         assert found.contacts is not None
         force = contacts.carried_forces(found.contacts, found.lam[rows:], contacts.scalars)
