@@ -9,6 +9,9 @@ the force as in the snapshots. ℓ → ∞ is the paper's rule. δ̂ has a gradi
 curvature:
 
     −∂(Hᵀλ)/∂q = Σ_j β_j/ℓ Hᵀ(diag Ψ̃_j − Ψ̃_jΨ̃_jᵀ)H + …        a mode resists contacts that come apart or together
+
+Where δ̂ < 0 by more than some ℓ, on the way to an equilibrium, shares are those of a larger ℓ' = −δ̂/2, and δ̂ = o + Σ Ψ̃δ + ℓ Σ Ψ̃ log(Ψ̃/ψ), which
+is the same for ℓ' = ℓ: the deepest contact alone would be pushed out, others would sink in, and so on by turns. Equilibria know nothing of it.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ FAINT = 1e-4  # of the largest force: modes that push next to nothing
 SMALL = 0.05  # share of the largest, below which one's curvature is left out, and where it must be exact
 TINY = 3e-3
 NEGLIGIBLE = 1e-3  # share of the nearest contact's, below which one is left out
+WIDENED = 0.5  # of how deep a mode is, its fade at least: it would go to and fro between contacts otherwise
 
 
 class Shares(NamedTuple):
@@ -206,33 +210,34 @@ def faded(ptr, mode, value, offset, near, gap, reach, fade):
     """Modes (k,) with δ̂ below `reach`, their δ̂ (k,), the contacts (n,) that count in them, as places in `near`, and their shares.
     Contact i has ψ = value[ptr[i]:ptr[i+1]] in modes mode[ptr[i]:ptr[i+1]]; those `near` have gaps `gap`."""
     modes, entries = len(offset), 0
-    nearest, most, total = np.full(modes, np.inf), np.zeros(modes), np.zeros(modes)
-    count = np.zeros(modes, np.int64)
+    nearest, total, wide = np.full(modes, np.inf), np.zeros(modes), np.full(modes, fade)
     for n in range(len(near)):
         for s in range(ptr[near[n]], ptr[near[n] + 1]):
             nearest[mode[s]] = min(nearest[mode[s]], gap[n])
             entries += 1
-    part = np.empty(entries)
-    e = 0
+    part, e, deep = np.empty(entries), 0, False
     for n in range(len(near)):
         for s in range(ptr[near[n]], ptr[near[n] + 1]):
             part[e] = value[s] * np.exp((nearest[mode[s]] - gap[n]) / fade)
-            most[mode[s]] = max(most[mode[s]], part[e])
+            total[mode[s]] += part[e]
             e += 1
-    e = 0
-    for n in range(len(near)):
-        for s in range(ptr[near[n]], ptr[near[n] + 1]):
-            j = mode[s]
-            if part[e] > NEGLIGIBLE * most[j]:
-                count[j] += 1
-                total[j] += part[e]
-            else:
-                part[e] = 0.0
-            e += 1
+    for j in range(modes):
+        if total[j] > 0.0:
+            wide[j] = max(fade, -WIDENED * (offset[j] + nearest[j] - fade * np.log(total[j])))
+            deep = deep or wide[j] > fade
+    if deep:
+        e = 0
+        for n in range(len(near)):
+            for s in range(ptr[near[n]], ptr[near[n] + 1]):
+                part[e] = value[s] * np.exp((nearest[mode[s]] - gap[n]) / wide[mode[s]])
+                e += 1
+    count, total, mean = _counted(ptr, mode, near, gap, part, modes)
     found, least, shares = np.empty(modes, np.int64), np.empty(modes), np.zeros(modes + 1, np.int64)
     k, first = 0, np.full(modes, -1)
     for j in range(modes):
-        d = offset[j] + nearest[j] - fade * np.log(total[j])
+        middle = mean[j] / total[j]
+        apart = (nearest[j] - middle) / wide[j] - np.log(total[j])  # Σ Ψ̃ log(Ψ̃/ψ)
+        d = offset[j] + middle + fade * apart
         if total[j] > 0.0 and d < reach:
             first[j], found[k], least[k] = shares[k], j, d
             shares[k + 1] = shares[k] + count[j]
@@ -252,6 +257,29 @@ def faded(ptr, mode, value, offset, near, gap, reach, fade):
             live[c] = n
             c += 1
     return found[:k].copy(), least[:k].copy(), live[:c].copy(), shares[: k + 1].copy(), entry, share
+
+
+@njit(error_model="numpy")
+def _counted(ptr, mode, near, gap, part, modes):
+    """Parts of each mode that are not negligible, which others are set to zero; their sum, and that of them times gaps; all (modes,)."""
+    most, count = np.zeros(modes), np.zeros(modes, np.int64)
+    total, mean, e = np.zeros(modes), np.zeros(modes), 0
+    for n in range(len(near)):
+        for s in range(ptr[near[n]], ptr[near[n] + 1]):
+            most[mode[s]] = max(most[mode[s]], part[e])
+            e += 1
+    e = 0
+    for n in range(len(near)):
+        for s in range(ptr[near[n]], ptr[near[n] + 1]):
+            j = mode[s]
+            if part[e] > NEGLIGIBLE * most[j]:
+                count[j] += 1
+                total[j] += part[e]
+                mean[j] += part[e] * gap[n]
+            else:
+                part[e] = 0.0
+            e += 1
+    return count, total, mean
 
 
 @njit(cache=True, error_model="numpy")
