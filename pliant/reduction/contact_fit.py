@@ -12,12 +12,12 @@ from pliant.contact import ContactBasis, Detector
 from pliant.contact.basis import digest
 from pliant.contact.checks import positive
 from pliant.errors import InputError
-from pliant.reduction import factorisation
+from pliant.reduction import factorisation, patches
 from pliant.reduction.coverage import measured, near, widened
 from pliant.reduction.snapshots import Snapshots
 from pliant.robot import Robot
 
-METHODS = ("hals", "als")
+METHODS = ("hals", "als", "patches")
 FADE = 0.7  # alarm distances, by the number of modes: the more there are, the sharper
 AHEAD = 3.0  # fades that a mode may close before its contacts do
 WIDEST = 0.1  # of the alarm distance
@@ -31,7 +31,7 @@ FOLDS = 5  # every so many snapshots, one is held out
 class ContactFit:
     """A contact basis and how good it is.
 
-    errors (k,) of the snapshots, ‖S − ΨB‖/‖S‖, with 1 … k modes (one number with "als"); held_out likewise of snapshots that were
+    errors (k,) of the snapshots, ‖S − ΨB‖/‖S‖, with 1 … k modes (one number but with "hals"); held_out likewise of snapshots that were
     left out, where the size was chosen by them, else empty. snapshots: how many were used; skipped: names of those that were not.
     """
 
@@ -70,7 +70,8 @@ def contact_basis(
     """The basis of `size` modes that explains the contact forces of the snapshots best, and the robot that uses it.
 
     size=None chooses it: modes are added while each lowers the error of held-out snapshots by 3 %. method: "hals" (nested, its
-    error falls with every mode) or "als", the paper's, from a random start by `seed`. fade [m]: see `pliant.contact.modes`; by
+    error falls with every mode), "als", the paper's, from a random start by `seed`, or "patches": whole patches of contacts, merged by
+    how steadily they share their force, with even weights (see `pliant.reduction.patches`). fade [m]: see `pliant.contact.modes`; by
     default 0.7 alarm distances by the number of modes, at most 0.1. borrowed: what contacts
     that never pushed have in a mode, as a share of their neighbours'. even: contacts of a mode have the same weight, and its
     offset comes from measured gaps, see `_evened`. Snapshots that are not finite are left out and named.
@@ -86,9 +87,15 @@ def contact_basis(
     held_out = np.zeros(0)
     if size is None:
         size, held_out = _chosen_size(S)
-    Psi, errors = _factorised(S, _checked_size(size, S), method, seed)
+    size, even = _checked_size(size, S), even or method == "patches"
     rings, share = RINGS_EVEN if even else RINGS, positive(borrowed, "borrowed")
-    Psi, S, index, beside = widened(detector, Psi, S, index, share, rings)
+    if method == "patches":
+        _, S, index, beside = widened(detector, np.ones((len(S), 1)), S, index, share, rings)
+        Psi = patches.grouped(S, beside, size)
+        errors = np.array([factorisation.error(Psi * np.linalg.norm(S, axis=1)[:, None], S)])
+    else:
+        Psi, errors = _factorised(S, size, method, seed)
+        Psi, S, index, beside = widened(detector, Psi, S, index, share, rings)
     gaps, pairs = measured(detector, used, index)
     Psi = factorisation.normalised(_evened(Psi, S, share) if even else Psi)
     width = detector.alarm * min(WIDEST, FADE / Psi.shape[1]) if fade is None else fade
@@ -193,11 +200,12 @@ def _evened(Psi: np.ndarray, S: np.ndarray, borrowed: float) -> np.ndarray:
 
 def _measured_offsets(Psi: np.ndarray, S: np.ndarray, gaps: np.ndarray, fade: float) -> np.ndarray:
     """o (k,) [m] with which modes Ψ (n, k) that push in the snapshots are closed there, in the mean by their forces:
-    o = ⟨ℓ log Σ ψ e^(−δ/ℓ)⟩, with forces S and gaps (n, s) of the contacts."""
+    o = ⟨ℓ log Σ ψ e^(−δ/ℓ)⟩, with forces S and gaps (n, s) of the contacts. Gaps below zero are those of snapshots that are not quite at
+    rest, and count as closed."""
     offset = np.zeros(Psi.shape[1])
     for j in range(len(offset)):
         mine = Psi[:, j] > 0.0
-        total, gap = S[mine].sum(axis=0), gaps[mine]
+        total, gap = S[mine].sum(axis=0), np.maximum(gaps[mine], 0.0)
         on = (total > 0.0) & np.isfinite(gap).any(axis=0)
         if on.any():
             exponent = np.log(Psi[mine, j])[:, None] - gap[:, on] / fade

@@ -32,8 +32,8 @@ CREEP = 3  # steps in time for each command of the snapshots
 @dataclass(frozen=True)
 class Setting:
     """Steps of the finger's pull and of each of the manipulator's postures; the manipulator's size; sizes of its bases; seeds of
-    ALS; frames in which the finger goes to its target; postures that the fade is chosen on, and that the basis is scored on;
-    steps of the way to each of them."""
+    ALS; frames in which the finger goes to its target; postures that the basis is scored on; steps of the way to each of them, and
+    of the rest there."""
 
     pull: int
     posture: int
@@ -42,13 +42,13 @@ class Setting:
     modes: int
     seeds: int
     frames: int
-    validation: int
     test: int
     way: int = 120
+    rest: int = 180
 
 
-FULL = Setting(800, 120, {}, (4, 8, 16, 32, 64), 23, 2, 240, 12, 8)
-QUICK = Setting(160, 10, {"length": 0.4, "vertebrae": 6}, (4, 16), 16, 1, 120, 1, 2)
+FULL = Setting(800, 120, {}, (4, 8, 16, 32, 64), 23, 2, 240, 16)
+QUICK = Setting(160, 10, {"length": 0.4, "vertebrae": 6}, (4, 16), 16, 1, 120, 2)
 
 
 class Lab:
@@ -80,12 +80,9 @@ class Lab:
         touching = found.take(np.flatnonzero(found.contact.any(axis=1)))  # the others say nothing of contact
         return multiplied(touching, [Symmetry.turn(robot, s * 2 * np.pi / 3) for s in (1, -1)])
 
-    def _fit(
-        self, size: int, method: str = "hals", seed: int = 0, fade: float | None = None, even: bool = False
-    ) -> ContactFit:
-        """The manipulator's basis; fade [m]."""
-        shots = self.spine_shots()
-        return contact_basis(self.manipulator(), shots, size, method=method, seed=seed, fade=fade, even=even)
+    def _fit(self, size: int, method: str = "hals", seed: int = 0) -> ContactFit:
+        """The manipulator's basis."""
+        return contact_basis(self.manipulator(), self.spine_shots(), size, method=method, seed=seed)
 
     def _bent(self, robot: Robot) -> Result:
         """Fully bent to one side; the best state there is, should it not come to rest."""
@@ -106,10 +103,11 @@ class Lab:
         return tips, strays
 
     def _arrival(self, robot: Robot, laws: Laws) -> np.ndarray:
-        """The tip (·, 3) [m] in the last steps of a way to a posture: forces rise in equal steps, and as many steps of rest follow."""
-        simulation, steps = Simulation(robot, time_step=0.01, damping=SWAY), self.setting.way
+        """The tip (·, 3) [m] in the last steps of a way to a posture: forces rise in equal steps, and it rests."""
+        simulation = Simulation(robot, time_step=0.01, damping=SWAY)
+        steps, rest = self.setting.way, self.setting.rest
         path = []
-        for share in np.minimum(np.arange(1, 2 * steps + 1) / steps, 1.0):
+        for share in np.minimum(np.arange(1, steps + rest + 1) / steps, 1.0):
             commands = {name: Known(effort=float(share * law.effort)) for name, law in laws.items()}  # type: ignore[operator]
             path.append(simulation.step(commands).displacement["tip"])
         return np.array(path[-max(steps // 6, 1) :])
