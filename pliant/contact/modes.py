@@ -64,7 +64,8 @@ class Shares(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """What modes are made of: fields of `Contacts`, see there. `size`: how many indices of such there are."""
+    """What modes are made of: fields of `Contacts`, see there. `size`: how many indices of such there are. Kernels see one kind of arrays,
+    those of detection, which can be written to."""
 
     index: np.ndarray
     sample: np.ndarray
@@ -79,7 +80,8 @@ class Parts(NamedTuple):
     @classmethod
     def of(cls, contacts: Contacts) -> Parts:
         """Of contacts that are there already."""
-        return cls(*(getattr(contacts, name) for name in cls._fields))
+        of_each: Any = {name: np.array(getattr(contacts, name)) for name in cls._fields[:7]}
+        return cls(**of_each, stencil=Stencil(*map(np.array, contacts.stencil)), size=contacts.size)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,7 +126,9 @@ class Modes(Contacts):
         index, sample, opponent, gap, normal, position, margin, stencil, size = self.parts
         of = blank(len(index))
         of_each = index, sample, opponent, gap, normal, position, of["tangents"], of["friction"], margin
-        return Contacts(*of_each, stencil, self.points, size, self.names)
+        views: Any = (array.view() for array in of_each)
+        lists = Stencil(*(array.view() for array in stencil))
+        return Contacts(*views, lists, self.points, size, self.names)
 
     def rows(self, q: np.ndarray, weight: np.ndarray | None = None) -> SparseRows:
         """Ψ̃ᵀH, (k, ndof)."""

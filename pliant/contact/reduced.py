@@ -111,8 +111,6 @@ class ReducedDetector(Detector):
         )  # fmt: skip
         if len(mode) and mode[0] < 0:
             raise InputError("q", expected="finite coordinates", got="nan or inf")
-        for array in (of_each[4], *stencil):  # kernels see one kind of arrays
-            array.flags.writeable = False
         like, single = self._like
         parts = Parts(*of_each, Stencil(*stencil), single)
         modes = Modes.of(mode, least, like, parts, Shares(*found), basis.fade, places)

@@ -38,13 +38,15 @@ ROUGH = 0.03  # decrement, as a share of the motion in a step, from which on the
 
 @dataclass(frozen=True)
 class Arrival:
-    """Where a step led. `ahead` is the robot linearised there, where the next step begins, if it is known."""
+    """Where a step led. `ahead` is the robot linearised there, where the next step begins, if it is known; `closed`: whether a contact has
+    closed that the step knew nothing of."""
 
     motion: Motion
     contacts: Contacts | None
     force: np.ndarray  # (n,) normal, with friction (3n,) [N]
     certificate: StepCertificate
     ahead: Linear | None
+    closed: bool = False
 
 
 def advance(
@@ -155,18 +157,9 @@ def _attempt(
         return None
     motion = arrive(model, task, found, followed(model, found.q, z, step))
     arrival = work.timed("linearise", _conclude, model, task, damped, found, motion, count)
-    if not wary and arrival is not None and _closed(model, found, arrival):
+    if not wary and arrival is not None and arrival.closed:
         return _attempt(model, now, conditions, step, work, ahead, wary=True)
     return arrival
-
-
-def _closed(model: Model, found: Found, arrival: Arrival) -> bool:
-    """Whether a contact has closed that the step knew nothing of."""
-    contacts = arrival.contacts
-    if contacts is None or found.contacts is None or contacts.alike(found.contacts):
-        return False
-    deep = contacts.gap < -model.tolerance
-    return bool((deep & (contacts.matched(found.contacts) < 0)).any())
 
 
 def _energy(model: Model, task: Task, ahead: Linear | None) -> float:
@@ -190,9 +183,14 @@ def _conclude(
         ahead = elastic(model, task, motion.q, motion.effort, z, tangent=False)
     if there is None or ahead is None:
         return None
+    closed = False
     if contacts is not None:
         assert found.contacts is not None
-        force = contacts.carried_forces(found.contacts, found.lam[rows:], contacts.scalars)
+        force, alike = found.lam[rows:], contacts.alike(found.contacts)
+        if not alike:
+            closed = bool(((contacts.gap < -model.tolerance) & (contacts.matched(found.contacts) < 0)).any())
+        if not alike or contacts.rough:  # tangents turn
+            force = contacts.carried_forces(found.contacts, force, contacts.scalars)
     left, scale = imbalance(model, task, there, damped, found)
     decrement = robot.farthest(found.factor.plain.solve(left))
     asked_once = model.iterations == 1
@@ -202,4 +200,4 @@ def _conclude(
     certificate = StepCertificate(
         status, residual, decrement, violated, count, 1, found.shift, found.factor.negative
     )
-    return Arrival(motion, contacts, force, certificate, None if once else ahead)
+    return Arrival(motion, contacts, force, certificate, None if once else ahead, closed)
