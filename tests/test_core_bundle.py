@@ -238,6 +238,10 @@ def test_sparse_rows_are_the_matrix_they_mean(case, seed):
     assert taken.shape == (len(chosen), H.shape[1]) and taken.format == "csr"
     np.testing.assert_allclose(taken.to_csr().toarray(), dense[chosen], atol=1e-15)
     np.testing.assert_allclose(taken.dot(x), dense[chosen] @ x, atol=1e-13)
+    given = rng.integers(0, 2, H.shape[0]).astype(bool)
+    parted, load = H.parted(chosen, given, lam, x)
+    np.testing.assert_array_equal(parted.data, taken.data)
+    np.testing.assert_allclose(load, x + dense[given].T @ lam[given], atol=1e-13)
 
 
 def test_rows_of_a_robot_condense_like_a_scipy_matrix(trial):  # noqa: F811

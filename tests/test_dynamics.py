@@ -11,8 +11,9 @@ import pliant as pl
 from pliant.bodies import Prismatic, Rigid
 from pliant.dynamics import KelvinVoigt, Motion, Rayleigh, Simulation, StandardLinear
 from pliant.dynamics import implicit as core
+from pliant.dynamics.inertia import Inertia
 from pliant.materials import Incompressible
-from pliant.step import Workspace
+from pliant.step import Workspace, linearise
 
 SCHEMES = ("euler", "bdf2", "midpoint")
 DOWN = (0.0, 0.0, -9.81)
@@ -62,6 +63,22 @@ def test_gyroscopic_forces_do_the_work_of_the_changing_mass(seed):
     c = body.gyroscopic(q, v)
     assert v @ c == pytest.approx(rate, rel=1e-6, abs=1e-9 * abs(v @ (M(0.0) @ v)))
     assert body.gyroscopic(q, np.r_[v[:-3], 0, 0, 0]) is None
+
+
+def test_damping_and_the_tangent_of_a_step_are_those_of_their_bodies():
+    """D = αM + βK with α and β of each body, and K̃ = (M/h + D + hK)/s, against matrices."""
+    robot = pl.Robot([block(), block()])
+    inertia = Inertia(robot, [Rayleigh(mass=3.0, stiffness=0.02), Rayleigh(mass=0.5)])
+    rng, M = np.random.default_rng(0), inertia.mass(robot.rest.q)
+    at = linearise(robot, robot.rest.q, np.zeros(0), robot.rest.internal, robot.gravity)
+    v, h, s, half = rng.normal(size=robot.ndof), 0.01, 0.02, robot.ndof // 2
+    dense = lambda A: robot.pattern.to_csr(A).toarray()
+    alpha, beta = np.repeat([3.0, 0.5], half), np.repeat([0.02, 0.0], half)
+    for damped in (at.K, None):
+        D = alpha[:, None] * dense(M) + (0.0 if damped is None else beta[:, None] * dense(damped))
+        np.testing.assert_allclose(inertia.damping_force(M, damped, v), D @ v, rtol=1e-12, atol=1e-12)
+        expected = (dense(M) / h + D + h * dense(at.K)) / s
+        np.testing.assert_allclose(dense(inertia.tangent(M, at.K, damped, h, s)), expected, rtol=1e-12)
 
 
 # Limits

@@ -7,7 +7,7 @@ import pytest
 
 import pliant as pl
 from pliant.contact import Plane, Samples, Sphere, Surroundings
-from pliant.dynamics import KelvinVoigt, Simulation
+from pliant.dynamics import KelvinVoigt, Simulation, model
 
 FLOOR = Plane((0, 0, 0), (0, 0, 1))
 DOWN = np.array([0.0, 0.0, -9.81])
@@ -50,6 +50,27 @@ def test_explicit_contact():
         forces.append(vertical(moment))
         assert moment.positions[:, 2].min() > -1e-9
     assert np.mean(forces[-200:]) == pytest.approx(1000 * SIDE**3 * 9.81, rel=1e-2)
+
+
+def test_a_contact_that_nobody_saw_coming_holds(monkeypatch):
+    """At rest and beyond what is looked at, pushed so hard that it would be through the floor after one step: it is where it is if all contacts
+    near are looked at from the beginning."""
+    body = cube(1e-3)
+    rows = {"push": pl.Row(pl.Position(body.points([[SIDE / 2, SIDE / 2, 1e-3 + SIDE / 2]])))}
+    ends = []
+    for close in (model.CLOSE, 10.0):
+        monkeypatch.setattr(model, "CLOSE", close)
+        sim = Simulation(pl.Robot(body, rows), [FLOOR], time_step=0.01)
+        seen = len(sim._model.look(sim.state.q, sim.state.v, 0.01))
+        free = Simulation(pl.Robot(body, rows), time_step=0.01).step(
+            {"push": pl.Known(effort=(0.0, 0.0, -2.0))}
+        )
+        moment = sim.step({"push": pl.Known(effort=(0.0, 0.0, -2.0))})
+        assert free.positions[:, 2].min() < -1e-3 and moment.positions[:, 2].min() > -1e-9
+        assert vertical(moment) > 1.0
+        ends.append((seen, moment.positions))
+    assert ends[0][0] == 0 and ends[1][0] > 0
+    np.testing.assert_array_equal(ends[0][1], ends[1][1])
 
 
 def test_signorini_holds_at_the_end_of_a_step():

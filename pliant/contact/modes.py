@@ -126,9 +126,10 @@ class Modes(Contacts):
         index, sample, opponent, gap, normal, position, margin, stencil, size = self.parts
         of = blank(len(index))
         of_each = index, sample, opponent, gap, normal, position, of["tangents"], of["friction"], margin
-        views: Any = (array.view() for array in of_each)
-        lists = Stencil(*(array.view() for array in stencil))
-        return Contacts(*views, lists, self.points, size, self.names)
+        *views, ptr, point, weight = (
+            array.view() for array in (*of_each, *stencil)
+        )  # which `Contacts` freezes
+        return Contacts(*views, Stencil(ptr, point, weight), self.points, size, self.names)  # pyright: ignore[reportCallIssue]
 
     def rows(self, q: np.ndarray, weight: np.ndarray | None = None) -> SparseRows:
         """Ψ̃ᵀH, (k, ndof)."""

@@ -128,13 +128,14 @@ def _attempt(
     step: float,
     work: Workspace,
     ahead: Linear | None,
-    wary: bool = False,
+    way: float | None = None,
 ) -> Arrival | None:
     """One step by the model's scheme; None where a linearisation is impossible.
 
-    Contacts that the motion did not seem to close were left out: if one has closed, the step is taken again with all that are near.
+    Contacts that the motion did not seem to close were left out: if one has closed, the step is taken again with all that are as near as
+    the robot went.
     """
-    task, z, lam = begin(model, now, conditions, step, wary=wary), now.internal, now.effort
+    task, z, lam = begin(model, now, conditions, step, way=way), now.internal, now.effort
     count, found = 0, None
     at, v, guess = work.timed("linearise", start, model, task, ahead)
     damped = None if at is None else work.timed("linearise", stiffness, model, at.q, z)
@@ -157,8 +158,9 @@ def _attempt(
         return None
     motion = arrive(model, task, found, followed(model, found.q, z, step))
     arrival = work.timed("linearise", _conclude, model, task, damped, found, motion, count)
-    if not wary and arrival is not None and arrival.closed:
-        return _attempt(model, now, conditions, step, work, ahead, wary=True)
+    if way is None and arrival is not None and arrival.closed:
+        way = step * model.robot.farthest(motion.v)
+        return _attempt(model, now, conditions, step, work, ahead, way=way)
     return arrival
 
 

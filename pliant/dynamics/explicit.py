@@ -51,7 +51,7 @@ def central(
     K = work.timed("linearise", stiffness, model, q, now.internal)
     linear = replace(at, r=_forces(model.inertia, M, K, at, now.v, step))
     start, rows = now.effort, len(now.effort)
-    contacts = model.look(q, now.v, step, wary=True)
+    contacts = model.look(q, now.v, step, way=model.fall(step))
     if contacts is not None:
         linear = linear.with_contacts(contacts, now.q)
         allowance, more = np.minimum(contacts.gap + model.recovery * half, 0.0), len(linear.delta) - rows

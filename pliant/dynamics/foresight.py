@@ -61,7 +61,7 @@ def foresee(
     given[rows] = False
     model = replace(model, scheme=SCHEMES["euler"], conserve=False)
     # In a long time a robot could fall far, and would meet everything: those that do fall have a velocity soon.
-    task = begin(model, now, replace(conditions, given=given), time, falling=False)
+    task = begin(model, now, replace(conditions, given=given), time, way=0.0)
     at, v, guess = work.timed("linearise", start, model, task, ahead)
     if at is None:
         return None

@@ -39,7 +39,7 @@ ROUNDING = 1e-15  # of the largest force: what is no change of them
 
 @dataclass(frozen=True)
 class Task:
-    """One step: from where, with what laws, how long [s], and the contacts at its beginning, see `Model.look` for `wary`.
+    """One step: from where, with what laws, how long [s], and the contacts at its beginning, see `Model.look` for `way`.
 
     `allowance` (n,) is what the gaps of these contacts may be at the end, ≤ 0 [m]; others must not be below zero.
     """
@@ -50,7 +50,7 @@ class Task:
     stage: Stage
     contacts: Contacts | None
     allowance: np.ndarray
-    wary: bool
+    way: float | None
 
 
 @dataclass(frozen=True)
@@ -93,13 +93,13 @@ class Found:
 
 
 def begin(
-    model: Model, now: Motion, conditions: Conditions, step: float, *, wary: bool = True, falling: bool = True
+    model: Model, now: Motion, conditions: Conditions, step: float, *, way: float | None = None
 ) -> Task:
-    """The step to be taken from `now`; `wary` and `falling`: see `Model.look`."""
-    contacts, allowance = model.look(now.q, now.v, step, wary=wary, falling=falling), np.zeros(0)
+    """The step to be taken from `now`; `way`: see `Model.look`."""
+    contacts, allowance = model.look(now.q, now.v, step, way=way), np.zeros(0)
     if contacts is not None:
         allowance = np.minimum(contacts.gap + model.recovery * step, 0.0)
-    return Task(now, conditions, step, model.scheme.begin(now, step), contacts, allowance, wary)
+    return Task(now, conditions, step, model.scheme.begin(now, step), contacts, allowance, way)
 
 
 def elastic(
@@ -159,13 +159,11 @@ def moving(
     assert at.K is not None
     pose = inertia.pose(task.now.q, stage.shift + stage.step * guess)
     M, h, s = inertia.mass(pose), stage.step, stage.reach
-    K = (1.0 / h + inertia.alpha) / s * M + h / s * at.K
-    if damped is not None:
-        K += inertia.beta / s * damped
+    K = inertia.tangent(M, at.K, damped, h, s)
     r = at.r + inertia.product(M, stage.v - v) / h - inertia.damping_force(M, damped, v)
     linear, conditions = replace(at, r=r, K=K), task.conditions
     begins = guess is task.now.v and (at.q is task.now.q or np.array_equal(at.q, task.now.q))
-    contacts = task.contacts if begins else model.look(at.q, guess, task.step, wary=task.wary)
+    contacts = task.contacts if begins else model.look(at.q, guess, task.step, way=task.way)
     if contacts is not None:
         linear, conditions, pushing = _touching(task, linear, contacts, conditions)
         lam = np.concatenate([lam, pushing])

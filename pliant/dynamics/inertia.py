@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numba import njit
@@ -11,6 +12,8 @@ from pliant.bodies.groups import read_only_view
 from pliant.dynamics.damping import Damping
 from pliant.errors import InputError
 from pliant.robot import Robot
+
+NONE = np.zeros((0, 3, 3))
 
 
 class Inertia:
@@ -70,7 +73,26 @@ class Inertia:
         """D v = αMv + βKv, (ndof,) [N]; without K only the first."""
         if not (self.heavy or K is not None) or not v.any():
             return 0.0
-        return self.product(self.alpha * M if K is None else self.alpha * M + self.beta * K, v)
+        pattern, (alpha, beta) = self.robot.pattern, self._factors
+        M, K, v = read_only_view(M), read_only_view(NONE if K is None else K), read_only_view(v)
+        return _damped(pattern.rows, pattern.cols, alpha, beta, M, K, v)
+
+    def tangent(
+        self, M: np.ndarray, K: np.ndarray, damped: np.ndarray | None, h: float, s: float
+    ) -> np.ndarray:
+        """K̃ = (M/h + αM + β·damped + h K)/s on the pattern (nb, 3, 3)."""
+        alpha, beta = self._factors
+        M, K, damped = (
+            read_only_view(M),
+            read_only_view(K),
+            read_only_view(NONE if damped is None else damped),
+        )
+        return _tangent(alpha, beta, M, K, damped, h, s)
+
+    @cached_property
+    def _factors(self) -> tuple[np.ndarray, np.ndarray]:
+        """α and β of each block, (nb,)."""
+        return self.alpha.reshape(-1), self.beta.reshape(-1)
 
     def product(self, A: np.ndarray, x: np.ndarray) -> np.ndarray:
         """A x of values A (nb, 3, 3) on the robot's pattern."""
@@ -78,6 +100,37 @@ class Inertia:
         return _product(
             self.robot.pattern.rows, self.robot.pattern.cols, read_only_view(A), read_only_view(x)
         )
+
+
+@njit(cache=True, error_model="numpy")
+def _tangent(alpha, beta, M, K, damped, h, s):
+    """In one pass: these are large arrays, and what lies in the caches is needed soon."""
+    found, stiff = np.empty(K.shape), len(damped) > 0
+    for k in range(len(K)):
+        m, d = (1.0 / h + alpha[k]) / s, beta[k] / s
+        for a in range(3):
+            for b in range(3):
+                found[k, a, b] = m * M[k, a, b] + h / s * K[k, a, b]
+                if stiff:
+                    found[k, a, b] += d * damped[k, a, b]
+    return found
+
+
+@njit(cache=True, error_model="numpy")
+def _damped(rows, cols, alpha, beta, M, K, x):
+    """(αM + βK) x as `_product`; without K if it is empty."""
+    y, stiff = np.zeros(len(x)), len(K) > 0
+    for k in range(len(rows)):
+        i, j = 3 * rows[k], 3 * cols[k]
+        for a in range(3):
+            for b in range(3):
+                value = alpha[k] * M[k, a, b]
+                if stiff:
+                    value += beta[k] * K[k, a, b]
+                y[i + a] += value * x[j + b]
+                if i != j:
+                    y[j + b] += value * x[i + a]
+    return y
 
 
 @njit(cache=True, error_model="numpy")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
@@ -39,35 +38,29 @@ class Model:
         default_factory=list
     )  # the last look, as the end of a step is the beginning of the next
 
-    def look(
-        self, q: np.ndarray, v: np.ndarray, step: float, *, wary: bool = False, falling: bool = True
-    ) -> Contacts | None:
-        """Contacts at q that the motion v is about to close within a step: nearer than twice the way, or than a small part of the alarm distance.
+    def look(self, q: np.ndarray, v: np.ndarray, step: float, *, way: float | None = None) -> Contacts | None:
+        """Contacts at q that the motion v is about to close within a step: nearer than twice its way, or than a small part of the alarm distance.
 
-        wary: all that a step may close, also those nearer than the alarm distance, and, if `falling`, as far as the robot falls that
-        begins to do so.
+        With a `way` [m] that the robot may go besides: all that are nearer than twice both, or than the alarm distance.
         """
         if not self.detector.opponents:
             return None
-        asked = step, wary, falling, self.detector.version
+        asked = step, way, self.detector.version
         if self.seen and self.seen[0] is q and self.seen[1] is v and self.seen[2] == asked:
             return self.seen[3]
-        found = self._look(q, v, step, wary, falling)
+        found = self._look(q, v, step, way)
         self.seen[:] = [] if q.flags.writeable or v.flags.writeable else [q, v, asked, found]
         return found
 
-    def _look(self, q: np.ndarray, v: np.ndarray, step: float, wary: bool, falling: bool) -> Contacts:
+    def _look(self, q: np.ndarray, v: np.ndarray, step: float, way: float | None) -> Contacts:
         motion, near = step * self.robot.farthest(v), self.detector.alarm
-        if wary:
-            motion += step * step * self._gravity if falling else 0.0
-        else:
-            near *= CLOSE
-        return self._closing(self.detector.detect(q, max(near, 2.0 * motion)), q, step * v, near)
+        if way is None:
+            way, near = 0.0, CLOSE * near
+        return self._closing(self.detector.detect(q, max(near, 2.0 * (motion + way))), q, step * v, near)
 
-    @cached_property
-    def _gravity(self) -> float:
-        """|gravity| [m/s²]."""
-        return float(np.linalg.norm(self.robot.gravity))
+    def fall(self, step: float) -> float:
+        """How far [m] a robot falls in a step when it begins to."""
+        return step * step * float(np.linalg.norm(self.robot.gravity))
 
     def _closing(self, found: Contacts, q: np.ndarray, dq: np.ndarray, near: float) -> Contacts:
         """Without pairs of the robot's own bodies that are farther apart than `near` [m] and do not come nearer: there may be very many."""
