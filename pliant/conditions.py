@@ -41,13 +41,17 @@ class Conditions:
     def with_contacts(self, friction: np.ndarray, imposed: np.ndarray, rows: int) -> Conditions:
         """With contacts below: their gaps ≥ imposed (n,), and if rows = 3n their slip along two tangents each."""
         mine = self.given, self.effort, self.imposed, self.compliance, self.low, self.high
-        return Conditions(*_with_contacts(*mine, imposed, rows), friction)
+        given, effort, aim, compliance, low, high, solved = _with_contacts(*mine, imposed, rows)
+        found = Conditions(given, effort, aim, compliance, low, high, friction)
+        found.__dict__["solved"] = solved  # asked for in every step
+        return found
 
 
 @njit(cache=True, error_model="numpy")
 def _with_contacts(given, effort, imposed, compliance, low, high, least, rows):
-    """The arrays of `Conditions` with those of contacts below: gaps ≥ least (n,), then slips; in all `rows` rows."""
+    """The arrays of `Conditions` with those of contacts below, gaps ≥ least (n,), then slips, in all `rows` rows; and which rows are solved for."""
     m, n = len(given), len(least)
+    solved, count = np.empty(m + rows, np.int64), 0
     more, some = np.zeros(m + rows, np.bool_), np.zeros((5, m + rows))
     more[:m] = given
     for k in range(m):
@@ -56,4 +60,8 @@ def _with_contacts(given, effort, imposed, compliance, low, high, least, rows):
     for k in range(n):
         some[1, m + k] = least[k]
     some[3, m + n :], some[4, m:] = -np.inf, np.inf
-    return more, some[0], some[1], some[2], some[3], some[4]
+    for i in range(m + rows):
+        if not more[i]:
+            solved[count] = i
+            count += 1
+    return more, some[0], some[1], some[2], some[3], some[4], solved[:count].copy()
