@@ -45,11 +45,15 @@ class Linear:
     soft: tuple[np.ndarray, np.ndarray] | None = None  # rows h of H, and s: K + UᵀCU − Σ s hᵀh
 
     def with_contacts(
-        self, contacts: Contacts, start: np.ndarray, softening: Softening | None = None
+        self,
+        contacts: Contacts,
+        start: np.ndarray,
+        rows: SparseRows | None = None,
+        softening: Softening | None = None,
     ) -> Linear:
-        """With the rows of contacts below: gaps, and with friction the slips since the coordinates `start`; and with what their
-        curvature does beyond the pattern of K."""
-        H, delta = self.H.above(contacts.rows(self.q)), [self.delta, contacts.gap]
+        """With the rows of contacts below, if they are known: gaps, and with friction the slips since the coordinates `start`; and with what
+        their curvature does beyond the pattern of K."""
+        H, delta = self.H.above(contacts.rows(self.q) if rows is None else rows), [self.delta, contacts.gap]
         if contacts.rough:
             H = H.above(contacts.tangent_rows(self.q))
             delta.append(contacts.slip(self.q, start).ravel())

@@ -104,7 +104,7 @@ def test_curvature_is_the_same_with_and_without_room(robot, narrow, bent, within
     dq = np.random.default_rng(1).normal(size=robot.ndof) * robot.body.free / robot.reach
     for finder in (detector, narrow):
         K, found = none.copy(), finder.detect(q)
-        softening = found.stiffen(K, force, q, exact=True)
+        _, softening = found.stiffen(K, force, q, exact=True)
         softenings.append(softening)
         products.append(changed(robot, K, softening.change(found.rows(q)), dq))
     several = np.diff(modes(detector, q).shares.ptr) > 1
@@ -124,15 +124,21 @@ def test_gaps_do_not_depend_on_what_was_looked_at_before(robot, shots):
         np.testing.assert_array_equal(found.rows(q).data, fresh.rows(q).data)
 
 
-def test_a_state_is_looked_at_once_until_something_moves(robot, bent):
-    detector, q = robot.surroundings.detector(robot), np.array(bent.q)
-    found = detector.detect(q)
-    assert detector.detect(q.copy()) is found and detector.detect(q, 2 * detector.alarm) is not found
-    found = detector.detect(q)
-    detector.add(pl.contact.Plane((0.0, 0.0, -1.0), (0.0, 0.0, 1.0), name="floor"))
-    assert detector.detect(q) is not found
-    found, q[-1] = detector.detect(q), q[-1] + 1e-9  # the same array with other numbers
-    assert detector.detect(q) is not found
+def test_a_state_is_looked_at_once_until_something_changes(robot, monkeypatch):
+    """The end of a step is the beginning of the next, unless an obstacle comes between."""
+    sim, looks = Simulation(robot, damping=Rayleigh(mass=1.0, stiffness=0.005)), []
+    find = sim.detector.detect
+    monkeypatch.setattr(sim.detector, "detect", lambda *args: looks.append(args) or find(*args))
+    sim.step(laws(0.1))
+    assert len(looks) == 2
+    sim.step(laws(0.1))
+    assert len(looks) == 3
+    sim.detector.add(pl.contact.Plane((0.0, 0.0, -1.0), (0.0, 0.0, 1.0), name="floor"))
+    sim.step(laws(0.1))
+    assert len(looks) == 5
+    sim.state = sim.state.with_(q=np.array(sim.state.q))
+    sim.step(laws(0.1))
+    assert len(looks) == 7
 
 
 @pytest.mark.parametrize("reduced", [False, True])
@@ -161,7 +167,7 @@ def test_nothing_comes_nearer_than_what_is_watched(robot, bent):
     points, c = detector._points, detector._candidates
     alone = Alone(points)
     for one in (points, alone):
-        watch = Watch.over(one, c.sample, c.ptr, c.corner_point)
+        watch = Watch.over(one, c.point, c.ptr, c.corner_point)
         assert (watch.of > 0).mean() > 0.5 if one is points else not watch.of.any()
         gone(watch, one, bent.q)
         before = watch.way.copy()
@@ -173,9 +179,9 @@ def test_nothing_comes_nearer_than_what_is_watched(robot, bent):
             before = watch.way.copy()
             gone(watch, one, there)
             way = (watch.way - before)[watch.of]
-            for i in range(0, len(c.sample), 7):
+            for i in range(0, len(c.point), 7):
                 far = lambda p, i=i: np.linalg.norm(
-                    p[c.sample[i]] - p[c.corner_point[c.ptr[i] : c.ptr[i + 1]]], axis=2
+                    p[c.point[i]] - p[c.corner_point[c.ptr[i] : c.ptr[i + 1]]], axis=2
                 )
                 assert np.abs(far(y) - far(x)).max() <= way[i] * (1 + 1e-9)
             gone(watch, one, bent.q)

@@ -15,18 +15,14 @@ from pliant.contact.watch import watched
 
 class Candidates(NamedTuple):
     """What contacts (n,) may be with, as rows of a list of positions: contact i of sample row[i] and radius [m] with the nearest of
-    triangles corner[ptr[i]:ptr[i+1]]. sample, opponent, margin (n,): see `Contacts`; point and corner_point are numbers in its `Stack`,
-    `samples` how many there are."""
+    triangles corner[ptr[i]:ptr[i+1]]. point (n,) and corner_point are their numbers in a `Stack`."""
 
     row: np.ndarray
     radius: np.ndarray
     ptr: np.ndarray
     corner: np.ndarray
     corner_point: np.ndarray
-    sample: np.ndarray
-    opponent: np.ndarray
-    margin: np.ndarray
-    samples: int
+    point: np.ndarray
 
 
 class Memory(NamedTuple):
@@ -50,11 +46,11 @@ def looked(q, X, watch, memory, candidates, modes, obstacles, reach, far, fade):
     """Modes with δ̂ below `reach`, see `faded`, and the contacts that count in them, nearer than `far`, at coordinates q and positions X (·, 3).
 
     obstacles: numbers, gaps and normals of contacts that are with no triangle. Returns mode, δ̂, (ptr, contact, share), their
-    mean positions (k, 3), (index, sample, opponent, gap, normal, position, margin) of the contacts and their stencil (ptr,
-    point, weight); a mode −1 if X is not finite.
+    mean positions (k, 3), (number, gap, normal, position) of the contacts and their stencil (ptr, point, weight); a mode −1 if X
+    is not finite.
     """
     c = candidates
-    count = len(c.sample)
+    count = len(c.point)
     near, gap, triangle = np.empty(count, np.int64), np.empty(count), np.empty(count, np.int64)
     normal, weights = np.empty((count, 3)), np.empty((count, 3))
     finite, n = watched(q, X, watch), 0
@@ -72,7 +68,7 @@ def looked(q, X, watch, memory, candidates, modes, obstacles, reach, far, fade):
     if not finite:
         mode = np.full(1, -1)
     found, stencil = _gathered(X, c, live, near, gap, triangle, normal, weights)
-    position, mean = found[5], np.zeros((len(mode), 3))
+    position, mean = found[3], np.zeros((len(mode), 3))
     for j in range(len(ptr) - 1):
         for s in range(ptr[j], ptr[j + 1]):
             for d in range(3):
@@ -86,17 +82,12 @@ def _gathered(X, c, live, near, gap, triangle, normal, weights):
     n, nnz = len(live), 0
     for k in range(n):
         nnz += 4 if triangle[live[k]] >= 0 else 1
-    opponent, sample = np.empty(n, np.int64), np.empty(n, np.int64)
-    gaps, margin, normals, position = np.empty(n), np.empty(n), np.empty((n, 3)), np.empty((n, 3))
-    index, ptr = np.empty(n, np.int64), np.zeros(n + 1, np.int64)
-    point, weight = np.empty(nnz, np.int64), np.empty(nnz)
-    e = 0
+    number, gaps, normals, position = np.empty(n, np.int64), np.empty(n), np.empty((n, 3)), np.empty((n, 3))
+    ptr, point, weight, e = np.zeros(n + 1, np.int64), np.empty(nnz, np.int64), np.empty(nnz), 0
     for k in range(n):
         at = live[k]
         i, t = near[at], triangle[at]
-        sample[k], opponent[k], gaps[k], margin[k] = c.sample[i], c.opponent[i], gap[at], c.margin[i]
-        index[k] = c.opponent[i] * c.samples + c.sample[i]
-        point[e], weight[e] = c.sample[i], 1.0
+        number[k], gaps[k], point[e], weight[e] = i, gap[at], c.point[i], 1.0
         e += 1
         for d in range(3):
             normals[k, d], position[k, d] = normal[at, d], X[c.row[i], d]
@@ -104,7 +95,7 @@ def _gathered(X, c, live, near, gap, triangle, normal, weights):
                 point[e], weight[e] = c.corner_point[t, d], -weights[at, d]
                 e += 1
         ptr[k + 1] = e
-    return (index, sample, opponent, gaps, normals, position, margin), (ptr, point, weight)
+    return (number, gaps, normals, position), (ptr, point, weight)
 
 
 @njit(error_model="numpy")

@@ -131,9 +131,8 @@ class Contacts:
 
     def alike(self, other: Contacts) -> bool:
         """Whether these are the same pairs, in other places perhaps."""
-        return other is self or bool(
-            len(other) == len(self) and (other.index is self.index or (other.index == self.index).all())
-        )
+        mine, theirs = self.index, other.index
+        return mine is theirs or (len(mine) == len(theirs) and mine.tobytes() == theirs.tobytes())
 
     def matched(self, previous: Contacts) -> np.ndarray:
         """Where each contact stood in `previous` (n,), −1 for new ones."""
@@ -183,12 +182,12 @@ class Contacts:
 
     def stiffen(
         self, K: np.ndarray, force: np.ndarray, q: np.ndarray, *, scale: float = 1.0, exact: bool = False
-    ) -> Softening | None:
-        """Add to K, in place, `scale` times that with which rows answer changes of their contacts' gaps under forces (n,) [N].
+    ) -> tuple[SparseRows, Softening | None]:
+        """Rows at q; and K gains, in place, `scale` times that with which they answer changes of their contacts' gaps under forces (n,) [N].
 
         What K has no room for is returned as a change of low rank. Nothing, of single contacts.
         """
-        return None
+        return self.rows(q), None
 
     def spread(self, values: np.ndarray) -> np.ndarray:
         """Values (n, …) by index, (size, …): of the same length whatever touches; zero elsewhere."""

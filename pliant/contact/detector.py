@@ -15,7 +15,6 @@ from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.curvature import add_curvature
 from pliant.contact.gather import gather
 from pliant.contact.keeping import BESIDE, kept
-from pliant.contact.memo import Memo
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.obstacles.obstacle import INF
 from pliant.contact.samples import Samples
@@ -68,7 +67,7 @@ class Detector:
         self.cloud = Cloud(robot, chosen, self._skins)
         self._search = SoftSearch(self.cloud, self._skins, self.soft)
         self._dense: tuple[Cloud, SoftSearch] | None = None
-        self.version, self._last = 0, Memo()  # counts changes of the obstacles; what was found last
+        self.version = 0  # counts changes of the obstacles
         self._slots = {o.name: k for k, o in enumerate(self.soft)}
         self._obstacles: dict[str, Obstacle] = {}
         self._friction: dict[str, float] = {}
@@ -158,8 +157,7 @@ class Detector:
         limit = self.alarm if reach is None else reach
         if not (type(limit) is float and 0.0 < limit < INF):
             limit = positive(limit, "reach")
-        # The end of a step in time is the beginning of the next.
-        return self._last(lambda: self._detected(q, limit), q, limit, self.version)
+        return self._detected(q, limit)
 
     def _detected(self, q: np.ndarray, limit: float) -> Contacts:
         """Contacts at q with a gap below `limit` [m]."""

@@ -19,12 +19,8 @@ class Memo:
     def __call__(self, answer: Callable[[], Answer], q: np.ndarray, *options: object) -> Answer:
         """The answer for q (nq,) and options; `answer` is called if it is not the last one."""
         if self._known is None or self._known[1] != options or not _same(self._known[0], q):
-            self.learn(answer(), q, *options)
-        return self._known[2]  # type: ignore[return-value,index]
-
-    def learn(self, answer: object, q: np.ndarray, *options: object) -> None:
-        """Remember an answer that was found elsewhere."""
-        self._known = q if _kept(q) else np.array(q), options, answer
+            self._known = q if _kept(q) else np.array(q), options, answer()
+        return self._known[2]  # type: ignore[return-value]
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:

@@ -63,25 +63,34 @@ class Shares(NamedTuple):
         return np.bincount(self.contact, each, count)
 
 
-class Parts(NamedTuple):
-    """What modes are made of: fields of `Contacts`, see there. `size`: how many indices of such there are. Kernels see one kind of arrays,
-    those of detection, which can be written to."""
+class Listed(NamedTuple):
+    """Contacts by number: sample, opponent and margin (n,), see `Contacts`; how many samples there are, and indices of such contacts."""
 
-    index: np.ndarray
     sample: np.ndarray
     opponent: np.ndarray
+    margin: np.ndarray
+    samples: int
+    size: int
+
+
+class Parts(NamedTuple):
+    """What modes are made of: contacts `number` (n,) of a list, as they are now, see `Contacts`. Kernels see one kind of arrays, those of
+    detection, which can be written to."""
+
+    number: np.ndarray
     gap: np.ndarray
     normal: np.ndarray
     position: np.ndarray
-    margin: np.ndarray
     stencil: Stencil
-    size: int
+    listed: Listed
 
     @classmethod
-    def of(cls, contacts: Contacts) -> Parts:
+    def of(cls, contacts: Contacts, samples: int) -> Parts:
         """Of contacts that are there already."""
-        of_each: Any = {name: np.array(getattr(contacts, name)) for name in cls._fields[:7]}
-        return cls(**of_each, stencil=Stencil(*map(np.array, contacts.stencil)), size=contacts.size)
+        listed = Listed(contacts.sample, contacts.opponent, contacts.margin, samples, contacts.size)
+        gap, normal, position = map(np.array, (contacts.gap, contacts.normal, contacts.position))
+        stencil = Stencil(*map(np.array, contacts.stencil))
+        return cls(np.arange(len(contacts)), gap, normal, position, stencil, listed)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,13 +132,14 @@ class Modes(Contacts):
     @cached_property
     def inner(self) -> Contacts:
         """The contacts that they stand for, without tangents: these are asked for by `bent` only."""
-        index, sample, opponent, gap, normal, position, margin, stencil, size = self.parts
-        of = blank(len(index))
-        of_each = index, sample, opponent, gap, normal, position, of["tangents"], of["friction"], margin
-        *views, ptr, point, weight = (
-            array.view() for array in (*of_each, *stencil)
-        )  # which `Contacts` freezes
-        return Contacts(*views, Stencil(ptr, point, weight), self.points, size, self.names)  # pyright: ignore[reportCallIssue]
+        number, gap, normal, position, stencil, listed = self.parts
+        sample, opponent, margin = (array[number] for array in listed[:3])
+        of, index = blank(len(number)), opponent * listed.samples + sample
+        gap, normal, position, *stencil = (array.view() for array in (gap, normal, position, *stencil))
+        return Contacts(
+            index, sample, opponent, gap, normal, position, of["tangents"], of["friction"], margin,
+            Stencil(*stencil), self.points, listed.size, self.names,
+        )  # fmt: skip
 
     def rows(self, q: np.ndarray, weight: np.ndarray | None = None) -> SparseRows:
         """Ψ̃ᵀH, (k, ndof)."""
@@ -147,7 +157,7 @@ class Modes(Contacts):
     def astray(self, force: np.ndarray) -> bool:
         """Whether a mode ends deeper than its fade, or pushes from as far: its shares have changed altogether, and with longer steps it would
         go to and fro between contacts. Contacts that no mode covers are no modes."""
-        return self.off(force, self.size - self.parts.size) > self.fade
+        return self.off(force, self.size - self.parts.listed.size) > self.fade
 
     def chosen(self, which: np.ndarray) -> Modes:
         """Some of these modes, by place."""
@@ -159,12 +169,13 @@ class Modes(Contacts):
         inner = self.inner.followed(seen, q)
         change = self.shares.mean(inner.gap - self.inner.gap)
         position = self.shares.mean(inner.position)
-        return replace(self, parts=Parts.of(inner), gap=self.gap + change, position=position)
+        parts = self.parts._replace(gap=np.array(inner.gap), position=np.array(inner.position))
+        return replace(self, parts=parts, gap=self.gap + change, position=position)
 
     def stiffen(
         self, K: np.ndarray, force: np.ndarray, q: np.ndarray, *, scale: float = 1.0, exact: bool = False
-    ) -> Softening | None:
-        """The curvature of modes that push with `force` (k,) [N], see `Contacts.stiffen`.
+    ) -> tuple[SparseRows, Softening | None]:
+        """Rows, and the curvature of modes that push with `force` (k,) [N], see `Contacts.stiffen`.
 
         Where K has room it gains stiff Hᵀdiag(Ψ̃)H, stiff = β/ℓ. What is left are the rows of contacts without room, and each
         mode's own row with −stiff. Modes for which there is no room at all see differences, see `_differing`.
@@ -174,13 +185,13 @@ class Modes(Contacts):
             K, self.shares, frozen_view(force), scale / self.fade, FAINT, parts.stencil, parts.normal, P.arrays,
             P.pattern, P.blocks, frozen_view(q),
         )  # fmt: skip
-        self._known.learn(SparseRows(*found, (len(self), P.ndof)), q)
+        rows = SparseRows(*found, (len(stiff), P.ndof))
         rest = (self.inner.summed(q, each(left)), 1.0 / factor) if len(left) else None
         if len(others):
             differing = self._differing(others, stiff, q, exact)
             if len(differing[1]):
                 rest = differing if rest is None else together(rest, differing)
-        return Softening(own, stiff[own], rest) if len(own) or rest is not None else None
+        return rows, Softening(own, stiff[own], rest) if len(own) or rest is not None else None
 
     def _differing(
         self, pushing: np.ndarray, stiff: np.ndarray, q: np.ndarray, exact: bool

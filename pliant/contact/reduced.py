@@ -16,7 +16,7 @@ from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.detector import Detector
 from pliant.contact.gather import gather
 from pliant.contact.keeping import BESIDE
-from pliant.contact.modes import NEGLIGIBLE, TINY, Modes, Parts, Shares
+from pliant.contact.modes import NEGLIGIBLE, TINY, Listed, Modes, Parts, Shares
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.softening import together
 from pliant.contact.stack import Stack
@@ -70,9 +70,13 @@ class ReducedDetector(Detector):
         row = points.rows
         radius, corner = self.cloud.radius[sample], corner[: ptr[-1]]
         self._candidates = Candidates(
-            frozen(row[sample], int), frozen(radius), ptr, frozen(row[corner], int), frozen(corner, int), sample,
-            np.zeros(0, np.int64), np.zeros(0), self.cloud.size,
-        )  # fmt: skip
+            frozen(row[sample], int),
+            frozen(radius),
+            ptr,
+            frozen(row[corner], int),
+            frozen(corner, int),
+            sample,
+        )
         self._memory = Memory.of(ptr)
         self._watch = Watch.over(points, sample[: self._soft], ptr, corner)
         Psi = basis.modes[order]
@@ -96,8 +100,8 @@ class ReducedDetector(Detector):
         opponent, off = np.array(own)[self._slots_of], np.zeros(len(self._slots_of))
         for obstacle, mine in self._touchable:
             off[mine] = 0.0 if obstacle.convex else self.margin
-        self._candidates = self._candidates._replace(opponent=frozen(opponent, int), margin=frozen(off))
-        self._like = (self._points, self.size, self.opponents), super().size  # what all modes have in common
+        self._like = self._points, self.size, self.opponents  # what all modes have in common
+        self._listed = Listed(self._candidates.point, opponent, off, self.cloud.size, super().size)
 
     # Detection
 
@@ -111,9 +115,8 @@ class ReducedDetector(Detector):
         )  # fmt: skip
         if len(mode) and mode[0] < 0:
             raise InputError("q", expected="finite coordinates", got="nan or inf")
-        like, single = self._like
-        parts = Parts(*of_each, Stencil(*stencil), single)
-        modes = Modes.of(mode, least, like, parts, Shares(*found), basis.fade, places)
+        parts = Parts(*of_each, Stencil(*stencil), self._listed)
+        modes = Modes.of(mode, least, self._like, parts, Shares(*found), basis.fade, places)
         return self._with_plain(modes, self._plain(points.positions(q), limit)) if self._unknown else modes
 
     def _with_plain(self, modes: Modes, plain: Contacts) -> Modes:
@@ -123,9 +126,11 @@ class ReducedDetector(Detector):
         contact = np.concatenate([shares.contact, n + more])
         value = np.concatenate([shares.value, np.ones(len(plain))])
         index = np.concatenate([modes.index, len(self.basis) + plain.index])
-        gaps, like = np.concatenate([modes.gap, plain.gap]), (modes.points, modes.size, modes.names)
-        parts = Parts.of(_joined(modes.inner, plain))
-        return Modes.of(index, gaps, like, parts, Shares(ptr, contact, value), modes.fade)
+        gaps, parts = (
+            np.concatenate([modes.gap, plain.gap]),
+            Parts.of(_joined(modes.inner, plain), self.cloud.size),
+        )
+        return Modes.of(index, gaps, self._like, parts, Shares(ptr, contact, value), modes.fade)
 
     def _obstacles_near(self, X: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Numbers, gaps and normals of the basis' contacts with obstacles that are nearer than `limit` [m]."""
@@ -134,7 +139,7 @@ class ReducedDetector(Detector):
         c, far, found = self._candidates, limit + self.margin + self._thickest, []
         for obstacle, mine in self._touchable:
             gap, normal = obstacle.distance(X[c.row[mine]], far)
-            gap = gap - c.radius[mine] - c.margin[mine]
+            gap = gap - c.radius[mine] - self._listed.margin[mine]
             found.append((mine[gap < limit], gap[gap < limit], normal[gap < limit]))
         number, gap, normal = (np.concatenate(parts) for parts in zip(*found, strict=True))
         order = np.argsort(number)
@@ -177,10 +182,10 @@ class ReducedDetector(Detector):
         turned = turning(inner, strong, q) if exact else None
         curved = self._curved(K, inner, each, q)
         K = K.copy() if curved is K else curved
-        softening = contacts.stiffen(K, force, q, exact=exact)
+        rows, softening = contacts.stiffen(K, force, q, exact=exact)
         if softening is None:
             return K, turned
-        change = softening.change(contacts.rows(q))
+        change = softening.change(rows)
         return K, change if turned is None else together(turned, change)
 
 

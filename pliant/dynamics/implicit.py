@@ -180,8 +180,9 @@ def _touching(
     stage = task.stage
     rows = contacts.scalars
     pushing = task.now.carried(contacts, rows)
-    softening = contacts.stiffen(linear.K, pushing[: len(contacts)], linear.q, scale=stage.step / stage.reach)
-    linear = linear.with_contacts(contacts, task.now.q, softening)
+    normal, scale = pushing[: len(contacts)], stage.step / stage.reach
+    curved = contacts.stiffen(linear.K, normal, linear.q, scale=scale)
+    linear = linear.with_contacts(contacts, task.now.q, *curved)
     same = contacts is task.contacts
     allowed = task.allowance if same else contacts.carried(task.contacts, task.allowance)
     return linear, conditions.with_contacts(contacts.friction, allowed, rows), pushing

@@ -56,20 +56,21 @@ class Model:
         motion, near = step * self.robot.farthest(v), self.detector.alarm
         if way is None:
             way, near = 0.0, CLOSE * near
-        return self._closing(self.detector.detect(q, max(near, 2.0 * (motion + way))), q, step * v, near)
+        found = self.detector.detect(q, max(near, 2.0 * (motion + way)))
+        return (
+            self._closing(found, q, v, step, near) if len(found.stencil.point) else found
+        )  # modes have none
 
     def fall(self, step: float) -> float:
         """How far [m] a robot falls in a step when it begins to."""
         return step * step * float(np.linalg.norm(self.robot.gravity))
 
-    def _closing(self, found: Contacts, q: np.ndarray, dq: np.ndarray, near: float) -> Contacts:
+    def _closing(self, found: Contacts, q: np.ndarray, v: np.ndarray, step: float, near: float) -> Contacts:
         """Without pairs of the robot's own bodies that are farther apart than `near` [m] and do not come nearer: there may be very many."""
-        if not len(found.stencil.point):  # modes
-            return found
         far = (np.diff(found.stencil.ptr) == 4) & (found.gap > near)
         if not far.any():
             return found
-        ahead = self.robot.retract(q, dq)
+        ahead = self.robot.retract(q, step * v)
         nearer = np.minimum(np.einsum("ki,ki->k", found.normal, found.motion(ahead, q)), 0.0)
         return found.chosen(np.flatnonzero(~far | (found.gap + 2.0 * nearer < near)))
 
