@@ -26,7 +26,7 @@ COLUMNS, ROWS = 6, 2  # points on the face of a pad: around and outwards
 PAD = 0.88  # of a rib's reach, where its pad begins
 LEVER = 0.55  # of a rib's reach, where tendons pass it
 BESIDE = 0.03  # of a rib's reach, between the tendons of two sections
-DRAFT = 0.04  # of a rib's reach: how much larger the face is that looks at the tip
+DRAFT = 0.04  # of a rib's reach, by which the face that looks at the tip is larger on all sides: points stay above it
 
 
 def manipulator(
@@ -200,23 +200,28 @@ class _Spine:
         reach, (width, thickness) = self.reach[k], self.rib
         height = self.spacing - self.gap
         _, cells, _ = tensor_grid(np.arange(2.0 + ROWS), np.arange(COLUMNS), np.arange(2))
-        turn, across = np.linspace(-SPREAD, SPREAD, COLUMNS), np.linspace(-0.5, 0.5, COLUMNS)
+        across = np.linspace(-0.5, 0.5, COLUMNS)
         stations = []
         for r in (0.12, 0.62):
             stations.append([[[r * reach, width * a, 0.5 * z * thickness] for z in (-1, 1)] for a in across])
-        for r in np.linspace(PAD, 1.0, ROWS):
-            size = {-1: reach, 1: (1.0 - DRAFT) * reach}
+        for row in np.linspace(0.0, 1.0, ROWS):
+            place = lambda a, z, row=row: _on_pad(row, a, 0.0 if z > 0 else DRAFT)
             stations.append(
-                [
-                    [[r * size[z] * np.cos(a), r * size[z] * np.sin(a), 0.5 * z * height] for z in (-1, 1)]
-                    for a in turn
-                ]
+                [[[*(reach * place(a, z)), 0.5 * z * height] for z in (-1, 1)] for a in 2.0 * across]
             )
         out = _outwards(side)
         axes = np.array([out, np.cross((0.0, 0.0, 1.0), out), (0.0, 0.0, 1.0)])
         nodes = np.array(stations).reshape(-1, 3) @ axes - [0.0, 0.0, k * self.spacing]
         pad = cells.reshape(1 + ROWS, COLUMNS - 1, 8)[2:].reshape(-1, 8)
         return nodes, cells, np.stack([pad[:, :4], pad[:, 4:]])
+
+
+def _on_pad(outwards: float, around: float, larger: float) -> np.ndarray:
+    """A place (2,) on the face of a pad that reaches 1, from 0 to 1 outwards and from −1 to 1 around it; `larger` than that with the points
+    on all sides."""
+    first, last = (1.0 - DRAFT) * PAD - larger, 1.0 - DRAFT + larger
+    r, angle = first + outwards * (last - first), around * (SPREAD + larger)
+    return r * np.array([np.cos(angle), np.sin(angle)])
 
 
 def _outwards(side: int) -> np.ndarray:
