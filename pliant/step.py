@@ -51,9 +51,10 @@ class Linear:
         rows: SparseRows | None = None,
         softening: Softening | None = None,
     ) -> Linear:
-        """With the rows of contacts below, if they are known: gaps, and with friction the slips since the coordinates `start`; and with what
-        their curvature does beyond the pattern of K."""
-        H, delta = self.H.above(contacts.rows(self.q) if rows is None else rows), [self.delta, contacts.gap]
+        """With the rows of contacts below: gaps, and with friction the slips since the coordinates `start`; and with what their
+        curvature does beyond the pattern of K. rows: of the gaps, if they are known already."""
+        rows = contacts.rows(self.q) if rows is None else rows
+        H, delta = self.H.above(rows), [self.delta, contacts.gap]
         if contacts.rough:
             H = H.above(contacts.tangent_rows(self.q))
             delta.append(contacts.slip(self.q, start).ravel())

@@ -11,16 +11,16 @@ Answer = TypeVar("Answer")
 
 
 class Memo:
-    """Remembers one answer, and the coordinates and options that it belongs to."""
+    """Remembers one answer, and the coordinates that it belongs to."""
 
     def __init__(self) -> None:
-        self._known: tuple[np.ndarray, tuple, object] | None = None
+        self._known: tuple[np.ndarray, object] | None = None
 
-    def __call__(self, answer: Callable[[], Answer], q: np.ndarray, *options: object) -> Answer:
-        """The answer for q (nq,) and options; `answer` is called if it is not the last one."""
-        if self._known is None or self._known[1] != options or not _same(self._known[0], q):
-            self._known = q if _kept(q) else np.array(q), options, answer()
-        return self._known[2]  # type: ignore[return-value]
+    def __call__(self, answer: Callable[[], Answer], q: np.ndarray) -> Answer:
+        """The answer for q (nq,); `answer` is called if it is not the last one."""
+        if self._known is None or not _same(self._known[0], q):
+            self._known = q if _kept(q) else np.array(q), answer()
+        return self._known[1]  # type: ignore[return-value]
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:

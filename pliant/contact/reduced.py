@@ -126,10 +126,8 @@ class ReducedDetector(Detector):
         contact = np.concatenate([shares.contact, n + more])
         value = np.concatenate([shares.value, np.ones(len(plain))])
         index = np.concatenate([modes.index, len(self.basis) + plain.index])
-        gaps, parts = (
-            np.concatenate([modes.gap, plain.gap]),
-            Parts.of(_joined(modes.inner, plain), self.cloud.size),
-        )
+        gaps = np.concatenate([modes.gap, plain.gap])
+        parts = Parts.of(_joined(modes.inner, plain), self.cloud.size)
         return Modes.of(index, gaps, self._like, parts, Shares(ptr, contact, value), modes.fade)
 
     def _obstacles_near(self, X: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -57,9 +57,8 @@ class Model:
         if way is None:
             way, near = 0.0, CLOSE * near
         found = self.detector.detect(q, max(near, 2.0 * (motion + way)))
-        return (
-            self._closing(found, q, v, step, near) if len(found.stencil.point) else found
-        )  # modes have none
+        single = len(found.stencil.point) > 0  # modes have no stencil
+        return self._closing(found, q, v, step, near) if single else found
 
     def fall(self, step: float) -> float:
         """How far [m] a robot falls in a step when it begins to."""
