@@ -41,27 +41,31 @@ class Conditions:
     def with_contacts(self, friction: np.ndarray, imposed: np.ndarray, rows: int) -> Conditions:
         """With contacts below: their gaps ≥ imposed (n,), and if rows = 3n their slip along two tangents each."""
         mine = self.given, self.effort, self.imposed, self.compliance, self.low, self.high
-        given, effort, aim, compliance, low, high, solved = _with_contacts(*mine, imposed, rows)
-        found = Conditions(given, effort, aim, compliance, low, high, friction)
-        found.__dict__["solved"] = solved  # asked for in every step
+        given, of_each, solved = _with_contacts(*mine, imposed, rows)
+        found = Conditions(given, *of_each, friction)
+        found.__dict__.update(solved=solved, rough=rows > len(imposed))  # asked for in every step
         return found
 
 
 @njit(cache=True, error_model="numpy")
 def _with_contacts(given, effort, imposed, compliance, low, high, least, rows):
-    """The arrays of `Conditions` with those of contacts below, gaps ≥ least (n,), then slips, in all `rows` rows; and which rows are solved for."""
-    m, n = len(given), len(least)
-    solved, count = np.empty(m + rows, np.int64), 0
+    """The arrays of `Conditions` with those of contacts below, gaps ≥ least (n,), then slips, in all `rows` rows: given, the others (5, ·), and
+    which rows are solved for."""
+    m, n, count = len(given), len(least), rows
     more, some = np.zeros(m + rows, np.bool_), np.zeros((5, m + rows))
-    more[:m] = given
-    for k in range(m):
-        some[0, k], some[1, k], some[2, k] = effort[k], imposed[k], compliance[k]
-        some[3, k], some[4, k] = low[k], high[k]
-    for k in range(n):
-        some[1, m + k] = least[k]
-    some[3, m + n :], some[4, m:] = -np.inf, np.inf
+    for i in range(m):
+        more[i], some[0, i], some[1, i], some[2, i] = given[i], effort[i], imposed[i], compliance[i]
+        some[3, i], some[4, i] = low[i], high[i]
+        count += not given[i]
+    for i in range(m, m + rows):
+        if i < m + n:
+            some[1, i] = least[i - m]
+        else:
+            some[3, i] = -np.inf
+        some[4, i] = np.inf
+    solved, k = np.empty(count, np.int64), 0
     for i in range(m + rows):
         if not more[i]:
-            solved[count] = i
-            count += 1
-    return more, some[0], some[1], some[2], some[3], some[4], solved[:count].copy()
+            solved[k] = i
+            k += 1
+    return more, some, solved

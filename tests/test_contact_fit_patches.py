@@ -70,7 +70,7 @@ def mode(gaps):
     psi = np.full(n, 1.0 / n)
     offset = np.array([-FADE * np.log(n)])  # closed where one contact is
     each, none = np.arange(n), np.zeros(n, int)
-    _, least, live, _, entry, share = faded(
+    _, least, live, _, entry, share, _ = faded(
         np.arange(n + 1), none, psi, offset, each, np.array(gaps), 0.1, FADE
     )
     shares = np.zeros(n)

@@ -79,7 +79,7 @@ def mode(gaps, psi, fade=1e-3, reach=0.1):
     found = faded(
         np.arange(n + 1), zero, np.array(psi, float), np.zeros(1), each, np.array(gaps, float), reach, fade
     )
-    _, least, live, _, entry, share = found
+    _, least, live, _, entry, share, _ = found
     shares = np.zeros(n)
     shares[live[entry]] = share
     return (float(least[0]) if len(least) else np.inf), shares

@@ -81,8 +81,14 @@ def _rows_transpose_dot(indptr, indices, data, lam, n):
 def _rows_above(indptr, indices, data, more_ptr, more_indices, more_data):
     m, n, k = len(indptr) - 1, len(data), len(more_data)
     ptr, index, value = np.empty(m + len(more_ptr), np.int64), np.empty(n + k, np.int64), np.empty(n + k)
-    ptr[: m + 1], index[:n], value[:n] = indptr, indices, data
-    ptr[m:], index[n:], value[n:] = n + more_ptr, more_indices, more_data
+    for i in range(m):
+        ptr[i] = indptr[i]
+    for i in range(len(more_ptr)):
+        ptr[m + i] = n + more_ptr[i]
+    for i in range(n):
+        index[i], value[i] = indices[i], data[i]
+    for i in range(k):
+        index[n + i], value[n + i] = more_indices[i], more_data[i]
     return ptr, index, value
 
 

@@ -172,8 +172,9 @@ class Contacts:
         given, of indices below it."""
         return _off(self.index, self.gap, force, self.size if size is None else size)
 
-    def astray(self, force: np.ndarray) -> bool:
-        """Whether a step that ends here, with forces (n,) [N], went farther than its linearised rows hold. Single ones have no such limit."""
+    def astray(self, force: np.ndarray, off: float) -> bool:
+        """Whether a step that ends here, with forces (n,) [N] and `off` by so much [m] at most, went farther than its linearised rows hold.
+        Single ones have no such limit."""
         return False
 
     def told(self, force: np.ndarray) -> tuple[Contacts, np.ndarray]:

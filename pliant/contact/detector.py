@@ -93,7 +93,7 @@ class Detector:
     @property
     def opponents(self) -> tuple[str, ...]:
         """Names by slot, also of obstacles that were removed: `Contacts.opponent` counts these."""
-        return tuple(self._slots)
+        return self._names  # there may be very many, and every step asks
 
     @property
     def size(self) -> int:
@@ -227,7 +227,8 @@ class Detector:
     # Inside
 
     def _coordinates(self, q: np.ndarray) -> np.ndarray:
-        if np.shape(q) != (self.robot.nq,):
+        q = q if type(q) is np.ndarray else np.asarray(q)
+        if q.shape != (self.robot.nq,):
             raise InputError(
                 "q", expected=f"the robot's {self.robot.nq} coordinates", got=f"shape {np.shape(q)}"
             )
@@ -254,6 +255,7 @@ class Detector:
     def _arrange(self) -> None:
         """What detection needs of the present opponents, in the order of their slots."""
         self.version += 1
+        self._names = tuple(self._slots)
         self._nothing: Contacts | None = None  # what detection finds where there is no opponent
         self._present = sorted(self._obstacles.values(), key=lambda o: self._slots[o.name])
         names = [o.name for o in self.soft] + [o.name for o in self._present]

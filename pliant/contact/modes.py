@@ -154,10 +154,10 @@ class Modes(Contacts):
         """The inner contacts, and their forces λ = Ψ̃β (n,) [N]."""
         return self.inner, self.shares.spread(force[: len(self)], len(self.inner))
 
-    def astray(self, force: np.ndarray) -> bool:
+    def astray(self, force: np.ndarray, off: float) -> bool:
         """Whether a mode ends deeper than its fade, or pushes from as far: its shares have changed altogether, and with longer steps it would
         go to and fro between contacts. Contacts that no mode covers are no modes."""
-        return self.off(force, self.size - self.parts.listed.size) > self.fade
+        return off > self.fade and self.off(force, self.size - self.parts.listed.size) > self.fade
 
     def chosen(self, which: np.ndarray) -> Modes:
         """Some of these modes, by place."""
@@ -181,17 +181,17 @@ class Modes(Contacts):
         mode's own row with −stiff. Modes for which there is no room at all see differences, see `_differing`.
         """
         P, parts = self.points, self.parts
-        found, stiff, own, others, left, factor = stiffened_rows(
-            K, self.shares, frozen_view(force), scale / self.fade, FAINT, parts.stencil, parts.normal, P.arrays,
+        found, own, (others, stiff), (left, factor) = stiffened_rows(
+            K, tuple(self.shares), frozen_view(force), scale / self.fade, FAINT, tuple(parts.stencil), parts.normal, P.arrays,
             P.pattern, P.blocks, frozen_view(q),
         )  # fmt: skip
-        rows = SparseRows(*found, (len(stiff), P.ndof))
+        rows = SparseRows(*found, (len(self.index), P.ndof))
         rest = (self.inner.summed(q, each(left)), 1.0 / factor) if len(left) else None
         if len(others):
             differing = self._differing(others, stiff, q, exact)
             if len(differing[1]):
                 rest = differing if rest is None else together(rest, differing)
-        return rows, Softening(own, stiff[own], rest) if len(own) or rest is not None else None
+        return rows, Softening(*own, rest) if len(own[0]) or rest is not None else None
 
     def _differing(
         self, pushing: np.ndarray, stiff: np.ndarray, q: np.ndarray, exact: bool
@@ -223,10 +223,12 @@ def blank(k: int) -> dict[str, Any]:
 
 @njit(cache=True, error_model="numpy")
 def faded(ptr, mode, value, offset, near, gap, reach, fade):
-    """Modes (k,) with δ̂ below `reach`, their δ̂ (k,), the contacts (n,) that count in them, as places in `near`, and their shares.
+    """Modes (k,) with δ̂ below `reach`, their δ̂ (k,), the contacts (n,) that count in them, as places in `near`, and their shares; and δ̂ of all
+    modes as if none were deep, inf where none of their contacts is near.
     Contact i has ψ = value[ptr[i]:ptr[i+1]] in modes mode[ptr[i]:ptr[i+1]]; those `near` have gaps `gap`."""
     modes, entries = len(offset), 0
     nearest, total, wide = np.full(modes, np.inf), np.zeros(modes), np.full(modes, fade)
+    smooth = np.full(modes, np.inf)
     for n in range(len(near)):
         for s in range(ptr[near[n]], ptr[near[n] + 1]):
             nearest[mode[s]] = min(nearest[mode[s]], gap[n])
@@ -239,7 +241,8 @@ def faded(ptr, mode, value, offset, near, gap, reach, fade):
             e += 1
     for j in range(modes):
         if total[j] > 0.0:
-            wide[j] = max(fade, -WIDENED * (offset[j] + nearest[j] - fade * np.log(total[j])))
+            smooth[j] = offset[j] + nearest[j] - fade * np.log(total[j])
+            wide[j] = max(fade, -WIDENED * smooth[j])
             deep = deep or wide[j] > fade
     if deep:
         e = 0
@@ -272,7 +275,7 @@ def faded(ptr, mode, value, offset, near, gap, reach, fade):
         if used:
             live[c] = n
             c += 1
-    return found[:k].copy(), least[:k].copy(), live[:c].copy(), shares[: k + 1].copy(), entry, share
+    return found[:k].copy(), least[:k].copy(), live[:c].copy(), shares[: k + 1].copy(), entry, share, smooth
 
 
 @njit(error_model="numpy")

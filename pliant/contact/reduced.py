@@ -18,6 +18,7 @@ from pliant.contact.gather import gather
 from pliant.contact.keeping import BESIDE
 from pliant.contact.modes import NEGLIGIBLE, TINY, Listed, Modes, Parts, Shares
 from pliant.contact.obstacles import Obstacle
+from pliant.contact.obstacles.obstacle import INF
 from pliant.contact.softening import together
 from pliant.contact.stack import Stack
 from pliant.contact.turning import turning
@@ -67,22 +68,16 @@ class ReducedDetector(Detector):
         self._soft = int((basis.touched >= 0).sum())
         ptr = frozen(np.concatenate([[0], np.cumsum(counts)])[: self._soft + 1], int)
         sample, self._slots_of = frozen(basis.sample[order], int), basis.slot[order]
-        row = points.rows
-        radius, corner = self.cloud.radius[sample], corner[: ptr[-1]]
-        self._candidates = Candidates(
-            frozen(row[sample], int),
-            frozen(radius),
-            ptr,
-            frozen(row[corner], int),
-            frozen(corner, int),
-            sample,
-        )
-        self._memory = Memory.of(ptr)
-        self._watch = Watch.over(points, sample[: self._soft], ptr, corner)
-        Psi = basis.modes[order]
+        corner = corner[: ptr[-1]]
+        candidates = self._candidates = Candidates.of(points, sample, self.cloud.radius[sample], ptr, corner)
+        watch = self._watch = Watch.over(points, sample[: self._soft], ptr, corner)
+        memory, Psi = Memory.of(ptr, len(watch.of), len(basis)), basis.modes[order]
         contact, mode = np.nonzero(Psi)
         begin = np.searchsorted(contact, np.arange(len(Psi) + 1))
-        self._modes = frozen(begin, int), frozen(mode, int), frozen(Psi[contact, mode]), basis.offset
+        psi, whole = frozen(Psi[contact, mode]), Psi.sum(axis=0)
+        whole[(Psi[self._soft :] > 0.0).any(axis=0)] = INF  # obstacles move, too
+        modes = frozen(begin, int), frozen(mode, int), psi, basis.offset, frozen(whole)
+        self._looked_at = tuple(watch), tuple(memory), tuple(candidates), modes
         self._beyond = _beyond(Psi, basis.offset, basis.fade)
         self._placed = True
 
@@ -110,8 +105,8 @@ class ReducedDetector(Detector):
         basis, points, far = self.basis, self._points, limit + self._beyond
         X = points.located(self._coordinates(q))
         mode, least, found, places, of_each, stencil = looked(
-            frozen_view(q), X, self._watch, self._memory, self._candidates, self._modes,
-            self._obstacles_near(X, far), limit, far, basis.fade,
+            frozen_view(q), X, *self._looked_at, self._obstacles_near(X, far) if self._touchable else NOTHING,
+            limit, far, basis.fade,
         )  # fmt: skip
         if len(mode) and mode[0] < 0:
             raise InputError("q", expected="finite coordinates", got="nan or inf")
@@ -132,8 +127,6 @@ class ReducedDetector(Detector):
 
     def _obstacles_near(self, X: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Numbers, gaps and normals of the basis' contacts with obstacles that are nearer than `limit` [m]."""
-        if not self._touchable:
-            return NOTHING
         c, far, found = self._candidates, limit + self.margin + self._thickest, []
         for obstacle, mine in self._touchable:
             gap, normal = obstacle.distance(X[c.row[mine]], far)

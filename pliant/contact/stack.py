@@ -87,12 +87,12 @@ class Stack:
 
     @cached_property
     def posed(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where in q the rotation of the one region stands that each point hangs on (P,), behind its centre, −1 for none; and how far
-        the point is from there (P,) [m]."""
-        place, far = np.full(self.size, -1), np.zeros(self.size)
+        """Where in q the rotation of the one region stands that each point hangs on (P,), behind its centre, −1 for none; and where the
+        point is in its frame (P, 3) [m]."""
+        place, arm = np.full(self.size, -1), np.zeros((self.size, 3))
         mine, entry = self._on_one_region()
-        place[mine], far[mine] = self.turn[entry], np.linalg.norm(self.arm[entry], axis=1)
-        return place, far
+        place[mine], arm[mine] = self.turn[entry], self.arm[entry]
+        return place, arm
 
     def _on_one_region(self) -> tuple[np.ndarray, np.ndarray]:
         """Points that hang on one rigid region, and the entries of its rotation; that of the translation is the one before."""

@@ -96,8 +96,8 @@ def stiffened_rows(K, shares, force, scale, faint, stencil, normal, stack, patte
     """Rows of modes as in `summed_rows`, shares = (ptr, contact, share) of contacts along their normals; and K += Σ stiff_j share hᵀh
     over their contacts for which it has room, stiff (k,) = scale · force where that is not faint and there are several contacts.
 
-    Returns indptr, indices and data of the rows; stiff; the modes there was some room for, and those for which there was none; and of the
-    former the contacts without room, with stiff_j share of each. K (nb, 3, 3) is the stored half, see `Stack.pattern`.
+    Returns indptr, indices and data of the rows; the modes there was some room for, and stiff of them; likewise those for which there was none;
+    and of the former the contacts without room, with stiff_j share of each. K (nb, 3, 3) is the stored half, see `Stack.pattern`.
     """
     ptr, contact, share = shares
     stiff, largest = np.zeros(len(force)), 0.0
@@ -110,7 +110,7 @@ def stiffened_rows(K, shares, force, scale, faint, stencil, normal, stack, patte
     ends, where, values = _rows(each, contact, ones, stencil, normal, 1, stack, blocks, q)
     rows = _merged(ptr, share, ends, where, values, blocks)
     roomy, others, left, factor = _squares(K, ptr, contact, share, stiff, ends, where, values, *pattern)
-    return _laid_out(*rows), stiff, roomy, others, left, factor
+    return _laid_out(*rows), (roomy, stiff[roomy]), (others, stiff), (left, factor)
 
 
 @njit(error_model="numpy")

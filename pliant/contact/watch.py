@@ -15,13 +15,14 @@ from pliant.contact.checks import frozen
 
 
 class Watch(NamedTuple):
-    """of (n,): which way belongs to each contact, 0 or that of its pair of regions, from 1 on. way (1 + p,) [m]: how much nearer samples and
-    triangles can have come altogether by now.
+    """Contacts start[r]:start[r+1] are of the same way of[r], 0 or that of their pair of regions, from 1 on. way (2 + p,) [m]: how much nearer
+    samples and triangles can have come altogether by now, the last that of any.
 
     Pair k is of regions whose rotations begin at first[k] and second[k] of q, behind their centres; the samples are at most arm[k] [m] from
     that of the first. row (m,): positions of all other points. There they were: frames (p, 12) and places (m, 3).
     """
 
+    start: np.ndarray
     of: np.ndarray
     way: np.ndarray
     first: np.ndarray
@@ -43,11 +44,12 @@ class Watch(NamedTuple):
         pairs, number = np.unique(np.column_stack([mine, low])[both], axis=0, return_inverse=True)
         of, longest = np.zeros(len(sample), np.int64), np.zeros(len(pairs))
         of[both] = 1 + number.ravel()
-        np.maximum.at(longest, number.ravel(), arm[sample[both]])
+        np.maximum.at(longest, number.ravel(), np.linalg.norm(arm[sample[both]], axis=1))
         other = np.repeat(~both, np.diff(ptr))
         row = np.unique(points.rows[np.concatenate([sample[~both], corner[other].ravel()])])
+        start = np.flatnonzero(np.diff(of, prepend=-1))
         return cls(
-            frozen(of, int), np.zeros(1 + len(pairs)), frozen(pairs[:, 0], int), frozen(pairs[:, 1], int),
+            frozen([*start, len(of)], int), frozen(of[start], int), np.zeros(2 + len(pairs)), frozen(pairs[:, 0], int), frozen(pairs[:, 1], int),
             frozen(longest), frozen(row, int), np.zeros((len(pairs), 12)), np.zeros((len(row), 3)),
         )  # fmt: skip
 
@@ -55,7 +57,7 @@ class Watch(NamedTuple):
 @njit(error_model="numpy")
 def watched(q, X, watch):
     """Let the ways grow by what coordinates q and positions X (·, 3) tell; False, and all that was known is void, if they are not finite."""
-    _, way, first, second, arm, row, frames, places = watch
+    _, _, way, first, second, arm, row, frames, places = watch
     most, total, now = 0.0, 0.0, np.empty(12)
     for k in range(len(row)):
         square = 0.0
@@ -64,7 +66,8 @@ def watched(q, X, watch):
             places[k, d] = X[row[k], d]
             square += change * change
         most, total = max(most, square), total + square
-    way[0] += 2.0 * np.sqrt(most) * (1.0 + 1e-9)  # both sides move
+    most = 2.0 * np.sqrt(most) * (1.0 + 1e-9)  # both sides move
+    way[0] += most
     for p in range(len(first)):
         a, b, turn, shift = first[p], second[p], 0.0, 0.0
         x, y, z = q[a - 3] - q[b - 3], q[a - 2] - q[b - 2], q[a - 1] - q[b - 1]
@@ -83,7 +86,8 @@ def watched(q, X, watch):
                 turn += change * change
         nearer = (np.sqrt(shift) + arm[p] * np.sqrt(turn)) * (1.0 + 1e-9)
         way[1 + p] += nearer
-        total += nearer
+        most, total = max(most, nearer), total + nearer
+    way[1 + len(first)] += most
     if total < np.inf:
         return True
     way[:], frames[:], places[:] = 0.0, 0.0, 0.0

@@ -85,7 +85,8 @@ def _parts(model: Model, found: Arrival | None) -> int:
     poor = certificate.decrement > ASTRAY * length or certificate.shift > 0.0
     if poor or certificate.status == "not converged":
         return FEW_HALVINGS
-    return TWO_HALVINGS if found.contacts is not None and found.contacts.astray(found.force) else 0
+    contacts, off = found.contacts, certificate.constraint * length
+    return TWO_HALVINGS if contacts is not None and contacts.astray(found.force, off) else 0
 
 
 def _by_scheme(

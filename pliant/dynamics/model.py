@@ -48,17 +48,14 @@ class Model:
         asked = step, way, self.detector.version
         if self.seen and self.seen[0] is q and self.seen[1] is v and self.seen[2] == asked:
             return self.seen[3]
-        found = self._look(q, v, step, way)
-        self.seen[:] = [] if q.flags.writeable or v.flags.writeable else [q, v, asked, found]
-        return found
-
-    def _look(self, q: np.ndarray, v: np.ndarray, step: float, way: float | None) -> Contacts:
         motion, near = step * self.robot.farthest(v), self.detector.alarm
         if way is None:
             way, near = 0.0, CLOSE * near
         found = self.detector.detect(q, max(near, 2.0 * (motion + way)))
-        single = len(found.stencil.point) > 0  # modes have no stencil
-        return self._closing(found, q, v, step, near) if single else found
+        if len(found.stencil.point):  # modes have no stencil
+            found = self._closing(found, q, v, step, near)
+        self.seen[:] = [] if q.flags.writeable or v.flags.writeable else [q, v, asked, found]
+        return found
 
     def fall(self, step: float) -> float:
         """How far [m] a robot falls in a step when it begins to."""
