@@ -48,13 +48,13 @@ class Linear:
         self,
         contacts: Contacts,
         start: np.ndarray,
-        rows: SparseRows | None = None,
+        H: SparseRows | None = None,
         softening: Softening | None = None,
     ) -> Linear:
         """With the rows of contacts below: gaps, and with friction the slips since the coordinates `start`; and with what their
-        curvature does beyond the pattern of K. rows: of the gaps, if they are known already."""
-        rows = contacts.rows(self.q) if rows is None else rows
-        H, delta = self.H.above(rows), [self.delta, contacts.gap]
+        curvature does beyond the pattern of K. H: with the gaps' rows, if it is known already."""
+        H = self.H.above(contacts.rows(self.q)) if H is None else H
+        delta = [self.delta, contacts.gap]
         if contacts.rough:
             H = H.above(contacts.tangent_rows(self.q))
             delta.append(contacts.slip(self.q, start).ravel())

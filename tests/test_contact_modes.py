@@ -10,6 +10,8 @@ from numba import njit
 
 import pliant as pl
 from pliant import reduction
+from pliant.algebra import SparseRows
+from pliant.contact.candidates import planes
 from pliant.contact.checks import frozen, frozen_view
 from pliant.contact.modes import Modes
 from pliant.contact.reduced import ReducedDetector
@@ -104,7 +106,7 @@ def test_curvature_is_the_same_with_and_without_room(robot, narrow, bent, within
     dq = np.random.default_rng(1).normal(size=robot.ndof) * robot.body.free / robot.reach
     for finder in (detector, narrow):
         K, found = none.copy(), finder.detect(q)
-        _, softening = found.stiffen(K, force, q, exact=True)
+        _, softening = found.stiffen(K, SparseRows.none(robot.ndof), force, q, exact=True)
         softenings.append(softening)
         products.append(changed(robot, K, softening.change(found.rows(q)), dq))
     several = np.diff(modes(detector, q).shares.ptr) > 1
@@ -122,6 +124,34 @@ def test_gaps_do_not_depend_on_what_was_looked_at_before(robot, shots):
         np.testing.assert_array_equal(found.gap, fresh.gap)
         np.testing.assert_array_equal(found.inner.stencil.point, fresh.inner.stencil.point)
         np.testing.assert_array_equal(found.rows(q).data, fresh.rows(q).data)
+
+
+@pytest.mark.parametrize("reach", [1e-5, 1e-4, 1e-3])
+def test_modes_that_were_far_are_found_when_they_come_near(robot, reach):
+    """A swing into contact and out of it, in steps much smaller than what modes were far by."""
+    used, found = robot.surroundings.detector(robot), []
+    sim = Simulation(robot, time_step=0.002, damping=Rayleigh(mass=1.0, stiffness=0.005))
+    for force in (*np.linspace(0, 8, 40), *np.linspace(8, 0, 20)):
+        q = sim.step(laws(force)).q
+        now, fresh = used.detect(q, reach), robot.surroundings.detector(robot).detect(q, reach)
+        np.testing.assert_array_equal(now.index, fresh.index)
+        np.testing.assert_array_equal(now.gap, fresh.gap)
+        np.testing.assert_array_equal(now.inner.index, fresh.inner.index)
+        found.append(len(now))
+    assert max(found) > 1 and min(found) == 0
+
+
+def test_planes_tell_what_is_below_a_point():
+    rng = np.random.default_rng(4)
+    corner = rng.normal(size=(20, 3, 3))
+    corner[7, 2] = 0.5 * (corner[7, 0] + corner[7, 1])  # without area
+    found = planes(corner).reshape(-1, 3, 4)
+    assert (found[7, 1:, :3] == 0.0).all() and (found[7, 1:, 3] < 0.0).all()
+    for (a, b, c), plane in zip(np.delete(corner, 7, 0), np.delete(found, 7, 0), strict=True):
+        weights, height = rng.dirichlet([1.0, 1.0, 1.0]), rng.normal()
+        normal = np.cross(b - a, c - a) / np.linalg.norm(np.cross(b - a, c - a))
+        point = weights @ [a, b, c] + height * normal
+        np.testing.assert_allclose(plane[:, :3] @ point + plane[:, 3], [height, *weights[1:]], atol=1e-9)
 
 
 def test_a_state_is_looked_at_once_until_something_changes(robot, monkeypatch):

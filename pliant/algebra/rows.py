@@ -18,6 +18,11 @@ class SparseRows(NamedTuple):
     data: np.ndarray
     shape: tuple[int, int]
 
+    @classmethod
+    def none(cls, n: int) -> SparseRows:
+        """No row, of n columns."""
+        return cls(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0), (0, n))
+
     @property
     def format(self) -> str:
         """As SciPy says it, for whoever accepts sparse rows of either kind."""

@@ -14,6 +14,9 @@ from pliant.contact.triangle import FACE, closest
 from pliant.contact.watch import watched
 
 
+FLAT = 1e-16  # of the squares of two sides, that the square of their product has at least: others have no area
+
+
 class Candidates(NamedTuple):
     """What contacts (n,) may be with, as rows of a list of positions: contact i of sample row[i] and radius [m] with the nearest of triangles
     ptr[i]:ptr[i+1], t of them with corners corner[triangle[t]]. point (n,) and corner_point are their numbers in a `Stack`. Where both hang on
@@ -48,7 +51,8 @@ def planes(corner: np.ndarray) -> np.ndarray:
     a, u, v = corner[:, 0], corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]
     normal = np.cross(u, v)
     square = np.einsum("ti,ti->t", normal, normal)
-    flat, found = square > 0.0, np.zeros((len(corner), 3, 4))
+    flat = square > FLAT * np.einsum("ti,ti->t", u, u) * np.einsum("ti,ti->t", v, v)
+    found = np.zeros((len(corner), 3, 4))
     vectors = np.stack([normal * np.sqrt(square)[:, None], np.cross(v, normal), np.cross(normal, u)], axis=1)
     found[flat, :, :3] = vectors[flat] / square[flat, None, None]
     found[..., 3] = -np.einsum("tri,ti->tr", found[..., :3], a)

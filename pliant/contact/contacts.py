@@ -182,13 +182,20 @@ class Contacts:
         return self, force[: len(self)]
 
     def stiffen(
-        self, K: np.ndarray, force: np.ndarray, q: np.ndarray, *, scale: float = 1.0, exact: bool = False
+        self,
+        K: np.ndarray,
+        H: SparseRows,
+        force: np.ndarray,
+        q: np.ndarray,
+        *,
+        scale: float = 1.0,
+        exact: bool = False,
     ) -> tuple[SparseRows, Softening | None]:
-        """Rows at q; and K gains, in place, `scale` times that with which they answer changes of their contacts' gaps under forces (n,) [N].
+        """H with the rows at q below; and K gains, in place, `scale` times that with which they answer changes of their contacts' gaps under forces (n,) [N].
 
         What K has no room for is returned as a change of low rank. Nothing, of single contacts.
         """
-        return self.rows(q), None
+        return H.above(self.rows(q)), None
 
     def spread(self, values: np.ndarray) -> np.ndarray:
         """Values (n, …) by index, (size, …): of the same length whatever touches; zero elsewhere."""

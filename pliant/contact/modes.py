@@ -173,7 +173,14 @@ class Modes(Contacts):
         return replace(self, parts=parts, gap=self.gap + change, position=position)
 
     def stiffen(
-        self, K: np.ndarray, force: np.ndarray, q: np.ndarray, *, scale: float = 1.0, exact: bool = False
+        self,
+        K: np.ndarray,
+        H: SparseRows,
+        force: np.ndarray,
+        q: np.ndarray,
+        *,
+        scale: float = 1.0,
+        exact: bool = False,
     ) -> tuple[SparseRows, Softening | None]:
         """Rows, and the curvature of modes that push with `force` (k,) [N], see `Contacts.stiffen`.
 
@@ -182,10 +189,10 @@ class Modes(Contacts):
         """
         P, parts = self.points, self.parts
         found, own, (others, stiff), (left, factor) = stiffened_rows(
-            K, tuple(self.shares), frozen_view(force), scale / self.fade, FAINT, tuple(parts.stencil), parts.normal, P.arrays,
+            K, H[:3], tuple(self.shares), frozen_view(force), scale / self.fade, FAINT, tuple(parts.stencil), parts.normal, P.arrays,
             P.pattern, P.blocks, frozen_view(q),
         )  # fmt: skip
-        rows = SparseRows(*found, (len(self.index), P.ndof))
+        rows = SparseRows(*found, (H.shape[0] + len(self.index), P.ndof))
         rest = (self.inner.summed(q, each(left)), 1.0 / factor) if len(left) else None
         if len(others):
             differing = self._differing(others, stiff, q, exact)

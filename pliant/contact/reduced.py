@@ -173,7 +173,7 @@ class ReducedDetector(Detector):
         turned = turning(inner, strong, q) if exact else None
         curved = self._curved(K, inner, each, q)
         K = K.copy() if curved is K else curved
-        rows, softening = contacts.stiffen(K, force, q, exact=exact)
+        rows, softening = contacts.stiffen(K, SparseRows.none(self.robot.ndof), force, q, exact=exact)
         if softening is None:
             return K, turned
         change = softening.change(rows)

@@ -71,14 +71,24 @@ def _rows(ptr, item, share, stencil, direction, per, stack, blocks, q):
 
 
 @njit(error_model="numpy")
-def _laid_out(ends, where, values):
-    """Compressed rows from the ends of rows and their entries: indptr, indices, data."""
-    k = ends[-1]
-    indices, data = np.empty(3 * k, np.int64), np.empty(3 * k)
+def _laid_out(ends, where, values, first, columns, numbers):
+    """Compressed rows: those with indptr `first`, indices and data, then those with such ends and entries: indptr, indices, data."""
+    m, size, k = len(first) - 1, len(columns), ends[-1]
+    indptr, indices, data = (
+        np.empty(m + len(ends), np.int64),
+        np.empty(size + 3 * k, np.int64),
+        np.empty(size + 3 * k),
+    )
+    for i in range(m):
+        indptr[i] = first[i]
+    for i in range(len(ends)):
+        indptr[m + i] = size + 3 * ends[i]
+    for n in range(size):
+        indices[n], data[n] = columns[n], numbers[n]
     for n in range(k):
         for c in range(3):
-            indices[3 * n + c], data[3 * n + c] = 3 * where[n] + c, values[n, c]
-    return 3 * ends, indices, data
+            indices[size + 3 * n + c], data[size + 3 * n + c] = 3 * where[n] + c, values[n, c]
+    return indptr, indices, data
 
 
 @njit(cache=True, error_model="numpy")
@@ -88,12 +98,13 @@ def summed_rows(sums, stencil, direction, per, stack, blocks, q):
     Item i is contact i // per, along direction[i] (·, 3). `stencil` and `stack` are the arrays of a `Stencil` and of a `Stack`.
     """
     ptr, item, share = sums
-    return _laid_out(*_rows(ptr, item, share, stencil, direction, per, stack, blocks, q))
+    rows = _rows(ptr, item, share, stencil, direction, per, stack, blocks, q)
+    return _laid_out(*rows, np.zeros(1, np.int64), np.empty(0, np.int64), np.empty(0))
 
 
 @njit(cache=True, error_model="numpy")
-def stiffened_rows(K, shares, force, scale, faint, stencil, normal, stack, pattern, blocks, q):
-    """Rows of modes as in `summed_rows`, shares = (ptr, contact, share) of contacts along their normals; and K += Σ stiff_j share hᵀh
+def stiffened_rows(K, above, shares, force, scale, faint, stencil, normal, stack, pattern, blocks, q):
+    """Rows of modes as in `summed_rows` below others, shares = (ptr, contact, share) of contacts along their normals; and K += Σ stiff_j share hᵀh
     over their contacts for which it has room, stiff (k,) = scale · force where that is not faint and there are several contacts.
 
     Returns indptr, indices and data of the rows; the modes there was some room for, and stiff of them; likewise those for which there was none;
@@ -110,7 +121,7 @@ def stiffened_rows(K, shares, force, scale, faint, stencil, normal, stack, patte
     ends, where, values = _rows(each, contact, ones, stencil, normal, 1, stack, blocks, q)
     rows = _merged(ptr, share, ends, where, values, blocks)
     roomy, others, left, factor = _squares(K, ptr, contact, share, stiff, ends, where, values, *pattern)
-    return _laid_out(*rows), (roomy, stiff[roomy]), (others, stiff), (left, factor)
+    return _laid_out(*rows, *above), (roomy, stiff[roomy]), (others, stiff), (left, factor)
 
 
 @njit(error_model="numpy")

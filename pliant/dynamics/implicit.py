@@ -181,7 +181,7 @@ def _touching(
     rows = contacts.scalars
     pushing = task.now.carried(contacts, rows)
     normal, scale = pushing[: len(contacts)], stage.step / stage.reach
-    curved = contacts.stiffen(linear.K, normal, linear.q, scale=scale)
+    curved = contacts.stiffen(linear.K, linear.H, normal, linear.q, scale=scale)
     linear = linear.with_contacts(contacts, task.now.q, *curved)
     same = contacts is task.contacts
     allowed = task.allowance if same else contacts.carried(task.contacts, task.allowance)
