@@ -13,8 +13,7 @@ from pliant.contact.rules import FACING
 from pliant.contact.triangle import FACE, closest
 from pliant.contact.watch import watched
 
-
-FLAT = 1e-16  # of the squares of two sides, that the square of their product has at least: others have no area
+FLAT = 1e-16  # (|u × v| / |u||v|)² of two sides, from which on a triangle has an area
 
 
 class Candidates(NamedTuple):

@@ -74,14 +74,11 @@ class Listed(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """What modes are made of: contacts `number` (n,) of a list, as they are now, see `Contacts`. Kernels see one kind of arrays, those of
-    detection, which can be written to."""
+    """What modes are made of: contacts (number, gap, normal, position) (n,) of a list, as they are now, and their stencil, see `Contacts`. In plain
+    tuples of one kind of arrays, those of detection, which can be written to: so they are handed to kernels."""
 
-    number: np.ndarray
-    gap: np.ndarray
-    normal: np.ndarray
-    position: np.ndarray
-    stencil: Stencil
+    of_each: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+    stencil: tuple[np.ndarray, np.ndarray, np.ndarray]
     listed: Listed
 
     @classmethod
@@ -89,8 +86,8 @@ class Parts(NamedTuple):
         """Of contacts that are there already."""
         listed = Listed(contacts.sample, contacts.opponent, contacts.margin, samples, contacts.size)
         gap, normal, position = map(np.array, (contacts.gap, contacts.normal, contacts.position))
-        stencil = Stencil(*map(np.array, contacts.stencil))
-        return cls(np.arange(len(contacts)), gap, normal, position, stencil, listed)
+        ptr, point, weight = map(np.array, contacts.stencil)
+        return cls((np.arange(len(contacts)), gap, normal, position), (ptr, point, weight), listed)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,9 +116,8 @@ class Modes(Contacts):
 
         They are made in every step, and a constructor that sets one field after the other takes a tenth of all that is done for contact.
         """
-        position = shares.mean(parts.position) if position is None else position
-        for array in (index, gap, position):
-            array.flags.writeable = False
+        position = shares.mean(parts.of_each[3]) if position is None else position
+        index.flags.writeable = gap.flags.writeable = position.flags.writeable = False
         made, (points, size, names) = object.__new__(cls), like
         made.__dict__.update(
             blank(len(index)), index=index, gap=gap, position=position, points=points, size=size, names=names,
@@ -132,10 +128,10 @@ class Modes(Contacts):
     @cached_property
     def inner(self) -> Contacts:
         """The contacts that they stand for, without tangents: these are asked for by `bent` only."""
-        number, gap, normal, position, stencil, listed = self.parts
+        (number, *of_each), stencil, listed = self.parts
         sample, opponent, margin = (array[number] for array in listed[:3])
         of, index = blank(len(number)), opponent * listed.samples + sample
-        gap, normal, position, *stencil = (array.view() for array in (gap, normal, position, *stencil))
+        gap, normal, position, *stencil = (array.view() for array in (*of_each, *stencil))
         return Contacts(
             index, sample, opponent, gap, normal, position, of["tangents"], of["friction"], margin,
             Stencil(*stencil), self.points, listed.size, self.names,
@@ -169,7 +165,8 @@ class Modes(Contacts):
         inner = self.inner.followed(seen, q)
         change = self.shares.mean(inner.gap - self.inner.gap)
         position = self.shares.mean(inner.position)
-        parts = self.parts._replace(gap=np.array(inner.gap), position=np.array(inner.position))
+        number, _, normal, _ = self.parts.of_each
+        parts = self.parts._replace(of_each=(number, np.array(inner.gap), normal, np.array(inner.position)))
         return replace(self, parts=parts, gap=self.gap + change, position=position)
 
     def stiffen(
@@ -189,7 +186,7 @@ class Modes(Contacts):
         """
         P, parts = self.points, self.parts
         found, own, (others, stiff), (left, factor) = stiffened_rows(
-            K, H[:3], tuple(self.shares), frozen_view(force), scale / self.fade, FAINT, tuple(parts.stencil), parts.normal, P.arrays,
+            K, H[:3], tuple(self.shares), frozen_view(force), scale / self.fade, FAINT, parts.stencil, parts.of_each[2], P.arrays,
             P.pattern, P.blocks, frozen_view(q),
         )  # fmt: skip
         rows = SparseRows(*found, (H.shape[0] + len(self.index), P.ndof))

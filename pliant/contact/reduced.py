@@ -110,8 +110,8 @@ class ReducedDetector(Detector):
         )  # fmt: skip
         if len(mode) and mode[0] < 0:
             raise InputError("q", expected="finite coordinates", got="nan or inf")
-        parts = Parts(*of_each, Stencil(*stencil), self._listed)
-        modes = Modes.of(mode, least, self._like, parts, Shares(*found), basis.fade, places)
+        parts, shares = Parts(of_each, stencil, self._listed), Shares(*found)
+        modes = Modes.of(mode, least, self._like, parts, shares, basis.fade, places)
         return self._with_plain(modes, self._plain(points.positions(q), limit)) if self._unknown else modes
 
     def _with_plain(self, modes: Modes, plain: Contacts) -> Modes:
