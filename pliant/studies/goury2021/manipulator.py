@@ -20,6 +20,7 @@ from pliant.studies.study import Findings, Picture
 from pliant.timing import in_turns, paired
 
 SLOWER = 0.10  # of the rate without contact, that the reduced model may be slower by
+ROUNDS = 100  # of fifteen steps each, as other programs on the machine come and go
 ASKED = {"full": 5.0, "reduced": 150.0}  # steps per second
 
 
@@ -101,10 +102,10 @@ def speed(lab: Lab) -> Findings:
     bent, alone = steps["reduced", "bent"], _steps(lab, lab.manipulator(False), PULL)
     name = "rate of the reduced model, bent, over that without contact, bent too"
     checks = [
-        Check.at_least(name, 1.0 / in_turns(bent, alone), 1.0 - SLOWER),
+        Check.at_least(name, 1.0 / in_turns(bent, alone, rounds=ROUNDS), 1.0 - SLOWER),
         Check(
             "the same over the full model's, straight",
-            1.0 / in_turns(bent, steps["full", "straight"]),
+            1.0 / in_turns(bent, steps["full", "straight"], rounds=ROUNDS),
             paper=round(17 / 18, 3),
         ),
     ]
