@@ -61,11 +61,12 @@ def planes(corner: np.ndarray) -> np.ndarray:
 
 class Memory(NamedTuple):
     """What is known from one look to the next, as most contacts are far and most others stay above their triangle: what gaps of contacts (n,)
-    are at least [m], the triangle that was nearest, and what the distances to all others are at least [m]; what gaps are at least of
-    contacts that go the same way, see `Watch`; and what δ̂ of modes (k,) is at least. All plus their way by then."""
+    are at least [m], the triangle that was nearest, which one that is of all, and what the distances to all others are at least [m]; what gaps
+    are at least of contacts that go the same way, see `Watch`; and what δ̂ of modes (k,) is at least. All plus their way by then."""
 
     least: np.ndarray
     last: np.ndarray
+    below: np.ndarray
     others: np.ndarray
     nearest: np.ndarray
     ahead: np.ndarray
@@ -74,7 +75,9 @@ class Memory(NamedTuple):
     def of(cls, ptr: np.ndarray, ways: int, modes: int) -> Memory:
         """Nothing is known of contacts with triangles ptr[i]:ptr[i+1]."""
         n, unknown = len(ptr) - 1, lambda n: np.full(n, -np.inf)
-        return cls(unknown(n), ptr[:-1].copy(), unknown(n), unknown(ways), unknown(modes))
+        return cls(
+            unknown(n), ptr[:-1].copy(), np.zeros(n, np.int64), unknown(n), unknown(ways), unknown(modes)
+        )
 
 
 @njit(cache=True, error_model="numpy")
@@ -91,13 +94,13 @@ def looked(q, X, watch, memory, candidates, modes, obstacles, reach, far, fade):
     near, gap, triangle = np.empty(count, np.int64), np.empty(count), np.empty(count, np.int64)
     normal, weights = np.empty((count, 3)), np.empty((count, 3))
     finite, n = watched(q, X, watch), 0
-    beside = _asked(memory[4], watch[2][-1], reach, far)
+    beside = _asked(memory[5], watch[2][-1], reach, far)
     if finite:
         n = _measure(
             q, X, watch, memory, candidates, begin, belongs, beside, far, near, gap, triangle, normal, weights
         )
     else:
-        for known in memory[0], memory[2], memory[3], memory[4]:
+        for known in memory[0], memory[3], memory[4], memory[5]:
             known[:] = -np.inf
     for k in range(len(obstacles[0])):
         near[n], gap[n], triangle[n] = obstacles[0][k], obstacles[1][k], -1
@@ -108,7 +111,7 @@ def looked(q, X, watch, memory, candidates, modes, obstacles, reach, far, fade):
         begin, belongs, psi, offset, near[:n], gap, reach, fade
     )
     if finite:
-        _remember(memory[4], watch[2][-1], modes, beside, smooth, fade)
+        _remember(memory[5], watch[2][-1], modes, beside, smooth, fade)
     else:
         mode = np.full(1, -1)
     found, stencil = _gathered(X, candidates, live, near, gap, triangle, normal, weights)
@@ -167,9 +170,9 @@ def _measure(q, X, watch, memory, c, begin, mode, beside, far, near, gap, triang
     """Fill in contacts nearer than `far` of modes that are asked for: numbers, gaps, triangles, normals and weights; returns how many.
     Lowers `beside` (k,) to what their distances are at least to other triangles than those."""
     start, of, way, _, second, _, _, frames, _ = watch
-    least, last, others, nearest, _ = memory
+    least, last, below, others, nearest, _ = memory
     row, radius, arm, ptr, triangles, corner, plane = c[:7]
-    n, tiny = 0, 1e-9 * far
+    n, tiny, d, rest, t = 0, 1e-9 * far, np.inf, np.inf, 0
     for r in range(len(of)):
         pair, gone, closest_one = of[r] - 1, way[of[r]], np.inf
         if nearest[r] - gone > far:
@@ -179,37 +182,29 @@ def _measure(q, X, watch, memory, c, begin, mode, beside, far, near, gap, triang
             for s in range(begin[i], begin[i + 1]):
                 asked = asked or beside[mode[s]] > -np.inf
             if asked and least[i] - gone <= far and ptr[i] < ptr[i + 1]:
-                t, limit, known, above, d, rest = (
-                    last[i],
-                    far + radius[i],
-                    others[i] - gone,
-                    False,
-                    np.inf,
-                    np.inf,
-                )
+                limit, known, above = far + radius[i], others[i] - gone, False
                 u, direction, share = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
                 if pair >= 0:
-                    u = _seen_from(frames, pair, arm, i)
-                    above, d, direction, share = _above(u, plane, triangles[t], q, second[pair])
-                    rest = known
+                    u, t, rest = _seen_from(frames, pair, arm, i), below[i], known
+                    above, d, direction, share = _above(u, plane, t, q, second[pair])
                 if not (above and (1.0 + 1e-9) * abs(d) + tiny < min(known, limit)):
-                    t, d, rest, direction, share = _facing(
-                        X, row[i], triangles, corner, ptr[i], ptr[i + 1], t, known, limit, tiny
+                    o, d, rest, direction, share = _facing(
+                        X, row[i], triangles, corner, ptr[i], ptr[i + 1], last[i], known, limit, tiny
                     )
+                    t = triangles[o]
                     if pair >= 0 and d < np.inf:  # the same to the last digit, whatever was looked at before
-                        above, height, up, under = _above(u, plane, triangles[t], q, second[pair])
+                        above, height, up, under = _above(u, plane, t, q, second[pair])
                         if above:
                             d, direction, share = height, up, under
-                last[i], others[i] = t, rest + gone
+                    last[i], below[i], others[i] = o, t, rest + gone
+                    if d == np.inf:
+                        rest = _least(X, row[i], ptr[i], ptr[i + 1], triangles, corner, limit)
+                    least[i] = min(abs(d), rest) - radius[i] + gone
                 if d < np.inf:
-                    near[n], gap[n], triangle[n] = i, d - radius[i], triangles[t]
+                    near[n], gap[n], triangle[n] = i, d - radius[i], t
                     for k in range(3):
                         normal[n, k], weights[n, k] = direction[k], share[k]
                     n += 1
-                    least[i] = abs(d) - radius[i] + gone
-                else:
-                    rest = _least(X, row[i], ptr[i], ptr[i + 1], triangles, corner, limit)
-                    least[i] = rest - radius[i] + gone
                 for s in range(begin[i], begin[i + 1]):
                     beside[mode[s]] = min(beside[mode[s]], rest - radius[i])
             closest_one = min(closest_one, least[i])
