@@ -9,6 +9,7 @@ from numba import njit
 
 from pliant.contact.checks import frozen
 from pliant.contact.modes import faded
+from pliant.contact.packed import piece, table
 from pliant.contact.rules import FACING
 from pliant.contact.triangle import FACE, closest
 from pliant.contact.watch import watched
@@ -81,14 +82,15 @@ class Memory(NamedTuple):
 
 
 @njit(cache=True, error_model="numpy")
-def looked(q, X, watch, memory, candidates, modes, obstacles, reach, far, fade):
+def looked(q, X, known, obstacles, reach, far, fade):
     """Modes with δ̂ below `reach`, see `faded`, and the contacts that count in them, nearer than `far`, at coordinates q and positions X (·, 3).
 
-    watch, memory and candidates: plain tuples, which are handed over in half the time. modes: as in `faded`, and the sums of ψ (k,). obstacles:
-    numbers, gaps and normals of contacts that are with no triangle. Returns mode, δ̂, (ptr, contact, share), their
+    known: packed arrays of a `Watch`, a `Memory` and `Candidates`, and of modes those of `faded` and the sums of ψ (k,). obstacles: numbers, gaps
+    and normals of contacts that are with no triangle. Returns mode, δ̂, (ptr, contact, share), their
     mean positions (k, 3), (number, gap, normal, position) of the contacts and their stencil (ptr, point, weight); a mode −1 if X
     is not finite.
     """
+    watch, memory, candidates, modes = _opened(*known)
     begin, belongs, psi, offset, _ = modes
     count = len(candidates[0])
     near, gap, triangle = np.empty(count, np.int64), np.empty(count), np.empty(count, np.int64)
@@ -100,8 +102,8 @@ def looked(q, X, watch, memory, candidates, modes, obstacles, reach, far, fade):
             q, X, watch, memory, candidates, begin, belongs, beside, far, near, gap, triangle, normal, weights
         )
     else:
-        for known in memory[0], memory[3], memory[4], memory[5]:
-            known[:] = -np.inf
+        for unknown in memory[0], memory[3], memory[4], memory[5]:
+            unknown[:] = -np.inf
     for k in range(len(obstacles[0])):
         near[n], gap[n], triangle[n] = obstacles[0][k], obstacles[1][k], -1
         for d in range(3):
@@ -121,6 +123,27 @@ def looked(q, X, watch, memory, candidates, modes, obstacles, reach, far, fade):
             for d in range(3):
                 mean[j, d] += share[s] * position[contact[s], d]
     return mode, least, (ptr, contact, share), mean, found, stencil
+
+
+@njit(error_model="numpy")
+def _opened(ints, reals, marks):
+    """The fields of `Watch`, `Memory` and `Candidates`, and the arrays of modes, see `looked`."""
+    watch = (
+        piece(ints, marks, 0), piece(ints, marks, 1), piece(reals, marks, 2), piece(ints, marks, 3), piece(ints, marks, 4),
+        piece(reals, marks, 5), piece(ints, marks, 6), table(reals, marks, 7, 12), table(reals, marks, 8, 3),
+    )  # fmt: skip
+    memory = (
+        piece(reals, marks, 9), piece(ints, marks, 10), piece(ints, marks, 11), piece(reals, marks, 12), piece(reals, marks, 13),
+        piece(reals, marks, 14),
+    )  # fmt: skip
+    candidates = (
+        piece(ints, marks, 15), piece(reals, marks, 16), table(reals, marks, 17, 3), piece(ints, marks, 18), piece(ints, marks, 19),
+        table(ints, marks, 20, 3), table(reals, marks, 21, 12), piece(ints, marks, 22), table(ints, marks, 23, 3),
+    )  # fmt: skip
+    modes = (
+        piece(ints, marks, 24), piece(ints, marks, 25), piece(reals, marks, 26), piece(reals, marks, 27), piece(reals, marks, 28),
+    )  # fmt: skip
+    return watch, memory, candidates, modes
 
 
 @njit(error_model="numpy")

@@ -220,7 +220,7 @@ class Contacts:
         along = self.normal if directions is None else directions.reshape(-1, 3)
         frozen = frozen_view(ptr, int), frozen_view(item, int), frozen_view(share)
         stencil = s.ptr, s.point, s.weight if weight is None else frozen_view(weight)
-        found = summed_rows(frozen, stencil, frozen_view(along), per, P.arrays, P.blocks, frozen_view(q))
+        found = summed_rows(frozen, stencil, frozen_view(along), per, P.packed, P.blocks, frozen_view(q))
         return SparseRows(*found, (len(ptr) - 1, P.ndof))
 
 

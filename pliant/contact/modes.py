@@ -186,7 +186,7 @@ class Modes(Contacts):
         """
         P, parts = self.points, self.parts
         found, own, (others, stiff), (left, factor) = stiffened_rows(
-            K, H[:3], tuple(self.shares), frozen_view(force), scale / self.fade, FAINT, parts.stencil, parts.of_each[2], P.arrays,
+            K, H[:3], tuple(self.shares), frozen_view(force), scale / self.fade, FAINT, parts.stencil, parts.of_each[2], P.packed,
             P.pattern, P.blocks, frozen_view(q),
         )  # fmt: skip
         rows = SparseRows(*found, (H.shape[0] + len(self.index), P.ndof))

@@ -19,6 +19,7 @@ from pliant.contact.keeping import BESIDE
 from pliant.contact.modes import NEGLIGIBLE, TINY, Listed, Modes, Parts, Shares
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.obstacles.obstacle import INF
+from pliant.contact.packed import packed
 from pliant.contact.softening import together
 from pliant.contact.stack import Stack
 from pliant.contact.turning import turning
@@ -69,15 +70,17 @@ class ReducedDetector(Detector):
         ptr = frozen(np.concatenate([[0], np.cumsum(counts)])[: self._soft + 1], int)
         sample, self._slots_of = frozen(basis.sample[order], int), basis.slot[order]
         corner = corner[: ptr[-1]]
-        candidates = self._candidates = Candidates.of(points, sample, self.cloud.radius[sample], ptr, corner)
-        watch = self._watch = Watch.over(points, sample[: self._soft], ptr, corner)
+        candidates = Candidates.of(points, sample, self.cloud.radius[sample], ptr, corner)
+        watch = Watch.over(points, sample[: self._soft], ptr, corner)
         memory, Psi = Memory.of(ptr, len(watch.of), len(basis)), basis.modes[order]
         contact, mode = np.nonzero(Psi)
         begin = np.searchsorted(contact, np.arange(len(Psi) + 1))
         psi, whole = frozen(Psi[contact, mode]), Psi.sum(axis=0)
         whole[(Psi[self._soft :] > 0.0).any(axis=0)] = INF  # obstacles move, too
         modes = frozen(begin, int), frozen(mode, int), psi, basis.offset, frozen(whole)
-        self._looked_at = tuple(watch), tuple(memory), tuple(candidates), modes
+        self._known, views = packed(*watch, *memory, *candidates, *modes)
+        watches, others = len(watch), len(watch) + len(memory)
+        self._watch, self._candidates = Watch(*views[:watches]), Candidates(*views[others : -len(modes)])
         self._beyond = _beyond(Psi, basis.offset, basis.fade)
         self._placed = True
 
@@ -105,7 +108,7 @@ class ReducedDetector(Detector):
         basis, points, far = self.basis, self._points, limit + self._beyond
         X = points.located(self._coordinates(q))
         mode, least, found, places, of_each, stencil = looked(
-            frozen_view(q), X, *self._looked_at, self._obstacles_near(X, far) if self._touchable else NOTHING,
+            frozen_view(q), X, self._known, self._obstacles_near(X, far) if self._touchable else NOTHING,
             limit, far, basis.fade,
         )  # fmt: skip
         if len(mode) and mode[0] < 0:

@@ -11,6 +11,7 @@ from numba import njit
 
 from pliant.contact.checks import frozen, frozen_view
 from pliant.contact.memo import Memo
+from pliant.contact.packed import packed, piece, table
 from pliant.points import Points
 
 
@@ -51,7 +52,11 @@ class Stack:
         self.turn = np.concatenate([_turn(part, span.start) for part, span in self._parts])
         self.still = _unturned(self._stacked(robot.rest.q), self.turn, robot.rest.q)
         self.held = self._held(robot)
-        self.arrays = self.ptr, self.block, self.plain, self.weight, self.still, self.turn, *self.held
+        names = ("ptr", "block", "weight", "still", "turn")
+        self.packed, views = packed(*(getattr(self, name) for name in names), *self.held, self.plain)
+        for name, view in zip(names, views, strict=False):
+            setattr(self, name, view)  # one and the same, not a copy
+        self.held = Held(*views[len(names) : -1])
         self.blocks = int(robot.ndof) // 3
         starts = np.searchsorted(robot.pattern.rows, np.arange(self.blocks + 1))
         self.pattern = frozen(starts, int), frozen(robot.pattern.cols, int)
@@ -177,3 +182,13 @@ def sums_of(q, ptr, place, weight):
             for c in range(3):
                 p[i, c] += weight[k] * q[place[k] + c]
     return p
+
+
+@njit(error_model="numpy")
+def opened(ints, reals, marks):
+    """What `Stack.packed` holds: ptr, block, plain, weight, still (·, 9), turn, and the fields of `Held`, with frame (·, 9)."""
+    return (
+        piece(ints, marks, 0), piece(ints, marks, 1), piece(ints, marks, 10), piece(reals, marks, 2), table(reals, marks, 3, 9),
+        piece(ints, marks, 4), piece(ints, marks, 5), table(reals, marks, 6, 3), piece(ints, marks, 7), piece(ints, marks, 8),
+        table(reals, marks, 9, 9),
+    )  # fmt: skip

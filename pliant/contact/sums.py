@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant.contact.stack import opened
+
 
 @njit(error_model="numpy")
 def _rows(ptr, item, share, stencil, direction, per, stack, blocks, q):
@@ -13,7 +15,7 @@ def _rows(ptr, item, share, stencil, direction, per, stack, blocks, q):
     Item i is contact i // per, along direction[i] (·, 3). One loop: calls of parts of it would take most of the time.
     """
     stencil_ptr, point, stencil_weight = stencil
-    point_ptr, block, plain, weight, still, turn, region, arm, held_block, held_turn, frame = stack
+    point_ptr, block, plain, weight, still, turn, region, arm, held_block, held_turn, frame = opened(*stack)
     most = 0
     for s in range(len(item)):
         i = item[s] // per
@@ -42,7 +44,7 @@ def _rows(ptr, item, share, stencil, direction, per, stack, blocks, q):
                         y = q[o + 1] * ux + q[o + 4] * uy + q[o + 7] * uz
                         z = q[o + 2] * ux + q[o + 5] * uy + q[o + 8] * uz
                     for c in range(3):
-                        values[m, c] += frame[r, 0, c] * gx + frame[r, 1, c] * gy + frame[r, 2, c] * gz
+                        values[m, c] += frame[r, c] * gx + frame[r, 3 + c] * gy + frame[r, 6 + c] * gz
                     values[n, 0] += w * (arm[p, 1] * z - arm[p, 2] * y)
                     values[n, 1] += w * (arm[p, 2] * x - arm[p, 0] * z)
                     values[n, 2] += w * (arm[p, 0] * y - arm[p, 1] * x)
@@ -65,7 +67,7 @@ def _rows(ptr, item, share, stencil, direction, per, stack, blocks, q):
                         y = q[o + 1] * gx + q[o + 4] * gy + q[o + 7] * gz
                         z = q[o + 2] * gx + q[o + 5] * gy + q[o + 8] * gz
                     for c in range(3):
-                        values[n, c] += x * still[b, 0, c] + y * still[b, 1, c] + z * still[b, 2, c]
+                        values[n, c] += x * still[b, c] + y * still[b, 3 + c] + z * still[b, 6 + c]
         ends[j + 1] = k
     return ends, where, values
 
@@ -95,7 +97,7 @@ def _laid_out(ends, where, values, first, columns, numbers):
 def summed_rows(sums, stencil, direction, per, stack, blocks, q):
     """Row j is Σ share · row of item over ptr[j]:ptr[j+1], sums = (ptr, item, share), each block of dq once: indptr, indices, data.
 
-    Item i is contact i // per, along direction[i] (·, 3). `stencil` and `stack` are the arrays of a `Stencil` and of a `Stack`.
+    Item i is contact i // per, along direction[i] (·, 3). `stencil` are the arrays of a `Stencil`, `stack` those of a `Stack`, packed.
     """
     ptr, item, share = sums
     rows = _rows(ptr, item, share, stencil, direction, per, stack, blocks, q)
