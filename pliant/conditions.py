@@ -41,8 +41,8 @@ class Conditions:
     def with_contacts(self, friction: np.ndarray, imposed: np.ndarray, rows: int) -> Conditions:
         """With contacts below: their gaps ≥ imposed (n,), and if rows = 3n their slip along two tangents each."""
         mine = self.given, self.effort, self.imposed, self.compliance, self.low, self.high
-        given, of_each, solved = _with_contacts(*mine, imposed, rows)
-        found = Conditions(given, *of_each, friction)
+        given, (effort, aim, compliance, low, high), solved = _with_contacts(*mine, imposed, rows)
+        found = Conditions(given, effort, aim, compliance, low, high, friction)
         found.__dict__.update(solved=solved, rough=rows > len(imposed))  # asked for in every step
         return found
 

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from pliant.contact.checks import frozen
+from pliant.contact.found import blank_found, parted
 from pliant.contact.modes import faded
 from pliant.contact.packed import piece, table
 from pliant.contact.rules import FACING
@@ -86,9 +87,8 @@ def looked(q, X, known, obstacles, reach, far, fade):
     """Modes with δ̂ below `reach`, see `faded`, and the contacts that count in them, nearer than `far`, at coordinates q and positions X (·, 3).
 
     known: packed arrays of a `Watch`, a `Memory` and `Candidates`, and of modes those of `faded` and the sums of ψ (k,). obstacles: numbers, gaps
-    and normals of contacts that are with no triangle. Returns mode, δ̂, (ptr, contact, share), their
-    mean positions (k, 3), (number, gap, normal, position) of the contacts and their stencil (ptr, point, weight); a mode −1 if X
-    is not finite.
+    and normals of contacts that are with no triangle. Returns mode, δ̂ and what they are sums of, see `found`; a mode −1 if
+    X is not finite.
     """
     watch, memory, candidates, modes = _opened(*known)
     begin, belongs, psi, offset, _ = modes
@@ -116,13 +116,8 @@ def looked(q, X, known, obstacles, reach, far, fade):
         _remember(memory[5], watch[2][-1], modes, beside, smooth, fade)
     else:
         mode = np.full(1, -1)
-    found, stencil = _gathered(X, candidates, live, near, gap, triangle, normal, weights)
-    position, mean = found[3], np.zeros((len(mode), 3))
-    for j in range(len(ptr) - 1):
-        for s in range(ptr[j], ptr[j + 1]):
-            for d in range(3):
-                mean[j, d] += share[s] * position[contact[s], d]
-    return mode, least, (ptr, contact, share), mean, found, stencil
+    found = _gathered(X, candidates, ptr, contact, share, live, near, gap, triangle, normal, weights)
+    return mode, least, found
 
 
 @njit(error_model="numpy")
@@ -166,14 +161,19 @@ def _remember(ahead, gone, modes, beside, smooth, fade):
 
 
 @njit(error_model="numpy")
-def _gathered(X, c, live, near, gap, triangle, normal, weights):
-    """The contacts at places `live` of those near, and their stencil, as `looked` returns them."""
+def _gathered(X, c, ptr, contact, share, live, near, gap, triangle, normal, weights):
+    """Sums over contacts at places `live` of those near, see `found`."""
     row, of_contact, of_corner = c[0], c[7], c[8]
-    n, nnz = len(live), 0
+    n, entries = len(live), 0
     for k in range(n):
-        nnz += 4 if triangle[live[k]] >= 0 else 1
-    number, gaps, normals, position = np.empty(n, np.int64), np.empty(n), np.empty((n, 3)), np.empty((n, 3))
-    ptr, point, weight, e = np.zeros(n + 1, np.int64), np.empty(nnz, np.int64), np.empty(nnz), 0
+        entries += 4 if triangle[live[k]] >= 0 else 1
+    found = blank_found(len(ptr) - 1, n, len(contact), entries)
+    sums, (number, gaps, normals, position), (stencil_ptr, point, weight) = parted(*found)
+    for j in range(len(ptr)):
+        sums[0][j] = ptr[j]
+    for s in range(len(contact)):
+        sums[1][s], sums[2][s] = contact[s], share[s]
+    e, stencil_ptr[0] = 0, 0
     for k in range(n):
         at = live[k]
         i, t = near[at], triangle[at]
@@ -184,8 +184,8 @@ def _gathered(X, c, live, near, gap, triangle, normal, weights):
             if t >= 0:
                 point[e], weight[e] = of_corner[t, d], -weights[at, d]
                 e += 1
-        ptr[k + 1] = e
-    return (number, gaps, normals, position), (ptr, point, weight)
+        stencil_ptr[k + 1] = e
+    return found
 
 
 @njit(error_model="numpy")

@@ -16,7 +16,7 @@ is the same for ℓ' = ℓ: the deepest contact alone would be pushed out, other
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from numba import njit
 from pliant.algebra import SparseRows
 from pliant.contact.checks import frozen, frozen_view
 from pliant.contact.contacts import Contacts, Stencil, each
+from pliant.contact.found import joined, parted
 from pliant.contact.softening import Softening, together
 from pliant.contact.stack import Stack
 from pliant.contact.sums import stiffened_rows
@@ -73,32 +74,16 @@ class Listed(NamedTuple):
     size: int
 
 
-class Parts(NamedTuple):
-    """What modes are made of: contacts (number, gap, normal, position) (n,) of a list, as they are now, and their stencil, see `Contacts`. In plain
-    tuples of one kind of arrays, those of detection, which can be written to: so they are handed to kernels."""
-
-    of_each: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-    stencil: tuple[np.ndarray, np.ndarray, np.ndarray]
-    listed: Listed
-
-    @classmethod
-    def of(cls, contacts: Contacts, samples: int) -> Parts:
-        """Of contacts that are there already."""
-        listed = Listed(contacts.sample, contacts.opponent, contacts.margin, samples, contacts.size)
-        gap, normal, position = map(np.array, (contacts.gap, contacts.normal, contacts.position))
-        ptr, point, weight = map(np.array, contacts.stencil)
-        return cls((np.arange(len(contacts)), gap, normal, position), (ptr, point, weight), listed)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Modes(Contacts):
     """k rows that look like contacts: `index` is the mode's number, `gap` (k,) [m] its δ̂, a force the total [N].
 
-    parts: the contacts that they stand for; a plain contact is a mode of its own.
+    found: their shares in the contacts that they stand for, as numbers in a list, and those as they are now, see `pliant.contact.found`; a plain
+    contact is a mode of its own.
     """
 
-    parts: Parts = None  # type: ignore[assignment]
-    shares: Shares = None  # type: ignore[assignment]
+    found: tuple[np.ndarray, np.ndarray] = None  # type: ignore[assignment]
+    listed: Listed = None  # type: ignore[assignment]
     fade: float = np.inf  # ℓ [m]
 
     @classmethod
@@ -107,28 +92,37 @@ class Modes(Contacts):
         index: np.ndarray,
         gap: np.ndarray,
         like: tuple[Stack, int, tuple[str, ...]],
-        parts: Parts,
-        shares: Shares,
+        found: tuple[np.ndarray, np.ndarray],
+        listed: Listed,
         fade: float,
-        position: np.ndarray | None = None,
     ) -> Modes:
-        """Modes `index` (k,) with gaps (k,) [m] and shares of their parts, at mean positions (k, 3). like: points, size and names.
+        """Modes `index` (k,) with gaps (k,) [m]. like: points, size and names.
 
         They are made in every step, and a constructor that sets one field after the other takes a tenth of all that is done for contact.
         """
-        position = shares.mean(parts.of_each[3]) if position is None else position
-        index.flags.writeable = gap.flags.writeable = position.flags.writeable = False
+        index.flags.writeable = gap.flags.writeable = False
         made, (points, size, names) = object.__new__(cls), like
         made.__dict__.update(
-            blank(len(index)), index=index, gap=gap, position=position, points=points, size=size, names=names,
-            parts=parts, shares=shares, fade=fade, rough=False,
+            blank(len(index)), index=index, gap=gap, points=points, size=size, names=names, found=found, listed=listed,
+            fade=fade, rough=False,
         )  # fmt: skip
         return made
 
     @cached_property
+    def position(self) -> np.ndarray:  # type: ignore[override]
+        """Mean positions (k, 3) [m]."""
+        return frozen(self.shares.mean(self.inner.position))
+
+    @cached_property
+    def shares(self) -> Shares:
+        """Of the contacts that they stand for."""
+        return Shares(*parted.py_func(*self.found)[0])
+
+    @cached_property
     def inner(self) -> Contacts:
         """The contacts that they stand for, without tangents: these are asked for by `bent` only."""
-        (number, *of_each), stencil, listed = self.parts
+        _, (number, *of_each), stencil = parted.py_func(*self.found)
+        listed = self.listed
         sample, opponent, margin = (array[number] for array in listed[:3])
         of, index = blank(len(number)), opponent * listed.samples + sample
         gap, normal, position, *stencil = (array.view() for array in (*of_each, *stencil))
@@ -153,21 +147,23 @@ class Modes(Contacts):
     def astray(self, force: np.ndarray, off: float) -> bool:
         """Whether a mode ends deeper than its fade, or pushes from as far: its shares have changed altogether, and with longer steps it would
         go to and fro between contacts. Contacts that no mode covers are no modes."""
-        return off > self.fade and self.off(force, self.size - self.parts.listed.size) > self.fade
+        return off > self.fade and self.off(force, self.size - self.listed.size) > self.fade
 
     def chosen(self, which: np.ndarray) -> Modes:
         """Some of these modes, by place."""
-        shares, like = self.shares.chosen(which), (self.points, self.size, self.names)
-        return Modes.of(self.index[which], self.gap[which], like, self.parts, shares, self.fade)
+        return self._other(self.index[which], self.gap[which], self.shares.chosen(which), self.inner)
 
     def followed(self, seen: np.ndarray, q: np.ndarray) -> Modes:
         """The same contacts in the same shares at q, with the normals they had at `seen`."""
         inner = self.inner.followed(seen, q)
         change = self.shares.mean(inner.gap - self.inner.gap)
-        position = self.shares.mean(inner.position)
-        number, _, normal, _ = self.parts.of_each
-        parts = self.parts._replace(of_each=(number, np.array(inner.gap), normal, np.array(inner.position)))
-        return replace(self, parts=parts, gap=self.gap + change, position=position)
+        return self._other(self.index.copy(), self.gap + change, self.shares, inner)
+
+    def _other(self, index: np.ndarray, gap: np.ndarray, shares: Shares, inner: Contacts) -> Modes:
+        """Modes that stand for the same contacts, in other shares or places."""
+        of_each = parted.py_func(*self.found)[1][0], inner.gap, inner.normal, inner.position
+        found, like = joined(shares, of_each, inner.stencil), (self.points, self.size, self.names)
+        return Modes.of(index, gap, like, found, self.listed, self.fade)
 
     def stiffen(
         self,
@@ -184,10 +180,9 @@ class Modes(Contacts):
         Where K has room it gains stiff Hᵀdiag(Ψ̃)H, stiff = β/ℓ. What is left are the rows of contacts without room, and each
         mode's own row with −stiff. Modes for which there is no room at all see differences, see `_differing`.
         """
-        P, parts = self.points, self.parts
+        P = self.points
         found, own, (others, stiff), (left, factor) = stiffened_rows(
-            K, H[:3], tuple(self.shares), frozen_view(force), scale / self.fade, FAINT, parts.stencil, parts.of_each[2], P.packed,
-            P.pattern, P.blocks, frozen_view(q),
+            K, H[:3], self.found, frozen_view(force), scale / self.fade, FAINT, P.packed, P.pattern, P.blocks, frozen_view(q),
         )  # fmt: skip
         rows = SparseRows(*found, (H.shape[0] + len(self.index), P.ndof))
         rest = (self.inner.summed(q, each(left)), 1.0 / factor) if len(left) else None

@@ -14,9 +14,10 @@ from pliant.contact.candidates import Candidates, Memory, looked
 from pliant.contact.checks import frozen, frozen_view
 from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.detector import Detector
+from pliant.contact.found import joined
 from pliant.contact.gather import gather
 from pliant.contact.keeping import BESIDE
-from pliant.contact.modes import NEGLIGIBLE, TINY, Listed, Modes, Parts, Shares
+from pliant.contact.modes import NEGLIGIBLE, TINY, Listed, Modes
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.obstacles.obstacle import INF
 from pliant.contact.packed import packed
@@ -107,26 +108,27 @@ class ReducedDetector(Detector):
         """Modes at the robot's coordinates q with a gap below `limit` [m], then contacts that no mode covers."""
         basis, points, far = self.basis, self._points, limit + self._beyond
         X = points.located(self._coordinates(q))
-        mode, least, found, places, of_each, stencil = looked(
+        mode, least, found = looked(
             frozen_view(q), X, self._known, self._obstacles_near(X, far) if self._touchable else NOTHING,
             limit, far, basis.fade,
         )  # fmt: skip
         if len(mode) and mode[0] < 0:
             raise InputError("q", expected="finite coordinates", got="nan or inf")
-        parts, shares = Parts(of_each, stencil, self._listed), Shares(*found)
-        modes = Modes.of(mode, least, self._like, parts, shares, basis.fade, places)
+        modes = Modes.of(mode, least, self._like, found, self._listed, basis.fade)
         return self._with_plain(modes, self._plain(points.positions(q), limit)) if self._unknown else modes
 
     def _with_plain(self, modes: Modes, plain: Contacts) -> Modes:
         """Modes, and contacts that no mode covers, each as one of its own."""
-        shares, n, more = modes.shares, len(modes.inner), np.arange(len(plain))
+        inner, shares, more = _joined(modes.inner, plain), modes.shares, np.arange(len(plain))
         ptr = np.concatenate([shares.ptr, shares.ptr[-1] + 1 + more])
-        contact = np.concatenate([shares.contact, n + more])
+        contact = np.concatenate([shares.contact, len(modes.inner) + more])
         value = np.concatenate([shares.value, np.ones(len(plain))])
         index = np.concatenate([modes.index, len(self.basis) + plain.index])
         gaps = np.concatenate([modes.gap, plain.gap])
-        parts = Parts.of(_joined(modes.inner, plain), self.cloud.size)
-        return Modes.of(index, gaps, self._like, parts, Shares(ptr, contact, value), modes.fade)
+        of_each = np.arange(len(inner)), inner.gap, inner.normal, inner.position
+        found = joined((ptr, contact, value), of_each, inner.stencil)
+        listed = Listed(inner.sample, inner.opponent, inner.margin, self.cloud.size, inner.size)
+        return Modes.of(index, gaps, self._like, found, listed, modes.fade)
 
     def _obstacles_near(self, X: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Numbers, gaps and normals of the basis' contacts with obstacles that are nearer than `limit` [m]."""

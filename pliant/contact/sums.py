@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant.contact.found import parted
 from pliant.contact.stack import opened
 
 
@@ -105,14 +106,13 @@ def summed_rows(sums, stencil, direction, per, stack, blocks, q):
 
 
 @njit(cache=True, error_model="numpy")
-def stiffened_rows(K, above, shares, force, scale, faint, stencil, normal, stack, pattern, blocks, q):
-    """Rows of modes as in `summed_rows` below others, shares = (ptr, contact, share) of contacts along their normals; and K += Σ stiff_j share hᵀh
-    over their contacts for which it has room, stiff (k,) = scale · force where that is not faint and there are several contacts.
+def stiffened_rows(K, above, found, force, scale, faint, stack, pattern, blocks, q):
+    """Rows of modes as in `summed_rows` below others, sums of contacts along their normals, see `found`; and K += Σ stiff_j share hᵀh over their contacts for which it has room, stiff (k,) = scale · force where that is not faint and there are several contacts.
 
     Returns indptr, indices and data of the rows; the modes there was some room for, and stiff of them; likewise those for which there was none;
     and of the former the contacts without room, with stiff_j share of each. K (nb, 3, 3) is the stored half, see `Stack.pattern`.
     """
-    ptr, contact, share = shares
+    (ptr, contact, share), (_, _, normal, _), stencil = parted(*found)
     stiff, largest = np.zeros(len(force)), 0.0
     for j in range(len(force)):
         largest = max(largest, force[j])
