@@ -13,7 +13,9 @@ from pliant import reduction
 from pliant.algebra import SparseRows
 from pliant.contact.candidates import planes
 from pliant.contact.checks import frozen, frozen_view
+from pliant.contact.found import joined, parted
 from pliant.contact.modes import Modes
+from pliant.contact.packed import packed, piece, table
 from pliant.contact.reduced import ReducedDetector
 from pliant.contact.watch import Watch, watched
 from pliant.dynamics import Rayleigh, Simulation, settling
@@ -139,6 +141,46 @@ def test_modes_that_were_far_are_found_when_they_come_near(robot, reach):
         np.testing.assert_array_equal(now.inner.index, fresh.inner.index)
         found.append(len(now))
     assert max(found) > 1 and min(found) == 0
+
+
+def test_packed_arrays_are_the_same_arrays():
+    """One piece of memory: what a kernel writes is seen in the views, and what must not change cannot be changed through them."""
+    given = (np.arange(4), frozen(np.eye(3)), np.zeros(0), np.array([True, False]), np.full((2, 12), 0.5))
+    known, views = packed(*given)
+    for view, array in zip(views, given, strict=True):
+        np.testing.assert_array_equal(view, array)
+        assert view.flags.writeable == array.flags.writeable and np.shares_memory(
+            view, known[view.dtype == float]
+        ) == (view.size > 0)
+    doubled(known)
+    np.testing.assert_array_equal(views[0], 2 * given[0])
+    np.testing.assert_array_equal(views[4], 2 * given[4])
+
+
+@njit
+def doubled(known):
+    ints, reals, marks = known
+    piece(ints, marks, 0)[:] *= 2
+    table(reals, marks, 4, 12)[:] *= 2.0
+
+
+def test_modes_can_be_taken_apart_and_put_together(robot, bent):
+    modes = robot.surroundings.detector(robot).detect(bent.q)
+    assert len(modes) > 1
+    sums, of_each, stencil = parted.py_func(*modes.found)
+    for one, other in zip(joined(sums, of_each, stencil), modes.found, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_allclose(modes.shares.mean(np.ones(len(modes.inner))), 1.0)
+    last = modes.chosen(np.array([len(modes) - 1]))
+    np.testing.assert_array_equal(
+        last.rows(bent.q).to_csr().toarray(), modes.rows(bent.q).to_csr().toarray()[-1:]
+    )
+    np.testing.assert_allclose(last.position, modes.position[-1:])
+    there = robot.retract(bent.q, 1e-6 * robot.body.free / robot.reach)
+    moved = modes.rows(bent.q).dot(1e-6 * robot.body.free / robot.reach)
+    np.testing.assert_allclose(
+        modes.followed(bent.q, there).gap - modes.gap, moved, atol=1e-2 * np.abs(moved).max()
+    )
 
 
 def test_planes_tell_what_is_below_a_point():

@@ -143,7 +143,7 @@ def _opened(ints, reals, marks):
 
 @njit(error_model="numpy")
 def _asked(ahead, gone, reach, far):
-    """Distances (k,) that nothing is beyond: `far` of modes whose δ̂ may be below `reach`, −inf of the others."""
+    """How far (k,) all contacts are that are not near: `far`, for modes whose δ̂ may be below `reach`; −inf marks modes that need no look."""
     beside = np.full(len(ahead), -np.inf)
     for j in range(len(ahead)):
         if ahead[j] - gone <= reach:
@@ -153,7 +153,8 @@ def _asked(ahead, gone, reach, far):
 
 @njit(error_model="numpy")
 def _remember(ahead, gone, modes, beside, smooth, fade):
-    """What δ̂ is at least of modes that were looked at: contacts near make `smooth` (k,), and whatever else can come near is beyond `beside`."""
+    """What δ̂ is at least of modes that were looked at: contacts near make `smooth` (k,), whatever else there is lies beyond `beside` (k,), and the
+    sum of both counts at most twice the larger."""
     for j in range(len(ahead)):
         if beside[j] > -np.inf:
             others = modes[3][j] + beside[j] - fade * np.log(modes[4][j])
@@ -190,14 +191,14 @@ def _gathered(X, c, ptr, contact, share, live, near, gap, triangle, normal, weig
 
 @njit(error_model="numpy")
 def _measure(q, X, watch, memory, c, begin, mode, beside, far, near, gap, triangle, normal, weights):
-    """Fill in contacts nearer than `far` of modes that are asked for: numbers, gaps, triangles, normals and weights; returns how many.
-    Lowers `beside` (k,) to what their distances are at least to other triangles than those."""
+    """Fill in contacts nearer than `far`, of modes that are looked at: numbers, gaps, triangles, normals and weights; returns how many.
+    Lowers `beside` (k,), see `_asked`, to what the distances to other triangles than those are at least."""
     start, of, way, _, second, _, _, frames, _ = watch
     least, last, below, others, nearest, _ = memory
     row, radius, arm, ptr, triangles, corner, plane = c[:7]
     n, tiny, d, rest, t = 0, 1e-9 * far, np.inf, np.inf, 0
     for r in range(len(of)):
-        pair, gone, closest_one = of[r] - 1, way[of[r]], np.inf
+        pair, gone, lowest = of[r] - 1, way[of[r]], np.inf
         if nearest[r] - gone > far:
             continue
         for i in range(start[r], start[r + 1]):
@@ -230,8 +231,8 @@ def _measure(q, X, watch, memory, c, begin, mode, beside, far, near, gap, triang
                     n += 1
                 for s in range(begin[i], begin[i + 1]):
                     beside[mode[s]] = min(beside[mode[s]], rest - radius[i])
-            closest_one = min(closest_one, least[i])
-        nearest[r] = closest_one
+            lowest = min(lowest, least[i])
+        nearest[r] = lowest
     return n
 
 
