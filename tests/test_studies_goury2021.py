@@ -80,10 +80,13 @@ def test_modes_replace_the_contacts_of_the_manipulator(lab):
     assert score.median == pytest.approx(0.025) and score.worst == pytest.approx(0.04)
 
 
-def test_reduced_steps_are_steps(lab):
-    step = manipulator._steps(lab, lab.fit(16).robot, 32.0)
-    moment = step()
+def test_reduced_steps_are_steps(lab, monkeypatch):
+    fit = lab.fit(16)
+    moment = manipulator._steps(fit.robot, lab.bent(fit.robot).state, 32.0)()
     assert 0 < len(moment.contacts) <= 16 and moment.contact_force.sum() > 1.0
     rest = lab.bent(lab.fit(16).robot).displacement["tip"]
     assert np.linalg.norm(moment.displacement["tip"] - rest) < 1e-3
     assert bend(1.0).keys() == {"tendon 1", "tendon 4", "tendon 7"}
+    monkeypatch.setattr(manipulator, "ROUNDS", 1)
+    states = lab.bent(fit.robot).state, lab.bent(lab.manipulator(False)).state
+    assert min(manipulator._compared(lab.setting.spine, fit.basis, states)) > 0.0
