@@ -107,7 +107,8 @@ def summed_rows(sums, stencil, direction, per, stack, blocks, q):
 
 @njit(cache=True, error_model="numpy")
 def stiffened_rows(K, above, found, force, scale, faint, stack, pattern, blocks, q):
-    """Rows of modes as in `summed_rows` below others, sums of contacts along their normals, see `found`; and K += Σ stiff_j share hᵀh over their contacts for which it has room, stiff (k,) = scale · force where that is not faint and there are several contacts.
+    """Rows of modes as in `summed_rows` below others, sums of contacts along their normals, see `found`; and K += Σ stiff_j share hᵀh
+    over their contacts for which it has room, stiff (k,) = scale · force where that is not faint and there are several contacts.
 
     Returns indptr, indices and data of the rows; the modes there was some room for, and stiff of them; likewise those for which there was none;
     and of the former the contacts without room, with stiff_j share of each. K (nb, 3, 3) is the stored half, see `Stack.pattern`.

@@ -116,8 +116,8 @@ def speed(lab: Lab) -> Findings:
 
 
 def _compared(spine: dict[str, Any], basis: ContactBasis, states: tuple[State, State]) -> tuple[float, float]:
-    """Rates of the reduced model bent, over that without contact and over the full model straight, taken in turns; in a process of its own, as the
-    snapshots and all other models leave a memory in which everything is far from everything."""
+    """Rates of the reduced model bent, over that without contact and over the full model straight, taken in turns. For a process of its own: in
+    that of the study, with its snapshots and other models, contact was found to take longer."""
     full, (bent, unhindered) = manipulator(**spine), states
     reduced = _steps(with_contact_basis(full, basis), bent, PULL)
     alone, straight = _steps(manipulator(**spine, contact=False), unhindered, PULL), _steps(full, None, 0.0)
