@@ -87,8 +87,7 @@ def looked(q, X, known, obstacles, reach, far, fade):
     """Modes with δ̂ below `reach`, see `faded`, and the contacts that count in them, nearer than `far`, at coordinates q and positions X (·, 3).
 
     known: packed arrays of a `Watch`, a `Memory` and `Candidates`, and of modes those of `faded` and the sums of ψ (k,). obstacles: numbers, gaps
-    and normals of contacts that are with no triangle. Returns mode, δ̂ and what they are sums of, see `found`; a mode −1 if
-    X is not finite.
+    and normals of contacts that are with no triangle. Returns whether X is finite; and modes, δ̂ and what they are sums of, see `found`.
     """
     watch, memory, candidates, modes = _opened(*known)
     begin, belongs, psi, offset, _ = modes
@@ -114,10 +113,8 @@ def looked(q, X, known, obstacles, reach, far, fade):
     )
     if finite:
         _remember(memory[5], watch[2][-1], modes, beside, smooth, fade)
-    else:
-        mode = np.full(1, -1)
-    found = _gathered(X, candidates, ptr, contact, share, live, near, gap, triangle, normal, weights)
-    return mode, least, found
+    sums = mode, least, ptr, contact, share
+    return finite, _gathered(X, candidates, sums, live, near, gap, triangle, normal, weights)
 
 
 @njit(error_model="numpy")
@@ -162,16 +159,18 @@ def _remember(ahead, gone, modes, beside, smooth, fade):
 
 
 @njit(error_model="numpy")
-def _gathered(X, c, ptr, contact, share, live, near, gap, triangle, normal, weights):
-    """Sums over contacts at places `live` of those near, see `found`."""
+def _gathered(X, c, summed, live, near, gap, triangle, normal, weights):
+    """Modes that are sums over contacts at places `live` of those near, see `found`."""
+    mode, least, ptr, contact, share = summed
     row, of_contact, of_corner = c[0], c[7], c[8]
     n, entries = len(live), 0
     for k in range(n):
         entries += 4 if triangle[live[k]] >= 0 else 1
-    found = blank_found(len(ptr) - 1, n, len(contact), entries)
-    sums, (number, gaps, normals, position), (stencil_ptr, point, weight) = parted(*found)
-    for j in range(len(ptr)):
-        sums[0][j] = ptr[j]
+    found = blank_found(len(mode), n, len(contact), entries)
+    (index, hat), sums, (number, gaps, normals, position), (stencil_ptr, point, weight) = parted(*found)
+    sums[0][0] = 0
+    for j in range(len(mode)):
+        index[j], hat[j], sums[0][j + 1] = mode[j], least[j], ptr[j + 1]
     for s in range(len(contact)):
         sums[1][s], sums[2][s] = contact[s], share[s]
     e, stencil_ptr[0] = 0, 0

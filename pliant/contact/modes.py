@@ -26,7 +26,7 @@ from numba import njit
 from pliant.algebra import SparseRows
 from pliant.contact.checks import frozen, frozen_view
 from pliant.contact.contacts import Contacts, Stencil, each
-from pliant.contact.found import joined, parted
+from pliant.contact.found import found_modes, joined, parted
 from pliant.contact.softening import Softening, together
 from pliant.contact.stack import Stack
 from pliant.contact.sums import stiffened_rows
@@ -89,19 +89,18 @@ class Modes(Contacts):
     @classmethod
     def of(
         cls,
-        index: np.ndarray,
-        gap: np.ndarray,
-        like: tuple[Stack, int, tuple[str, ...]],
         found: tuple[np.ndarray, np.ndarray],
+        like: tuple[Stack, int, tuple[str, ...]],
         listed: Listed,
         fade: float,
     ) -> Modes:
-        """Modes `index` (k,) with gaps (k,) [m]. like: points, size and names.
+        """Modes as they were found. like: points, size and names.
 
         They are made in every step, and a constructor that sets one field after the other takes a tenth of all that is done for contact.
         """
+        (index, gap), (points, size, names) = found_modes(*found), like
         index.flags.writeable = gap.flags.writeable = False
-        made, (points, size, names) = object.__new__(cls), like
+        made = object.__new__(cls)
         made.__dict__.update(
             blank(len(index)), index=index, gap=gap, points=points, size=size, names=names, found=found, listed=listed,
             fade=fade, rough=False,
@@ -116,12 +115,12 @@ class Modes(Contacts):
     @cached_property
     def shares(self) -> Shares:
         """Of the contacts that they stand for."""
-        return Shares(*parted.py_func(*self.found)[0])
+        return Shares(*parted.py_func(*self.found)[1])
 
     @cached_property
     def inner(self) -> Contacts:
         """The contacts that they stand for, without tangents: these are asked for by `bent` only."""
-        _, (number, *of_each), stencil = parted.py_func(*self.found)
+        _, _, (number, *of_each), stencil = parted.py_func(*self.found)
         listed = self.listed
         sample, opponent, margin = (array[number] for array in listed[:3])
         of, index = blank(len(number)), opponent * listed.samples + sample
@@ -151,19 +150,19 @@ class Modes(Contacts):
 
     def chosen(self, which: np.ndarray) -> Modes:
         """Some of these modes, by place."""
-        return self._other(self.index[which], self.gap[which], self.shares.chosen(which), self.inner)
+        return self._other((self.index[which], self.gap[which]), self.shares.chosen(which), self.inner)
 
     def followed(self, seen: np.ndarray, q: np.ndarray) -> Modes:
         """The same contacts in the same shares at q, with the normals they had at `seen`."""
         inner = self.inner.followed(seen, q)
         change = self.shares.mean(inner.gap - self.inner.gap)
-        return self._other(self.index.copy(), self.gap + change, self.shares, inner)
+        return self._other((self.index, self.gap + change), self.shares, inner)
 
-    def _other(self, index: np.ndarray, gap: np.ndarray, shares: Shares, inner: Contacts) -> Modes:
-        """Modes that stand for the same contacts, in other shares or places."""
-        of_each = parted.py_func(*self.found)[1][0], inner.gap, inner.normal, inner.position
-        found, like = joined(shares, of_each, inner.stencil), (self.points, self.size, self.names)
-        return Modes.of(index, gap, like, found, self.listed, self.fade)
+    def _other(self, modes: tuple[np.ndarray, np.ndarray], shares: Shares, inner: Contacts) -> Modes:
+        """Modes, by index and gap, that stand for the same contacts, in other shares or places."""
+        of_each = parted.py_func(*self.found)[2][0], inner.gap, inner.normal, inner.position
+        found, like = joined(modes, shares, of_each, inner.stencil), (self.points, self.size, self.names)
+        return Modes.of(found, like, self.listed, self.fade)
 
     def stiffen(
         self,
@@ -181,21 +180,26 @@ class Modes(Contacts):
         mode's own row with −stiff. Modes for which there is no room at all see differences, see `_differing`.
         """
         P = self.points
-        found, own, (others, stiff), (left, factor) = stiffened_rows(
+        found, own, others, which, stiff = stiffened_rows(
             K, H[:3], self.found, frozen_view(force), scale / self.fade, FAINT, P.packed, P.pattern, P.blocks, frozen_view(q),
         )  # fmt: skip
         rows = SparseRows(*found, (H.shape[0] + len(self.index), P.ndof))
-        rest = (self.inner.summed(q, each(left)), 1.0 / factor) if len(left) else None
-        if len(others):
-            differing = self._differing(others, stiff, q, exact)
+        single = own + others
+        rest = (
+            (self.inner.summed(q, each(which[single:])), 1.0 / stiff[single:])
+            if len(which) > single
+            else None
+        )
+        if others:
+            differing = self._differing(which[own:single], stiff[own:single], q, exact)
             if len(differing[1]):
                 rest = differing if rest is None else together(rest, differing)
-        return rows, Softening(*own, rest) if len(own[0]) or rest is not None else None
+        return rows, Softening(which[:own], stiff[:own], rest) if own or rest is not None else None
 
     def _differing(
         self, pushing: np.ndarray, stiff: np.ndarray, q: np.ndarray, exact: bool
     ) -> tuple[SparseRows, np.ndarray]:
-        """Of modes `pushing`, with stiff = β/ℓ (k,): diag s − s sᵀ sees differences only, so that rows U (r, ndof) are gaps less
+        """Of modes `pushing` (k,), with stiff = β/ℓ (k,): diag s − s sᵀ sees differences only, so that rows U (r, ndof) are gaps less
         that of the largest share, and C⁻¹ = (diag 1/s + 11ᵀ/s_largest)/stiff."""
         first, second, C_inverse = _differences(*self.shares, pushing, stiff, TINY if exact else SMALL)
         pair = np.column_stack([first, second]).ravel()
@@ -312,7 +316,8 @@ def _differences(ptr, contact, share, pushing, stiff, small):
     first, second = np.empty(count, np.int64), np.empty(count, np.int64)
     C_inverse = np.zeros((count, count))
     k = 0
-    for j in pushing:
+    for i in range(len(pushing)):
+        j = pushing[i]
         m = ptr[j]
         for s in range(ptr[j], ptr[j + 1]):
             if share[s] > share[m]:
@@ -321,7 +326,7 @@ def _differences(ptr, contact, share, pushing, stiff, small):
         for s in range(ptr[j], ptr[j + 1]):
             if s != m and share[s] > small * share[m]:
                 first[k], second[k] = contact[s], contact[m]
-                C_inverse[k, k] = 1.0 / (stiff[j] * share[s])
+                C_inverse[k, k] = 1.0 / (stiff[i] * share[s])
                 k += 1
-        C_inverse[begin:k, begin:k] += 1.0 / (stiff[j] * share[m])
+        C_inverse[begin:k, begin:k] += 1.0 / (stiff[i] * share[m])
     return first, second, C_inverse

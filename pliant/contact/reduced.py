@@ -108,13 +108,13 @@ class ReducedDetector(Detector):
         """Modes at the robot's coordinates q with a gap below `limit` [m], then contacts that no mode covers."""
         basis, points, far = self.basis, self._points, limit + self._beyond
         X = points.located(self._coordinates(q))
-        mode, least, found = looked(
+        finite, found = looked(
             frozen_view(q), X, self._known, self._obstacles_near(X, far) if self._touchable else NOTHING,
             limit, far, basis.fade,
         )  # fmt: skip
-        if len(mode) and mode[0] < 0:
+        if not finite:
             raise InputError("q", expected="finite coordinates", got="nan or inf")
-        modes = Modes.of(mode, least, self._like, found, self._listed, basis.fade)
+        modes = Modes.of(found, self._like, self._listed, basis.fade)
         return self._with_plain(modes, self._plain(points.positions(q), limit)) if self._unknown else modes
 
     def _with_plain(self, modes: Modes, plain: Contacts) -> Modes:
@@ -126,9 +126,9 @@ class ReducedDetector(Detector):
         index = np.concatenate([modes.index, len(self.basis) + plain.index])
         gaps = np.concatenate([modes.gap, plain.gap])
         of_each = np.arange(len(inner)), inner.gap, inner.normal, inner.position
-        found = joined((ptr, contact, value), of_each, inner.stencil)
+        found = joined((index, gaps), (ptr, contact, value), of_each, inner.stencil)
         listed = Listed(inner.sample, inner.opponent, inner.margin, self.cloud.size, inner.size)
-        return Modes.of(index, gaps, self._like, found, listed, modes.fade)
+        return Modes.of(found, self._like, listed, modes.fade)
 
     def _obstacles_near(self, X: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Numbers, gaps and normals of the basis' contacts with obstacles that are nearer than `limit` [m]."""

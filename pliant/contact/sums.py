@@ -110,32 +110,34 @@ def stiffened_rows(K, above, found, force, scale, faint, stack, pattern, blocks,
     """Rows of modes as in `summed_rows` below others, sums of contacts along their normals, see `found`; and K += Σ stiff_j share hᵀh
     over their contacts for which it has room, stiff (k,) = scale · force where that is not faint and there are several contacts.
 
-    Returns indptr, indices and data of the rows; the modes there was some room for, and stiff of them; likewise those for which there was none;
-    and of the former the contacts without room, with stiff_j share of each. K (nb, 3, 3) is the stored half, see `Stack.pattern`.
+    Returns indptr, indices and data of the rows; how many modes there was some room for, and for how many none; which these are, then of the
+    former the contacts without room; and stiff_j of each mode, stiff_j share of each contact. K (nb, 3, 3) is the stored half, see `Stack.pattern`.
     """
-    (ptr, contact, share), (_, _, normal, _), stencil = parted(*found)
+    _, (ptr, contact, share), (_, _, normal, _), stencil = parted(*found)
     stiff, largest = np.zeros(len(force)), 0.0
     for j in range(len(force)):
         largest = max(largest, force[j])
     for j in range(len(force)):
         if force[j] > faint * largest and ptr[j + 1] > ptr[j] + 1:
             stiff[j] = scale * force[j]
-    each, ones = np.arange(len(contact) + 1), np.ones(len(contact))
-    ends, where, values = _rows(each, contact, ones, stencil, normal, 1, stack, blocks, q)
-    rows = _merged(ptr, share, ends, where, values, blocks)
-    roomy, others, left, factor = _squares(K, ptr, contact, share, stiff, ends, where, values, *pattern)
-    return _laid_out(*rows, *above), (roomy, stiff[roomy]), (others, stiff), (left, factor)
+    n = len(normal)
+    each = _rows(np.arange(n + 1), np.arange(n), np.ones(n), stencil, normal, 1, stack, blocks, q)
+    rows = _merged(ptr, contact, share, *each, blocks)
+    roomy, others, which, factor = _squares(K, ptr, contact, share, stiff, *each, *pattern)
+    return _laid_out(*rows, *above), roomy, others, which, factor
 
 
 @njit(error_model="numpy")
-def _merged(ptr, share, ends, where, values, blocks):
-    """Rows Σ share · row s over ptr[j]:ptr[j+1], from and as those of `_rows`."""
-    place, k = np.full(blocks, -1), 0
-    sums, block, value = np.zeros(len(ptr), np.int64), np.empty(ends[-1], np.int64), np.empty((ends[-1], 3))
+def _merged(ptr, contact, share, ends, where, values, blocks):
+    """Rows Σ share · row of contact over ptr[j]:ptr[j+1], from and as those of `_rows`."""
+    place, most, k = np.full(blocks, -1), 0, 0
+    for s in range(len(contact)):
+        most += ends[contact[s] + 1] - ends[contact[s]]
+    sums, block, value = np.zeros(len(ptr), np.int64), np.empty(most, np.int64), np.empty((most, 3))
     for j in range(len(ptr) - 1):
         first = k
         for s in range(ptr[j], ptr[j + 1]):
-            for e in range(ends[s], ends[s + 1]):
+            for e in range(ends[contact[s]], ends[contact[s] + 1]):
                 n = place[where[e]]
                 if n < first:
                     n = place[where[e]] = k
@@ -149,12 +151,10 @@ def _merged(ptr, share, ends, where, values, blocks):
 
 @njit(error_model="numpy")
 def _squares(K, ptr, contact, share, stiff, ends, where, values, starts, cols):
-    """K += Σ stiff_j share_s hᵀh of rows s; modes with room for some (·,), modes without, and of the former the contacts without, with
-    stiff_j share_s."""
-    longest = 0
-    for s in range(len(contact)):
-        longest = max(longest, ends[s + 1] - ends[s])
-    seats, seated, fits = np.empty((longest, longest), np.int64), -1, False
+    """K += Σ stiff_j share_s hᵀh of contacts' rows; how many modes have room for some, how many for none, which they are, then of the former the
+    contacts without, and stiff_j or stiff_j share_s."""
+    weight = _weights(len(ends) - 1, ptr, contact, share, stiff)
+    fits = _add_squares(K, weight, ends, where, values, starts, cols)
     roomy, others = np.empty(len(stiff), np.int64), np.empty(len(stiff), np.int64)
     left, factor = np.empty(len(contact), np.int64), np.empty(len(contact))
     rooms, none, count = 0, 0, 0
@@ -163,12 +163,8 @@ def _squares(K, ptr, contact, share, stiff, ends, where, values, starts, cols):
         if stiff[j] == 0.0:
             continue
         for s in range(ptr[j], ptr[j + 1]):
-            if seated < 0 or not _alike(where, ends, s, seated):  # neighbours hang on the same
-                seated, fits = s, _seated(starts, cols, where, ends[s], ends[s + 1], seats)
-            if fits:
-                _add_square(K, stiff[j] * share[s], where, values, ends[s], ends[s + 1], seats)
-                room = True
-            else:
+            room = room or fits[contact[s]]
+            if not fits[contact[s]]:
                 left[count], factor[count] = contact[s], stiff[j] * share[s]
                 count += 1
         if room:
@@ -178,7 +174,66 @@ def _squares(K, ptr, contact, share, stiff, ends, where, values, starts, cols):
             count = begin
             others[none] = j
             none += 1
-    return roomy[:rooms].copy(), others[:none].copy(), left[:count].copy(), factor[:count].copy()
+    modes = np.concatenate((roomy[:rooms], others[:none]))
+    which, factors = np.concatenate((modes, left[:count])), np.concatenate((stiff[modes], factor[:count]))
+    return rooms, none, which, factors
+
+
+@njit(error_model="numpy")
+def _weights(n, ptr, contact, share, stiff):
+    """Σ stiff_j share of each contact, (n,)."""
+    weight = np.zeros(n)
+    for j in range(len(stiff)):
+        for s in range(ptr[j], ptr[j + 1]):
+            weight[contact[s]] += stiff[j] * share[s]
+    return weight
+
+
+@njit(error_model="numpy")
+def _add_squares(K, weight, ends, where, values, starts, cols):
+    """K += Σ weight hᵀh of rows for which it has room; which rows (n,) these are. Neighbours hang on the same blocks and are added up first."""
+    n, longest, first = len(weight), 0, 0
+    for i in range(n):
+        longest = max(longest, ends[i + 1] - ends[i])
+    fits, seats = np.zeros(n, np.bool_), np.empty((longest, longest), np.int64)
+    while first < n:
+        last, some = first, weight[first]
+        while last + 1 < n and _alike(where, ends, first, last + 1):
+            last += 1
+            some += weight[last]
+        begin, width = ends[first], ends[first + 1] - ends[first]
+        if some > 0.0 and _seated(starts, cols, where, begin, begin + width, seats):
+            for e in range(width):
+                for f in range(width):
+                    if where[begin + e] >= where[begin + f]:
+                        block, rows = K[seats[e, f]], (first, last + 1, begin + e, begin + f, width)
+                        _add_products(block, weight, values, rows)
+            fits[first : last + 1] = True
+        first = last + 1
+    return fits
+
+
+@njit(error_model="numpy")
+def _add_products(block, weight, values, rows):
+    """block (3, 3) += Σ weight · values[e]ᵀ values[f] of rows first … stop − 1, where e and f grow by `width` from row to row."""
+    first, stop, e, f, width = rows
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(first, stop):
+        x, y, z = weight[i] * values[e, 0], weight[i] * values[e, 1], weight[i] * values[e, 2]
+        a, b, c = values[f, 0], values[f, 1], values[f, 2]
+        xx, xy, xz = xx + x * a, xy + x * b, xz + x * c
+        yx, yy, yz = yx + y * a, yy + y * b, yz + y * c
+        zx, zy, zz = zx + z * a, zy + z * b, zz + z * c
+        e, f = e + width, f + width
+    block[0, 0] += xx
+    block[0, 1] += xy
+    block[0, 2] += xz
+    block[1, 0] += yx
+    block[1, 1] += yy
+    block[1, 2] += yz
+    block[2, 0] += zx
+    block[2, 1] += zy
+    block[2, 2] += zz
 
 
 @njit(error_model="numpy")
@@ -203,17 +258,3 @@ def _seated(starts, cols, where, begin, end, seats):
                     return False
                 seats[e - begin, f - begin] = seat
     return True
-
-
-@njit(error_model="numpy")
-def _add_square(K, factor, where, values, begin, end, seats):
-    """K += factor hᵀh of one row."""
-    for e in range(begin, end):
-        x, y, z = factor * values[e, 0], factor * values[e, 1], factor * values[e, 2]
-        for f in range(begin, end):
-            if where[e] >= where[f]:
-                seat = seats[e - begin, f - begin]
-                for b in range(3):
-                    K[seat, 0, b] += x * values[f, b]
-                    K[seat, 1, b] += y * values[f, b]
-                    K[seat, 2, b] += z * values[f, b]
