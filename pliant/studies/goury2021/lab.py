@@ -32,8 +32,8 @@ CREEP = 3  # steps in time for each command of the snapshots
 @dataclass(frozen=True)
 class Setting:
     """Steps of the finger's pull and of each of the manipulator's postures; the manipulator's size; sizes of its bases; seeds of
-    ALS; frames in which the finger goes to its target; postures that the basis is scored on; steps of the way to each of them, and
-    of the rest there."""
+    ALS; frames in which the finger goes to its target; postures that the basis is scored on; processes that speed is compared in; steps of the
+    way to each posture, and of the rest there."""
 
     pull: int
     posture: int
@@ -43,12 +43,13 @@ class Setting:
     seeds: int
     frames: int
     test: int
+    processes: int
     way: int = 120
     rest: int = 180
 
 
-FULL = Setting(800, 120, {}, (4, 8, 16, 32, 64), 23, 2, 240, 16)
-QUICK = Setting(160, 10, {"length": 0.4, "vertebrae": 6}, (4, 16), 16, 1, 120, 2)
+FULL = Setting(800, 120, {}, (4, 8, 16, 32, 64), 23, 2, 240, 16, 5)
+QUICK = Setting(160, 10, {"length": 0.4, "vertebrae": 6}, (4, 16), 16, 1, 120, 2, 1)
 
 
 class Lab:
