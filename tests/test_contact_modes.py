@@ -118,6 +118,28 @@ def test_curvature_is_the_same_with_and_without_room(robot, narrow, bent, within
     within(np.linalg.norm(products[0] - products[1]) / np.linalg.norm(products[0]), 2e-2, "curvature")
 
 
+def test_curvature_of_modes_with_room_for_some_of_their_contacts(robot, bent):
+    """K knows nothing of the blocks of some rib: what it has no room for is a change of low rank, and both together are the same."""
+    q, force, none = bent.q, bent.contact_force, np.zeros((len(robot.pattern.rows), 3, 3))
+    dq, products, parts = np.random.default_rng(2).normal(size=robot.ndof), [], []
+    whole = robot.surroundings.detector(robot)
+    starts, cols = whole._points.pattern
+    many = np.diff(modes(whole, q).shares.ptr) * (force > 0)
+    force = np.where(np.arange(len(force)) == many.argmax(), force, 0.0)
+    touched = np.unique(modes(whole, q).rows(q).indices // 3)
+    for known in (robot.ndof, *touched[touched > touched[0]]):
+        detector, K = robot.surroundings.detector(robot), none.copy()
+        detector._points.pattern = frozen(np.minimum(starts, starts[min(known, len(starts) - 1)]), int), cols
+        found = detector.detect(q)
+        rows, softening = found.stiffen(K, SparseRows.none(robot.ndof), force, q, exact=True)
+        products.append(changed(robot, K, softening.change(rows), dq))
+        parts.append((len(softening.own) > 0, softening.rest is not None))
+    some = [n for n, part in enumerate(parts) if part == (True, True)]
+    assert parts[0] == (True, False) and some
+    for n in some:
+        np.testing.assert_allclose(products[n], products[0], atol=1e-9 * np.abs(products[0]).max())
+
+
 def test_gaps_do_not_depend_on_what_was_looked_at_before(robot, shots):
     used = robot.surroundings.detector(robot)
     for q in (*shots.coordinates, *shots.coordinates[::-1], robot.rest.q, shots.coordinates[-1]):
