@@ -184,14 +184,11 @@ class Modes(Contacts):
             K, H[:3], self.found, frozen_view(force), scale / self.fade, FAINT, P.packed, P.pattern, P.blocks, frozen_view(q),
         )  # fmt: skip
         rows = SparseRows(*found, (H.shape[0] + len(self.index), P.ndof))
-        single = own + others
-        rest = (
-            (self.inner.summed(q, each(which[single:])), 1.0 / stiff[single:])
-            if len(which) > single
-            else None
-        )
+        rest, left = None, own + others
+        if left < len(which):
+            rest = self.inner.summed(q, each(which[left:])), 1.0 / stiff[left:]
         if others:
-            differing = self._differing(which[own:single], stiff[own:single], q, exact)
+            differing = self._differing(which[own:left], stiff[own:left], q, exact)
             if len(differing[1]):
                 rest = differing if rest is None else together(rest, differing)
         return rows, Softening(which[:own], stiff[:own], rest) if own or rest is not None else None
@@ -316,8 +313,7 @@ def _differences(ptr, contact, share, pushing, stiff, small):
     first, second = np.empty(count, np.int64), np.empty(count, np.int64)
     C_inverse = np.zeros((count, count))
     k = 0
-    for i in range(len(pushing)):
-        j = pushing[i]
+    for i, j in enumerate(pushing):
         m = ptr[j]
         for s in range(ptr[j], ptr[j + 1]):
             if share[s] > share[m]:

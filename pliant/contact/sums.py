@@ -123,7 +123,7 @@ def stiffened_rows(K, above, found, force, scale, faint, stack, pattern, blocks,
     n = len(normal)
     each = _rows(np.arange(n + 1), np.arange(n), np.ones(n), stencil, normal, 1, stack, blocks, q)
     rows = _merged(ptr, contact, share, *each, blocks)
-    roomy, others, which, factor = _squares(K, ptr, contact, share, stiff, *each, *pattern)
+    roomy, others, which, factor = _curved(K, ptr, contact, share, stiff, *each, *pattern)
     return _laid_out(*rows, *above), roomy, others, which, factor
 
 
@@ -150,10 +150,13 @@ def _merged(ptr, contact, share, ends, where, values, blocks):
 
 
 @njit(error_model="numpy")
-def _squares(K, ptr, contact, share, stiff, ends, where, values, starts, cols):
+def _curved(K, ptr, contact, share, stiff, ends, where, values, starts, cols):
     """K += Σ stiff_j share_s hᵀh of contacts' rows; how many modes have room for some, how many for none, which they are, then of the former the
     contacts without, and stiff_j or stiff_j share_s."""
-    weight = _weights(len(ends) - 1, ptr, contact, share, stiff)
+    weight = np.zeros(len(ends) - 1)
+    for j in range(len(stiff)):
+        for s in range(ptr[j], ptr[j + 1]):
+            weight[contact[s]] += stiff[j] * share[s]
     fits = _add_squares(K, weight, ends, where, values, starts, cols)
     roomy, others = np.empty(len(stiff), np.int64), np.empty(len(stiff), np.int64)
     left, factor = np.empty(len(contact), np.int64), np.empty(len(contact))
@@ -163,8 +166,9 @@ def _squares(K, ptr, contact, share, stiff, ends, where, values, starts, cols):
         if stiff[j] == 0.0:
             continue
         for s in range(ptr[j], ptr[j + 1]):
-            room = room or fits[contact[s]]
-            if not fits[contact[s]]:
+            if fits[contact[s]]:
+                room = True
+            else:
                 left[count], factor[count] = contact[s], stiff[j] * share[s]
                 count += 1
         if room:
@@ -177,16 +181,6 @@ def _squares(K, ptr, contact, share, stiff, ends, where, values, starts, cols):
     modes = np.concatenate((roomy[:rooms], others[:none]))
     which, factors = np.concatenate((modes, left[:count])), np.concatenate((stiff[modes], factor[:count]))
     return rooms, none, which, factors
-
-
-@njit(error_model="numpy")
-def _weights(n, ptr, contact, share, stiff):
-    """Σ stiff_j share of each contact, (n,)."""
-    weight = np.zeros(n)
-    for j in range(len(stiff)):
-        for s in range(ptr[j], ptr[j + 1]):
-            weight[contact[s]] += stiff[j] * share[s]
-    return weight
 
 
 @njit(error_model="numpy")
