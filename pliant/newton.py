@@ -205,7 +205,7 @@ def _clear(problem: Problem, now: Iterate) -> bool:
 
 def _converged(now: Iterate, tolerance: Tolerance, length: float) -> bool:
     """Forces balance and the last step was small; or the step was next to nothing, where loads are too weak (or bodies too slender) for the first test."""
-    if now.constraint > tolerance.length:
+    if now.constraint > tolerance.length or not np.isfinite(now.residual):
         return False
     balanced = now.residual < tolerance.residual and now.decrement < 1e3 * tolerance.length * length
     return balanced or (now.shift == 0.0 and now.decrement < tolerance.length * length)

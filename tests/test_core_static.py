@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 from test_core_models import DOWN, SIZE, SOFT, balloon, bar, cables, linear_bar, plane
 
 import pliant as pl
+from pliant.newton import Iterate, Tolerance, _converged
 from pliant.step import STAGES
 
 KINDS = [("hex", 1), ("tet", 1), ("tet", 2)]
@@ -567,3 +568,11 @@ def test_every_robot_of_linear_bars_is_linear():
     robot = linear_bar()
     once, twice = (pl.static(robot, {"push": pl.Known(effort=f)}).displacement["push"][0] for f in (0.1, 0.2))
     assert twice == pytest.approx(2 * once, rel=1e-9)
+
+
+@pytest.mark.parametrize("residual", [np.nan, np.inf])
+def test_a_residual_that_is_no_number_never_counts_as_converged(residual):
+    """A decrement of nothing says nothing where K or the forces have overflowed."""
+    at = Iterate(np.zeros(3), np.zeros(0), residual=0.0, decrement=1e-16, constraint=0.0)
+    assert _converged(at, Tolerance(), 1.0)
+    assert not _converged(replace(at, residual=residual), Tolerance(), 1.0)

@@ -14,9 +14,9 @@ import numpy as np
 from pliant.algebra import Condensation, Factor, NotPositiveDefinite, SparseRows
 from pliant.contact import Contacts
 from pliant.inverse.held_drives import held_drives
+from pliant.inverse.program import Wish, program
 from pliant.inverse.roles import Roles
 from pliant.inverse.settings import Settings
-from pliant.solvers import qpcc, work_scale
 from pliant.step import Linear
 
 
@@ -101,7 +101,7 @@ def solve(
     W, delta, back, negative = _without_equalities(
         *_with_laws(condensed, roles, aim.goal), roles, condensed.negative
     )
-    e, a, o = slice(0, ne), slice(ne, ne + na), slice(ne + na, len(W))
+    a, o = slice(ne, ne + na), slice(ne + na, len(W))
     drives = None
     if negative:
         taut = np.zeros(len(W), bool)
@@ -110,31 +110,9 @@ def solve(
         if drives is None:
             raise NotPositiveDefinite(-1)
         W, delta = drives.stiffened(W, delta)
-    plain = slice(o.start, len(W) - 2 * len(condensed.friction))
-    scale = lambda rows: work_scale(W[e, a], W[e, rows], W[a, a], W[a, rows], W[rows, rows])
-    base = scale(plain) or scale(o)  # where friction alone moves the effectors
-    blocks = (W[e, a], W[e, o], W[a, a], W[a, o], W[o, o], delta[e], delta[a], delta[o])
-    options: dict[str, Any] = {
-        "effort": aim.effort,
-        "displacement": aim.displacement,
-        "eps": settings.energy * base,
-        "rho": aim.inertia * base,
-        "previous": previous,
-        "weights": roles.weight,
-        "warm": start,
-    }
-    if len(condensed.friction):
-        from pliant.inverse.rough import rough_inverse  # comes with many kernels
-
-        solution: Any = rough_inverse(
-            blocks,
-            condensed.friction,
-            starts=min(settings.rough_starts, aim.starts),
-            easy_starts=aim.starts,
-            **options,
-        )
-    else:
-        solution = qpcc(*blocks, starts=aim.starts, **options)
+    frictional_starts = min(settings.rough_starts, aim.starts)
+    wish = Wish(aim.effort, aim.displacement, aim.inertia, previous, start, aim.starts, frictional_starts)
+    solution = program(W, delta, condensed.friction, roles, wish, settings)
     chosen = np.concatenate([np.zeros(ne), solution.effort, solution.contact])
     if drives is not None:
         chosen = drives.efforts(chosen, W, delta)

@@ -22,13 +22,15 @@ import numpy as np
 from pliant.contact import Detector, Obstacle
 from pliant.errors import InputError
 from pliant.inverse.condensed import Aim
-from pliant.inverse.inputs import check_robot, check_settings, checked_targets
+from pliant.inverse.inputs import check_robot, check_roles, check_settings, checked_targets
 from pliant.inverse.limits import active_limits, displacement_bounds, effort_bounds, within_limits
+from pliant.inverse.lost import lost
 from pliant.inverse.model import Model, Move, Pose
 from pliant.inverse.outcome import InverseCertificate, Outcome, outcome
 from pliant.inverse.recovery import Recovery
+from pliant.inverse.roles import compile_roles
 from pliant.inverse.settings import Settings
-from pliant.laws import Known, Law, as_vector
+from pliant.laws import Law, as_vector
 from pliant.result import Result
 from pliant.robot import Robot
 from pliant.state import State
@@ -82,6 +84,7 @@ class Inverse:
     ) -> None:
         check_robot(robot)
         check_settings(settings)
+        check_roles(compile_roles(robot, laws))
         detector = robot.surroundings.detector(robot, obstacles)
         self.robot, self.settings = robot, settings
         self.model = Model(robot, detector, laws or {}, settings, state and robot.checked(state))
@@ -161,8 +164,10 @@ class Inverse:
         self._begin_anew()
 
     def lose(self, name: str) -> None:
-        """An actuator breaks: no effort from now on. The others take over as well as they can."""
-        self.change({name: Known(effort=0.0)})
+        """An actuator breaks: no effort from now on. The others take over as well as they can; without others the robot goes to where it
+        rests by itself. One that alone holds the robot locks where it is."""
+        here = self.pose.delta[self.robot.named(name)]
+        self.change({name: lost(self.robot, name, self.model.laws, here)})
 
     # What a step tries.
 

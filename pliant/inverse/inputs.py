@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pliant.errors import InputError
+from pliant.inverse.roles import Roles
 from pliant.inverse.settings import Settings
 from pliant.robot import Robot
 
@@ -15,6 +16,14 @@ def check_robot(robot: Any) -> None:
     if not isinstance(robot, Robot):
         hint = "pl.Robot(body, rows) makes one of a body."
         raise InputError("robot", expected="a Robot", got=type(robot).__name__, hint=hint)
+
+
+def check_roles(roles: Roles) -> None:
+    """Something to choose, and something to choose it for."""
+    if not len(roles.actuators):
+        raise InputError("robot", expected="at least one row with a Bounded law", got="no actuator")
+    if not len(roles.effectors):
+        raise InputError("robot", expected="at least one row with a Target law", got="no effector")
 
 
 def check_settings(settings: Any) -> None:

@@ -12,8 +12,8 @@ import numpy as np
 from pliant.algebra import Factor, NotPositiveDefinite
 from pliant.contact import Contacts, Detector
 from pliant.errors import ConvergenceError
-from pliant.hold import Hold, hold, nothing
 from pliant.inverse.condensed import Aim, Condensed, Efforts, condense, held, recover, solve
+from pliant.inverse.lost import held_by
 from pliant.inverse.roles import Roles, compile_roles
 from pliant.inverse.settings import Settings
 from pliant.laws import Known, Law
@@ -84,7 +84,7 @@ class Model:
         self.roles: Roles = compile_roles(robot, laws)
         self.work = Workspace()
         self.gravity = robot.gravity
-        self.hold = self._held()
+        self.hold = held_by(robot, self.roles)
         start = state or self._resting()
         self.internal = start.internal
         self.start = self.pose(start.q, np.array(start.effort))
@@ -272,15 +272,6 @@ class Model:
             return static(self.robot, {**self.laws, **off}, detector=self.detector).state
         except ConvergenceError as error:  # the loop goes on from the best state there is
             return error.result.state
-
-    def _held(self) -> Hold:
-        """Which rows hold the robot, if its supports do not: imposed displacements, and actuators that push and pull."""
-        if not self.robot.rigid_modes():
-            return nothing(self.robot)
-        able = self.roles.conditions.holding.copy()
-        able[self.roles.actuators[~self.roles.one_sided]] = True
-        rest = self._at_rest()
-        return hold(self.robot, able, _tangent(rest), rest.H)
 
     def _at_rest(self, *, tangent: bool = True) -> Linear:
         rest = self.robot.rest

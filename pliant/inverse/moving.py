@@ -24,7 +24,7 @@ from pliant.contact import Detector, Obstacle
 from pliant.dynamics import Moment, Simulation
 from pliant.dynamics.inputs import positive
 from pliant.errors import ConvergenceError, InputError, SingularError
-from pliant.inverse.inputs import check_robot, check_settings, checked_targets
+from pliant.inverse.inputs import check_robot, check_roles, check_settings, checked_targets
 from pliant.inverse.moving_choice import Choice, Plan, choose, driven, order
 from pliant.inverse.moving_outcome import REACHED, MovingOutcome, certify
 from pliant.inverse.moving_reference import Approach, Reference, units
@@ -86,6 +86,7 @@ class MovingInverse:
             positive("response", response, "s"), positive("damping_ratio", damping_ratio, ""), speed
         )
         self.roles = compile_roles(robot, self.laws)
+        check_roles(self.roles)
         self.simulation = Simulation(
             robot,
             obstacles,

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from pliant.conditions import Conditions
-from pliant.contact import Contacts
 from pliant.dynamics.foresight import Foresight
+from pliant.inverse.program import Wish, program
 from pliant.inverse.roles import Roles
 from pliant.inverse.settings import Settings
-from pliant.solvers import qpcc, work_scale
 from pliant.step import Workspace
 
 NO_EFFECT = 1e-10  # of an effort on an effector, relative to the largest there could be
@@ -69,47 +68,15 @@ def choose(seen: Foresight, roles: Roles, plan: Plan, settings: Settings, work: 
     delta[:ne] -= plan.goal
     last, own = np.clip(plan.last[roles.actuators], *roles.effort), plan.here[roles.actuators]
     bounds = _bounds(roles, own, last, plan.time)
-    found = work.timed("solve", _solved, W, delta, roles, plan.inertia, bounds, last, seen.contacts, settings)
+    friction = seen.contacts.friction if seen.contacts is not None and seen.contacts.rough else np.zeros(0)
+    wish = Wish(roles.effort, bounds, plan.inertia, last, last, settings.starts, settings.rough_starts)
+    found = work.timed("solve", program, W, delta, friction, roles, wish, settings)
     if not (np.isfinite(found.effort).all() and np.isfinite(found.contact).all()):
         return None
     effort = np.clip(found.effort, *roles.effort)
     ends = delta + W @ np.concatenate([np.zeros(ne), effort, found.contact])
     acted = ends[ne : ne + na]
     return Choice(effort, ends[:ne], acted, _limits(roles, effort, acted, own, bounds), seen.shift, found)
-
-
-def _solved(
-    W: np.ndarray,
-    delta: np.ndarray,
-    roles: Roles,
-    inertia: float,
-    bounds: tuple[np.ndarray, np.ndarray],
-    last: np.ndarray,
-    contacts: Contacts | None,
-    settings: Settings,
-) -> Any:
-    """The solution of the program with complementarity: effectors, actuators, one-sided rows, contacts, in this order."""
-    ne, na = len(roles.effectors), len(roles.actuators)
-    mu = np.zeros(0) if contacts is None or not contacts.rough else contacts.friction
-    e, a, o = slice(0, ne), slice(ne, ne + na), slice(ne + na, len(W))
-    plain = slice(ne + na, len(W) - 2 * len(mu))
-    scale = lambda c: work_scale(W[e, a], W[e, c], W[a, a], W[a, c], W[c, c])
-    base = scale(plain) or scale(o)  # what moves by friction alone, as on flat ground, has a scale as well
-    blocks = (W[e, a], W[e, o], W[a, a], W[a, o], W[o, o], delta[e], delta[a], delta[o])
-    options: dict[str, Any] = {
-        "effort": roles.effort,
-        "displacement": bounds,
-        "eps": settings.energy * base,
-        "rho": inertia * base,
-        "previous": last,
-        "weights": roles.weight,
-        "warm": last,
-    }
-    if not len(mu):
-        return qpcc(*blocks, starts=settings.starts, **options)
-    from pliant.inverse.rough import rough_inverse  # comes with many kernels
-
-    return rough_inverse(blocks, mu, starts=settings.rough_starts, easy_starts=settings.starts, **options)
 
 
 def driven(roles: Roles, chosen: np.ndarray, ends: np.ndarray, here: np.ndarray, time: float) -> Conditions:

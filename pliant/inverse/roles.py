@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.conditions import Conditions
-from pliant.errors import InputError
 from pliant.laws import Choice, Law
 from pliant.robot import Robot
 
@@ -47,18 +46,15 @@ def compile_roles(robot: Robot, laws: Mapping[str, Law] | None = None) -> Roles:
     conditions = robot.conditions([c.forward for c in choices])
     of = lambda role: [(n, c) for n, c in zip(robot.rows, choices, strict=True) if c.role == role]
     acting, aiming = of("actuator"), of("effector")
-    if not acting:
-        raise InputError("robot", expected="at least one row with a Bounded law", got="no actuator")
-    if not aiming:
-        raise InputError("robot", expected="at least one row with a Target law", got="no effector")
     solved = conditions.solved
     unbounded = np.isinf(conditions.low[solved]) & np.isinf(conditions.high[solved])
-    spread = lambda group, value: np.concatenate([np.full(len(rows[n]), value(c), float) for n, c in group])
+    join = lambda parts, dtype=float: np.concatenate([np.zeros(0, dtype), *parts])
+    spread = lambda group, value: join(np.full(len(rows[n]), value(c), float) for n, c in group)
     targets = [np.full(len(rows[n]), np.nan) if c.target is None else c.target for n, c in aiming]
     low, high = spread(acting, lambda c: c.effort[0]), spread(acting, lambda c: c.effort[1])
     return Roles(
-        effectors=np.concatenate([rows[n] for n, _ in aiming]),
-        actuators=np.concatenate([rows[n] for n, _ in acting]),
+        effectors=join((rows[n] for n, _ in aiming), int),
+        actuators=join((rows[n] for n, _ in acting), int),
         equal=solved[unbounded],
         pushing=solved[~unbounded],
         conditions=conditions,
@@ -69,9 +65,9 @@ def compile_roles(robot: Robot, laws: Mapping[str, Law] | None = None) -> Roles:
         ),
         speed=spread(acting, lambda c: c.speed),
         weight=spread(aiming, lambda c: c.weight),
-        target=np.concatenate(targets),
-        one_sided=np.concatenate(
-            [np.full(len(rows[n]), robot.rows[n].interaction.effort_range[0] == 0.0) for n, _ in acting]
+        target=join(targets),
+        one_sided=join(
+            (np.full(len(rows[n]), robot.rows[n].interaction.effort_range[0] == 0.0) for n, _ in acting), bool
         ),
         names=tuple(n for n, _ in acting for _ in rows[n]),
     )

@@ -12,7 +12,8 @@ from pliant.contact import Obstacle
 from pliant.errors import InputError, unknown_name
 from pliant.frame import Frame
 from pliant.inverse import Settings
-from pliant.laws import Known, Law, as_vector
+from pliant.inverse.lost import lost
+from pliant.laws import Law, as_vector
 from pliant.robot import Robot
 from pliant.session import hand
 from pliant.session.around import Around
@@ -117,14 +118,12 @@ class Session:
         self.around.remove(name)
 
     def lose(self, row: str) -> None:
-        """An actuator breaks (a cable is cut): no effort from now on."""
+        """An actuator breaks (a cable is cut): no effort from now on. One that alone holds the robot locks where it is."""
         self._actuator(row)
         if row in self.lost:
             return
-        if len(self.lost) + 1 == len(self.actuators):
-            raise InputError(f"losing {row!r}", expected="another actuator left", got="the last one")
         self.lost = (*self.lost, row)
-        self._off = {**self._off, row: Known(effort=0.0)}
+        self._off = {**self._off, row: lost(self.robot, row, self._off, self.frame.displacement[row])}
 
     def mend(self, row: str) -> None:
         """A lost actuator works again."""
