@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.algebra import NotPositiveDefinite
+from pliant.core.tangent import factor_or_none
+from pliant.core.view import linearise
 from pliant.errors import InputError, SingularError
 from pliant.robot import Robot
 from pliant.state import State
-from pliant.step import Workspace, factorise, linearise
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,9 @@ def compliance(robot: Robot, state: State | None = None) -> Compliance:
     linear = linearise(robot, state.q, state.effort, state.internal, state.gravity)
     if linear is None or linear.K is None:
         raise SingularError(f"{robot.name!r}: the state has inverted elements, it has no compliance.")
-    try:
-        factor = factorise(robot, linear.K, Workspace(), indefinite=True)
-    except NotPositiveDefinite:
-        raise SingularError(f"{robot.name!r}: the stiffness has no inverse at this state.") from None
+    factor = factor_or_none(robot, linear.K, indefinite=True)
+    if factor is None:
+        raise SingularError(f"{robot.name!r}: the stiffness has no inverse at this state.")
     matrix = factor.compliance(linear.H)
     matrix.setflags(write=False)
     return Compliance(robot, matrix)

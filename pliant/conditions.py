@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -22,6 +23,27 @@ class Conditions:
     friction: np.ndarray = field(
         default_factory=lambda: np.zeros(0)
     )  # μ of the contacts, whose rows come last
+
+    # What is asked of rows that are condensed, see `pliant.core.tangent.Rows` and `pliant.core.step.Spreading`.
+
+    def parted(self, view: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+        """The rows that are solved for, their δ, and the load with the efforts that are given."""
+        H, load = view.H.parted(self.solved, self.given, self.effort, view.r)
+        return H, view.delta[self.solved], load
+
+    def support(self, condensed: Any) -> bool:
+        """Whether the rows that act as equalities (λ strictly inside its range) account for all negative pivots of K: then the constrained
+        tangent is positive definite, as for a balloon past its limit point whose volume is imposed."""
+        rows, lam = self.solved, condensed.view.lam
+        equality = (lam[rows] > self.low[rows]) & (lam[rows] < self.high[rows])
+        W = condensed.W[np.ix_(equality, equality)]
+        return bool(len(W)) and int((np.linalg.eigvalsh(W) < 0).sum()) == condensed.negative
+
+    def spread(self, effort: np.ndarray) -> np.ndarray:
+        """λ of all rows, from that of the solved ones."""
+        lam = self.effort.copy()
+        lam[self.solved] = effort
+        return lam
 
     @cached_property
     def holding(self) -> np.ndarray:

@@ -8,19 +8,22 @@ kept, and the equilibrium found counts if it does not penetrate.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
-from pliant.algebra import NotPositiveDefinite
 from pliant.conditions import Conditions
-from pliant.contact import Contacts, Detector
+from pliant.contact import Contacts
+from pliant.core.scene import Scene
+from pliant.core.situation import Situation
+from pliant.core.step import FORWARD, balance, step
+from pliant.core.tangent import EXACT
+from pliant.core.view import View
 from pliant.errors import InputError, is_number
-from pliant.hold import Hold
-from pliant.robot import Robot
-from pliant.step import Linear, Workspace, linearise, step
+from pliant.solvers.solution import STATUSES
+from pliant.timing import Stopwatch
 
 MAX_HALVINGS = 8  # of one Newton step
-FARTHEST = 4.0  # alarm distances that a step may go and that contacts are looked for in
 KEEP_AFTER = 15  # full steps with pairs detected anew
 DEEPEST = 1e-5  # of the robot's length: penetration that kept pairs may leave
 
@@ -59,8 +62,10 @@ class Iterate:
     residual: float = np.inf
     decrement: float = np.inf
     constraint: float = np.inf
+    treatment: str = EXACT  # of the tangent, see `pliant.core.tangent`
     shift: float = 0.0
     negative: int = 0
+    solver: str = STATUSES[0]  # what the solver said of the rows' laws
     converged: bool = False
 
 
@@ -73,12 +78,10 @@ class Problem:
     lengths, volumes and angles become comparable. `weight` [N] is the scale of forces.
     """
 
-    robot: Robot
+    scene: Scene
     conditions: Conditions
     gravity: np.ndarray
     z: np.ndarray
-    hold: Hold
-    detector: Detector | None
     start: np.ndarray
     allowance: np.ndarray
     span: np.ndarray
@@ -87,21 +90,18 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class View:
-    """The problem seen from an iterate: its linearisation, efforts, laws and spans, of contact rows too."""
+class Look:
+    """The problem seen from an iterate: the view, and the laws and spans of its rows, contacts among them."""
 
-    linear: Linear
-    lam: np.ndarray
+    view: View
     conditions: Conditions
     span: np.ndarray
-    contacts: Contacts | None
-    seen: np.ndarray | None  # coordinates at which they were detected
     longest: float  # how far a step may go [m]: not past contacts that were not looked for
 
 
-def newton(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Workspace) -> Iterate:
+def newton(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Stopwatch) -> Iterate:
     """The equilibrium, or the last iterate on the way to it."""
-    given = problem.conditions
+    given, robot = problem.conditions, problem.scene.robot
     now = replace(
         guess,
         lam=np.where(given.given, given.effort, guess.lam),
@@ -110,68 +110,71 @@ def newton(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Workspa
         moved=0.0,
         converged=False,
     )
-    view = work.timed("linearise", _look, problem, now)
-    scale = max(problem.weight, 1e-3 * _norm(view.linear.residual(view.lam)) if view else 0.0, 1e-12)
+    look = _look(problem, now, work)
+    scale = max(problem.weight, 1e-3 * _norm(look.view.residual()) if look else 0.0, 1e-12)
     for k in range(int(tolerance.iterations)):
-        if view is None:
+        if look is None:
             return now
-        try:
-            move = step(problem.robot, view.linear, view.conditions, work, view.lam, problem.hold)
-        except NotPositiveDefinite:
+        rows = look.conditions
+        move = step(problem.scene, look.view, rows, partial(balance, conditions=rows), FORWARD, work)
+        if move is None:
             return now
-        decrement = problem.robot.farthest(move.dq)
-        now = replace(now, iterations=k)
-        now, view = _advance(problem, now, view, move.dq, move.lam, scale, work)
-        if view is None:
+        decrement = robot.farthest(move.dq)
+        now, look = _advance(problem, replace(now, iterations=k), look, move.dq, move.lam, scale, work)
+        if look is None:
             return replace(now, iterations=k + 1)
-        load = max(scale, _norm(view.linear.H.transpose_dot(view.lam)))
+        view = look.view
+        load = max(scale, _norm(view.H.transpose_dot(view.lam)))
         now = replace(
             now,
             iterations=k + 1,
-            residual=_norm(view.linear.residual(view.lam)) / load,
+            residual=_norm(view.residual()) / load,
             decrement=decrement,
-            constraint=_violation(view),
-            shift=move.shift,
-            negative=move.negative,
+            constraint=_violation(look),
+            treatment=move.condensed.treatment,
+            shift=move.condensed.shift,
+            negative=move.condensed.negative,
+            solver=move.solution.certificate,
         )
-        if _converged(now, tolerance, problem.robot.length):
+        if _converged(now, tolerance, robot.length):
             return replace(now, converged=_clear(problem, now))
     return now
 
 
-def _look(problem: Problem, now: Iterate) -> View | None:
+def _look(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:
     """None when the coordinates are inadmissible."""
-    robot, detector = problem.robot, problem.detector
-    linear = linearise(robot, now.q, now.lam, problem.z, problem.gravity, foretold=True)
-    if linear is None or linear.K is None:
+    scene, robot = problem.scene, problem.scene.robot
+    at = Situation(now.q, now.lam, problem.z, problem.gravity, slip_start=problem.start)
+    longest = 0.5 * robot.length
+    if scene.detector is not None:
+        longest = scene.search(now.moved)
+        kept = now.seen if now.full >= KEEP_AFTER else None
+        at = replace(at, contacts=now.contacts, force=now.force, followed_from=kept, search=longest)
+    view = scene.look(at, work, curved=problem.curved, exact=True)
+    if view is None:
         return None
-    problem.hold.stiffen(linear.K, linear.H)
-    if detector is None:
-        return View(linear, now.lam, problem.conditions, problem.span, None, None, 0.5 * robot.length)
-    reach, seen = min(detector.reach(now.moved), FARTHEST * detector.alarm), now.q
-    if now.contacts is None or now.seen is None:
-        contacts = detector.detect(now.q, reach)
-    elif now.full < KEEP_AFTER:
-        contacts = detector.redetect(now.q, now.contacts, now.force[: len(now.contacts)], reach)
-    else:
-        contacts, seen = now.contacts.followed(now.seen, now.q), now.q
-    flat, linear = linear.K, linear.with_contacts(contacts, problem.start)
-    rows = len(linear.delta) - len(now.lam)
-    force = np.zeros(rows) if now.contacts is None else contacts.carried_forces(now.contacts, now.force, rows)
-    if problem.curved:
-        bent, turning = detector.bent(flat, contacts, force[: len(contacts)], now.q, exact=True)
-        linear = replace(linear, K=bent, turning=turning)
+    if view.contacts is None:
+        return Look(view, problem.conditions, problem.span, longest)
+    contacts, rows = view.contacts, len(view.lam) - len(now.lam)
     conditions = problem.conditions.with_contacts(contacts.friction, problem.allowance[contacts.index], rows)
     span = np.concatenate([problem.span, np.full(rows, robot.length)])
-    return View(linear, np.concatenate([now.lam, force]), conditions, span, contacts, seen, reach)
+    return Look(view, conditions, span, longest)
 
 
-def _advance(problem, now, view, dq, lam, scale, work) -> tuple[Iterate, View | None]:
+def _advance(
+    problem: Problem,
+    now: Iterate,
+    look: Look,
+    dq: np.ndarray,
+    lam: np.ndarray,
+    scale: float,
+    work: Stopwatch,
+) -> tuple[Iterate, Look | None]:
     """The step, shortened while it inverts elements or blows the residual up."""
-    robot, rows = problem.robot, len(now.lam)
-    before = _merit(view, scale)
+    robot, rows, view = problem.scene.robot, len(now.lam), look.view
+    before = _merit(look, scale)
     longest = robot.farthest(dq)
-    fraction = min(1.0, view.longest / longest) if longest > 0 else 1.0
+    fraction = min(1.0, look.longest / longest) if longest > 0 else 1.0
     candidate, trial = now, None
     for _ in range(MAX_HALVINGS):
         mixed = view.lam + fraction * (lam - view.lam)
@@ -181,11 +184,11 @@ def _advance(problem, now, view, dq, lam, scale, work) -> tuple[Iterate, View | 
             lam=mixed[:rows],
             contacts=view.contacts,
             force=mixed[rows:],
-            seen=view.seen,
+            seen=view.q,
             moved=fraction * longest,
             full=now.full + (fraction == 1.0),
         )
-        trial = work.timed("linearise", _look, problem, candidate)
+        trial = _look(problem, candidate, work)
         if trial is not None:
             after = _merit(trial, scale)
             if np.isfinite(after) and after < 1e4 * max(before, 1.0):
@@ -196,11 +199,11 @@ def _advance(problem, now, view, dq, lam, scale, work) -> tuple[Iterate, View | 
 
 def _clear(problem: Problem, now: Iterate) -> bool:
     """Whether nothing penetrates that kept pairs did not know of."""
-    if problem.detector is None or now.full <= KEEP_AFTER:
+    if problem.scene.detector is None or now.full <= KEEP_AFTER:
         return True
-    found = problem.detector.detect(now.q)
+    found = problem.scene.detector.detect(now.q)
     deepest = (found.gap - problem.allowance[found.index]).min(initial=0.0)
-    return bool(deepest > -DEEPEST * problem.robot.length)
+    return bool(deepest > -DEEPEST * problem.scene.robot.length)
 
 
 def _converged(now: Iterate, tolerance: Tolerance, length: float) -> bool:
@@ -211,26 +214,26 @@ def _converged(now: Iterate, tolerance: Tolerance, length: float) -> bool:
     return balanced or (now.shift == 0.0 and now.decrement < tolerance.length * length)
 
 
-def _merit(view: View, scale: float) -> float:
-    return _norm(view.linear.residual(view.lam)) / scale + _violation(view)
+def _merit(look: Look, scale: float) -> float:
+    return _norm(look.view.residual()) / scale + _violation(look)
 
 
-def _violation(view: View) -> float:
+def _violation(look: Look) -> float:
     """How far lo ≤ λ ≤ hi ⊥ gap is violated, as a share of δ's span: the gap where λ is inside, its wrong side at a bound."""
-    c, lam = view.conditions, view.lam
-    gap = view.linear.delta - c.imposed + c.compliance * lam
+    c, lam = look.conditions, look.view.lam
+    gap = look.view.delta - c.imposed + c.compliance * lam
     bad = np.abs(gap)
     bad = np.where(lam <= c.low, np.maximum(-gap, 0.0), np.where(lam >= c.high, np.maximum(gap, 0.0), bad))
     if c.rough:
-        bad[-2 * len(c.friction) :] = np.repeat(_sliding(view), 2)
-    return float(np.max((bad / view.span)[~c.given], initial=0.0))
+        bad[-2 * len(c.friction) :] = np.repeat(_sliding(look), 2)
+    return float(np.max((bad / look.span)[~c.given], initial=0.0))
 
 
-def _sliding(view: View) -> np.ndarray:
+def _sliding(look: Look) -> np.ndarray:
     """How far slip (n,) [m] is from Coulomb's law: none below the cone's edge, against the friction force on it."""
-    mu, n = view.conditions.friction, len(view.conditions.friction)
-    normal, force = view.lam[-3 * n : -2 * n], view.lam[-2 * n :].reshape(n, 2)
-    slip = view.linear.delta[-2 * n :].reshape(n, 2)
+    mu, n, lam = look.conditions.friction, len(look.conditions.friction), look.view.lam
+    normal, force = lam[-3 * n : -2 * n], lam[-2 * n :].reshape(n, 2)
+    slip = look.view.delta[-2 * n :].reshape(n, 2)
     size = np.linalg.norm(force, axis=1)
     edge = (size > 0) & (size >= (1.0 - 1e-7) * mu * normal)
     against = np.where(edge[:, None], -force / np.where(size > 0, size, 1.0)[:, None], 0.0)

@@ -29,7 +29,10 @@ class Certificate:
     `residual` is ‖r + Hᵀλ‖ relative to the loads; `decrement` the largest coordinate of K⁻¹(r + Hᵀλ) [m]: how far the
     state still is from equilibrium; `constraint` the worst violation of the laws, relative to how far a row's δ
     changes when the robot moves by its own length.
-    `shift` > 0: K was regularised in the last iteration; `negative` > 0: K has negative pivots (past a limit point).
+    `tangent`: how K was treated in the last iteration, "exact" or another word of `pliant.core.tangent`; `shift` > 0: by how much its
+    diagonal was raised; `negative` > 0: K has negative pivots (past a limit point). `solver`: what the solver of the rows' laws said,
+    "solved", "infeasible" (laws that contradict each other) or "not converged"; where no equilibrium was found, that is in the
+    status: "infeasible" or "solver not converged" instead of "not converged".
     """
 
     status: str
@@ -40,6 +43,8 @@ class Certificate:
     load_steps: int
     shift: float = 0.0
     negative: int = 0
+    tangent: str = "exact"
+    solver: str = "solved"
 
     @property
     def converged(self) -> bool:
@@ -47,12 +52,26 @@ class Certificate:
         return self.status == "converged"
 
     def __str__(self) -> str:
-        note = f", tangent shifted by {self.shift:.0e}" if self.shift else ""
-        note += f", {self.negative} negative pivots" if self.negative else ""
         return (
             f"{self.status} after {self.iterations} iterations in {self.load_steps} load step(s): residual "
-            f"{self.residual:.1e}, decrement {self.decrement:.1e} m, constraints {self.constraint:.1e}{note}"
+            f"{self.residual:.1e}, decrement {self.decrement:.1e} m, constraints {self.constraint:.1e}{self.notes}"
         )
+
+    @property
+    def notes(self) -> str:
+        """What else is worth saying, in words; mostly nothing."""
+        note = f", tangent shifted by {self.shift:.0e}" if self.shift else ""
+        note += f", tangent {self.tangent}" if self.tangent in ("flat", "clamped") else ""
+        note += f", {self.negative} negative pivots" if self.negative else ""
+        return note if self.solver == "solved" else f"{note}, solver: {self.solver}"
+
+
+UNSOLVED = {"infeasible": "infeasible", "not converged": "solver not converged"}
+
+
+def failed(solver: str) -> str:
+    """The status of a result that was not found, after what the solver of the rows' laws said."""
+    return UNSOLVED.get(solver, "not converged")
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,17 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.contact import Detector, Obstacle
+from pliant.core.rows import levers
+from pliant.core.scene import Scene
+from pliant.core.support import Support
+from pliant.core.view import linearise
 from pliant.errors import ConvergenceError, InputError
-from pliant.hold import hold, nothing
 from pliant.laws import Law
 from pliant.newton import Iterate, Problem, Tolerance, newton
-from pliant.result import Certificate, Result
+from pliant.result import Certificate, Result, failed
 from pliant.robot import Robot
 from pliant.state import State
-from pliant.step import Workspace, linearise
+from pliant.timing import Stopwatch
 
 SMALLEST_LOAD_STEP = 1.0 / 512.0
 DEFAULT_TOLERANCE = Tolerance()
@@ -49,7 +52,7 @@ def static(
     if detector is None and (obstacles or not robot.surroundings.empty(robot)):
         detector = robot.surroundings.detector(robot, obstacles)
     ramp = _Ramp(robot, laws, start, detector)
-    work, begin = Workspace(), perf_counter()
+    work, begin = Stopwatch(), perf_counter()
     if linearise(robot, start.q, start.effort, start.internal, start.gravity, tangent=False) is None:
         hint = "Start from rest, or from a state nearby; Hooke's law can start from such a state."
         raise InputError("state", expected="cells that are not inside out", got="inverted cells", hint=hint)
@@ -66,6 +69,7 @@ def static(
         size /= 4.0
         if size < SMALLEST_LOAD_STEP:
             best = found if count.steps == 0 else best
+            best = replace(best, solver=found.solver)
             result = _result(ramp, reached, best, z, count, work, begin)
             raise ConvergenceError(
                 f"No equilibrium of {robot.name!r} beyond {100 * reached:.1f} % of the load: {result.certificate}. "
@@ -88,7 +92,7 @@ def relaxed(
 
     curved: whether K knows that pushes turn with what they act on; by default it does, and if that fails it does not.
     """
-    ramp, work, begin = _Ramp(robot, laws, state, detector), Workspace(), perf_counter()
+    ramp, work, begin = _Ramp(robot, laws, state, detector), Stopwatch(), perf_counter()
     here = Iterate(state.q, state.effort)
     problem = ramp.at(1.0, here, state.internal)
     if curved is not None:
@@ -122,18 +126,16 @@ class _Ramp:
     ) -> None:
         self.robot, self.conditions, self.start = robot, robot.forward(laws), start
         self.delta0 = robot.bundle.delta(robot.bundle.positions(start.q))
-        modes, rest = bool(robot.rigid_modes()), robot.rest
-        at_rest = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity, tangent=modes)
+        rest = robot.rest
+        at_rest = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity, tangent=False)
         assert at_rest is not None
-        self.hold = nothing(robot)
-        if at_rest.K is not None:
-            self.hold = hold(robot, self.conditions.holding, at_rest.K, at_rest.H)
         self.weight = float(np.linalg.norm(at_rest.r))
-        self.span = np.maximum(robot.length * at_rest.H.norms(), 1e-300)
-        self.detector = detector if detector is not None and detector.opponents else None
+        self.span = robot.length * levers(robot)
+        detector = detector if detector is not None and detector.opponents else None
+        self.scene = Scene(robot, detector, Support.of(robot, self.conditions.holding))
         self.depth = np.zeros(0)  # gaps of what already penetrates
-        if self.detector is not None:
-            found = self.detector.detect(start.q)
+        if detector is not None:
+            found = detector.detect(start.q)
             self.depth = found.spread(np.minimum(found.gap, 0.0))
 
     def at(self, s: float, here: Iterate, z: np.ndarray) -> Problem:
@@ -144,12 +146,10 @@ class _Ramp:
         imposed = np.where(c.given | spring, c.imposed, blend(self.delta0, c.imposed))
         effort = np.where(c.given, blend(start.effort, c.effort), 0.0)
         return Problem(
-            robot=self.robot,
+            scene=self.scene,
             conditions=replace(c, effort=effort, imposed=imposed),
             gravity=blend(start.gravity, self.robot.gravity),
             z=z,
-            hold=self.hold,
-            detector=self.detector,
             start=here.q,
             allowance=(1.0 - s) * self.depth,
             span=self.span,
@@ -157,10 +157,10 @@ class _Ramp:
         )
 
 
-def _balance(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Workspace, *, retry: bool = True):
+def _balance(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Stopwatch, *, retry: bool = True):
     """Newton, and for incompressible materials the updates of the element pressures around it."""
     found, z = newton(problem, guess, tolerance, work), problem.z
-    if retry and not found.converged and problem.detector is not None:
+    if retry and not found.converged and problem.scene.detector is not None:
         # Where it would slip off an obstacle, K with the turning of the pushes leads away from the equilibrium.
         problem = replace(problem, curved=False)
         again = newton(problem, guess, tolerance, work)
@@ -171,7 +171,7 @@ def _balance(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Works
     for _ in range(20):
         if not found.converged:
             break
-        z, error = _update_internal(problem.robot, found.q, z)
+        z, error = _update_internal(problem.scene.robot, found.q, z)
         if error < 1e-9:
             break
         found = newton(replace(problem, z=z), found, tolerance, work)
@@ -185,9 +185,9 @@ def _update_internal(robot: Robot, q: np.ndarray, z: np.ndarray) -> tuple[np.nda
     return new, max(float(np.max(np.abs(b.volume_error(q[s])), initial=0.0)) for b, s, _ in parts)
 
 
-def _result(ramp: _Ramp, s: float, best: Iterate, z: np.ndarray, count: Count, work: Workspace, begin: float):
+def _result(ramp: _Ramp, s: float, best: Iterate, z: np.ndarray, count: Count, work: Stopwatch, begin: float):
     robot = ramp.robot
-    status = "converged" if s == 1.0 else "not converged"
+    status = "converged" if s == 1.0 else failed(best.solver)
     certificate = Certificate(
         status,
         best.residual,
@@ -197,6 +197,8 @@ def _result(ramp: _Ramp, s: float, best: Iterate, z: np.ndarray, count: Count, w
         count.steps,
         best.shift,
         best.negative,
+        best.treatment,
+        best.solver,
     )
     gravity = ramp.at(s, best, z).gravity
     state = State(best.q, np.zeros(robot.ndof), best.lam, z, gravity)

@@ -3,10 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
+from typing import Any
 
 import numpy as np
+
+STAGES = ("linearise", "factorise", "condense", "solve", "recover")
+
+
+@dataclass
+class Stopwatch:
+    """The time spent in each stage of a step [s]."""
+
+    timings: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
+
+    def timed(self, stage: str, action: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """What an action returns; its time is added to the stage's."""
+        start = perf_counter()
+        try:
+            return action(*args, **kwargs)
+        finally:
+            self.timings[stage] = self.timings.get(stage, 0.0) + perf_counter() - start
+
+    def clear(self) -> None:
+        """Begin anew, with the stages that were met."""
+        self.timings.update(dict.fromkeys(self.timings, 0.0))
 
 
 def milliseconds(action: Callable[[], object], *, repeats: int = 30, budget: float = 1.0) -> float:

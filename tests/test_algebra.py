@@ -165,8 +165,6 @@ def test_wrong_input_is_named():
         factorise(symbolic, data[1:])
     with pytest.raises(InputError, match="finite"):
         factorise(symbolic, np.where(np.arange(len(data))[:, None, None] == 3, np.nan, data))
-    with pytest.raises(InputError, match="same analysis"):
-        factorise(analyse(pattern), data, out=factor)
     with pytest.raises(InputError, match=f"\\({pattern.ndof},\\)"):
         factor.solve(np.zeros(3))
     with pytest.raises(InputError, match="H"):

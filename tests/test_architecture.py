@@ -16,12 +16,13 @@ import pliant as pl
 ROOT = Path(pl.__file__).parent
 REPOSITORY = Path(__file__).parent.parent
 MODULES = sorted(ROOT.rglob("*.py"))
-FOUNDATIONS = {"conditions", "errors", "lazy", "sparse", "threads"}
+FOUNDATIONS = {"conditions", "errors", "lazy", "sparse", "threads", "timing"}
 # What each part may import of pliant, beside itself. Parts that are not listed stand above all of these.
 LAYERS = {
     "conditions": set(),
     "errors": set(),
     "threads": set(),
+    "timing": set(),
     "state": set(),
     "points": FOUNDATIONS,
     "laws": FOUNDATIONS,
@@ -34,12 +35,11 @@ LAYERS = {
     "contact": FOUNDATIONS | {"points", "algebra", "mesh", "interactions"},
     "robot": FOUNDATIONS | {"algebra", "interactions", "laws", "state", "contact"},
     "result": FOUNDATIONS | {"robot", "state", "contact"},
-    "hold": FOUNDATIONS | {"algebra", "interactions", "robot"},
-    "step": FOUNDATIONS | {"algebra", "solvers", "interactions", "contact", "robot", "hold"},
-    "newton": FOUNDATIONS | {"algebra", "contact", "robot", "hold", "step"},
-    "static": FOUNDATIONS | {"contact", "laws", "robot", "state", "result", "hold", "step", "newton"},
+    "core": FOUNDATIONS | {"algebra", "solvers", "interactions", "contact", "robot"},
+    "newton": FOUNDATIONS | {"contact", "solvers", "core"},
+    "static": FOUNDATIONS | {"contact", "laws", "robot", "state", "result", "core", "newton"},
     "dynamics": FOUNDATIONS
-    | {"algebra", "solvers", "interactions", "bodies", "contact", "laws", "robot", "state", "result", "step"},
+    | {"algebra", "solvers", "interactions", "bodies", "contact", "laws", "robot", "state", "result", "core"},
     "sensing": FOUNDATIONS
     | {
         "algebra",
@@ -50,11 +50,10 @@ LAYERS = {
         "laws",
         "robot",
         "state",
-        "hold",
-        "step",
+        "core",
         "static",
     },
-    "compliance": FOUNDATIONS | {"algebra", "robot", "state", "step"},
+    "compliance": FOUNDATIONS | {"robot", "state", "core"},
 }
 TOPS = {"cli", "studio"}  # nothing imports them
 BARE = {"Exception", "ValueError", "TypeError", "IndexError", "KeyError", "RuntimeError", "ImportError"}
@@ -133,7 +132,7 @@ def test_layers_form_no_circle():
 
 
 def test_the_step_asks_nobody_for_its_type():
-    for name in ("step.py", "inverse/controller.py", "inverse/condensed.py"):
+    for name in ("core/step.py", "core/tangent.py", "inverse/controller.py", "inverse/condensed.py"):
         path = ROOT / name
         if path.exists():
             called = {
@@ -142,13 +141,24 @@ def test_the_step_asks_nobody_for_its_type():
             assert not called & {"isinstance", "issubclass", "hasattr", "type"}, name
 
 
-def test_the_step_reads_in_its_stages():
-    """linearise → factorise → condense → solve → recover, in this order in the file."""
-    defined = [node.name for node in tree(ROOT / "step.py").body if isinstance(node, ast.FunctionDef)]
-    from pliant.step import STAGES
-
-    places = [defined.index(stage) for stage in STAGES]
+def test_the_step_is_one_short_file_and_written_once():
+    """condense → solve → recover, in this order; everything that moves a robot goes through it or through its parts."""
+    path = ROOT / "core" / "step.py"
+    assert len(path.read_text().splitlines()) <= 150
+    body = next(n for n in tree(path).body if isinstance(n, ast.FunctionDef) and n.name == "step")
+    named = [n.id for n in ast.walk(body) if isinstance(n, ast.Name)]
+    places = [named.index(word) for word in ("condensed", "solve", "recover")]
     assert places == sorted(places)
+
+
+def test_one_place_catches_a_bad_pivot():
+    caught = {
+        str(path.relative_to(ROOT))
+        for path in MODULES
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ExceptHandler) and node.type and "NotPositiveDefinite" in ast.dump(node.type)
+    }
+    assert caught == {"core/tangent.py"}
 
 
 def test_importing_the_package_is_light():

@@ -138,14 +138,14 @@ def test_bathe_bolourchi_bend(within):
 def negative_pivots(beam: Beam, rows, lam: float) -> int:
     """Of K with its rows under load, at the equilibrium that is reached without leaving the plane or the axis."""
     from pliant.algebra import factorise
-    from pliant.step import linearise
+    from pliant.core.view import linearise
 
     robot, q = pl.Robot(beam, rows), beam.q0
     for _ in range(20):
         linear = linearise(robot, q, np.array([lam]), beam.z0, NONE)
         factor = factorise(robot.symbolic, linear.K, indefinite=True)
-        q = robot.retract(q, factor.solve(linear.residual(np.array([lam]))))
-    assert np.abs(linear.residual(np.array([lam]))).max() < 1e-6
+        q = robot.retract(q, factor.solve(linear.residual()))
+    assert np.abs(linear.residual()).max() < 1e-6
     return factor.negative
 
 

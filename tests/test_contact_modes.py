@@ -85,7 +85,7 @@ def test_curvature_of_modes_is_the_derivative_of_their_push(robot, bent, within)
     detector = robot.surroundings.detector(robot)
     found = detector.detect(q)
     assert force.max() > 0 and len(found) == len(force)
-    K, change = detector.bent(np.zeros((len(robot.pattern.rows), 3, 3)), found, force, q, exact=True)
+    K, change = detector.stiffness(np.zeros((len(robot.pattern.rows), 3, 3)), found, force, q, exact=True)
 
     def push(x):
         now = detector.detect(x)

@@ -13,8 +13,8 @@ from test_core_models import trial  # noqa: F401  (a fixture)
 
 import pliant as pl
 from pliant.algebra import SparseRows
+from pliant.core.view import View, linearise
 from pliant.interactions import registry
-from pliant.step import Linear, linearise
 
 NAMES = [name for name, _ in registry]
 EVERY = pytest.mark.parametrize("name", NAMES)
@@ -41,7 +41,7 @@ def directions(robot: pl.Robot, count: int = 3) -> np.ndarray:
     return np.random.default_rng(7).normal(size=(count, robot.ndof))
 
 
-def at(robot: pl.Robot, q: np.ndarray, lam: np.ndarray, *, tangent: bool = True) -> Linear:
+def at(robot: pl.Robot, q: np.ndarray, lam: np.ndarray, *, tangent: bool = True) -> View:
     linear = linearise(robot, q, lam, robot.rest.internal, GRAVITY, tangent=tangent)
     assert linear is not None
     return linear
@@ -120,10 +120,10 @@ def test_tangent_is_the_derivative_of_the_residual(trial, name):  # noqa: F811
     lam = efforts(robot, q)
     linear = at(robot, q, lam)
     K, free = robot.pattern.to_csr(linear.K), unlocked(robot)
-    residual = lambda x: -at(robot, x, lam, tangent=False).residual(lam)
+    residual = lambda x: -at(robot, x, lam, tangent=False).residual()
     ds = directions(robot) * free
     rates = np.array([difference(residual, robot, q, d) for d in ds])
-    rates -= [spin_term(robot, d, linear.residual(lam)) for d in ds]
+    rates -= [spin_term(robot, d, linear.residual()) for d in ds]
     product = np.array([K @ d for d in ds])
     if robot.rows[name].interaction.integrable:
         assert_close(product, rates)

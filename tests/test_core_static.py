@@ -12,7 +12,7 @@ from test_core_models import DOWN, SIZE, SOFT, balloon, bar, cables, linear_bar,
 
 import pliant as pl
 from pliant.newton import Iterate, Tolerance, _converged
-from pliant.step import STAGES
+from pliant.timing import STAGES
 
 KINDS = [("hex", 1), ("tet", 1), ("tet", 2)]
 EVERY_KIND = pytest.mark.parametrize(("kind", "order"), KINDS, ids=["hex8", "tet4", "tet10"])

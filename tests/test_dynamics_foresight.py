@@ -8,7 +8,7 @@ import pytest
 import pliant as pl
 from pliant.contact import Plane, Surroundings
 from pliant.dynamics import KelvinVoigt, Rayleigh, Simulation
-from pliant.step import Workspace
+from pliant.timing import Stopwatch
 
 SIZE = (0.06, 0.02, 0.02)
 
@@ -28,7 +28,7 @@ def bar(*, held: bool = True, gravity=(0.0, 0.0, -9.81), **options) -> pl.Robot:
 
 
 def foreseen(sim: Simulation, time: float, rows=range(5)):
-    return sim.foresee(sim.robot.forward(None), np.array(rows), time, Workspace())
+    return sim.foresee(sim.robot.forward(None), np.array(rows), time, Stopwatch())
 
 
 @pytest.mark.parametrize("damping", [None, Rayleigh(mass=2.0, stiffness=0.01), KelvinVoigt(0.02)], ids=str)

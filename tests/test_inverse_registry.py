@@ -10,8 +10,9 @@ import pytest
 from test_interactions_bodies import TRIALS
 
 import pliant as pl
+from pliant.algebra import factorise
+from pliant.core.view import linearise
 from pliant.interactions import Interaction, registry
-from pliant.step import Workspace, factorise, linearise
 
 NUDGE = 0.01  # of the body's length: how far the targets lie away
 KINDS = ("hex8", "tet10", "rod", "tube")
@@ -31,7 +32,7 @@ def target_of(robot: pl.Robot, drive: str, effector: str, size: float) -> np.nda
     linear = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity)
     lam = np.zeros(robot.bundle.rows)
     lam[robot.spans[drive]] = effort
-    dq = factorise(robot, linear.K, Workspace()).solve(linear.H.transpose_dot(lam))
+    dq = factorise(robot.symbolic, linear.K).solve(linear.H.transpose_dot(lam))
     if not dq.any():
         pytest.skip("this row acts where this body is held")
     known = pl.Known(effort=effort * NUDGE * size / np.abs(robot.reach * dq).max())

@@ -8,9 +8,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import pliant as pl
+from pliant.core.view import linearise
 from pliant.laws import Known
 from pliant.robots import FIGURE_2, drive, entry, gallery
-from pliant.step import linearise
 
 STEPS = 6
 COARSE = {

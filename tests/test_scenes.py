@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.algebra import factorise
+from pliant.core.view import linearise
 from pliant.robots import Event, follow, scene, scenes
 from pliant.robots.scene import through
 from pliant.solvers import qpcc, qpcc_global, work_scale
-from pliant.step import Workspace, factorise, linearise
 
 TABLE = {
     "tower": (21, 1680),
@@ -104,7 +105,7 @@ def matrices(robot, height):
     linear = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity).with_contacts(
         contacts, rest.q
     )
-    W = factorise(robot, linear.K, Workspace()).compliance(linear.H)
+    W = factorise(robot.symbolic, linear.K).compliance(linear.H)
     delta = linear.delta
     a, e, c = slice(0, 2), robot.spans["tip"], slice(3, None)
     return W[e, a], W[e, c], W[a, a], W[a, c], W[c, c], delta[e] - height, delta[a], delta[c]

@@ -36,14 +36,11 @@ def analyse(
     return CholeskySymbolic.of(pattern, coordinates)
 
 
-def factorise(
-    symbolic: Symbolic, data: NDArray[np.float64], *, indefinite: bool = False, out: Factor | None = None
-) -> Factor:
+def factorise(symbolic: Symbolic, data: NDArray[np.float64], *, indefinite: bool = False) -> Factor:
     """Factorise the symmetric matrix with values data (nb, block, block) on the analysed pattern.
 
     A = Pᵀ L S Lᵀ P with S = diag(±1), without pivoting; S = 1 for positive definite A. A negative pivot
     raises `NotPositiveDefinite`, unless `indefinite`: then `Factor.negative` counts them. A zero pivot always
-    raises.
-    `out` is an earlier factor of the same analysis: its memory is reused, it is overwritten and returned.
+    raises. A factor is a value: it stays what it is whatever is factorised later.
     """
-    return symbolic.factorise(data, indefinite=indefinite, out=out)
+    return symbolic.factorise(data, indefinite=indefinite)

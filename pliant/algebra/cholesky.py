@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from pliant.algebra.jit import plain
 from pliant.algebra.kernels import factorise_fronts
 from pliant.algebra.ordering import minimum_degree, nested_dissection
 from pliant.algebra.pattern import Pattern
+from pliant.algebra.pool import Pool
 from pliant.algebra.rows import SparseRows
 from pliant.algebra.substitution import answer, load, solve_many, solve_one
 from pliant.algebra.symbolic import Fronts, layout
@@ -42,6 +43,7 @@ class CholeskySymbolic(Symbolic):
     flops: float  # operations of a factorisation
     fronts: Fronts
     stacks: tuple[int, int]
+    pool: Pool = field(default_factory=Pool)
 
     @classmethod
     def of(cls, pattern: Pattern, coordinates: Reals | None = None) -> CholeskySymbolic:
@@ -58,54 +60,42 @@ class CholeskySymbolic(Symbolic):
         """Numbers stored in L."""
         return int(self.fronts.panel[-1])
 
-    def factorise(self, data: Reals, *, indefinite: bool = False, out: Any = None) -> Cholesky:
+    def factorise(self, data: Reals, *, indefinite: bool = False) -> Cholesky:
         """See `pliant.algebra.factorise`."""
-        factor = Cholesky(self) if out is None else out
-        if not isinstance(factor, Cholesky) or factor.symbolic is not self:
-            raise InputError("out", expected="a factor of the same analysis", got=type(out).__name__)
-        factor._compute(data, indefinite)
-        return factor
+        return Cholesky(self, data, indefinite)
 
 
 class Cholesky(Factor):
-    """Factor of `CholeskySymbolic`; holds its buffers, so that it can be computed again in place."""
+    """Factor of `CholeskySymbolic`: a value, whose memory goes back to the pool of its analysis when nobody holds it any more."""
 
     symbolic: CholeskySymbolic
 
-    def __init__(self, symbolic: CholeskySymbolic) -> None:
+    def __init__(self, symbolic: CholeskySymbolic, data: Reals, indefinite: bool) -> None:
         addresses = blas.addresses()
         if addresses is None:
             raise PliantError('SciPy exports no BLAS here. Use analyse(..., backend="splu").')
-        ndof = symbolic.pattern.ndof
+        flat = check_data(symbolic.pattern, data)
         self.symbolic = symbolic
-        self.negative, self.smallest_pivot_ratio = 0, 0.0
-        self._panels = np.empty(symbolic.entries)
-        self._stacks = tuple(np.empty(length) for length in symbolic.stacks)
-        self._signs, self._ratios = np.ones(ndof), np.ones(ndof)
+        self._memory = symbolic.pool.take(symbolic.entries, symbolic.pattern.ndof, symbolic.stacks)
         self._layout = addresses, symbolic.fronts, symbolic.pattern.block
-        self._ready = False
-
-    def _compute(self, data: Reals, indefinite: bool) -> None:
-        flat = check_data(self.symbolic.pattern, data)
-        self._ready = False
         failed, self.negative, self.smallest_pivot_ratio = factorise_fronts(
-            *self._layout, flat, bool(indefinite), self._panels, self._stacks, self._signs, self._ratios
+            *self._layout, flat, bool(indefinite), *self._memory
         )
         if failed >= 0:
-            block = self.symbolic.fronts.order[failed // self.symbolic.pattern.block]
+            block = symbolic.fronts.order[failed // symbolic.pattern.block]
             raise failure(flat, int(block), indefinite=indefinite)
-        self._ready = True
+
+    def __del__(self) -> None:
+        if hasattr(self, "_memory"):  # not if the matrix was refused
+            self.symbolic.pool.give(self._memory)
 
     def _values(self) -> tuple[Any, Fronts, int, Reals, Reals]:
-        if not self._ready:
-            raise PliantError("This factor was overwritten by a factorisation that failed. Factorise again.")
-        return *self._layout, self._panels, self._signs
+        return *self._layout, self._memory.panels, self._memory.signs
 
     @property
     def pivot_ratios(self) -> Reals:
         """(ndof,) |pivot| / |diagonal entry|, at most 1, by scalar row."""
-        self._values()
-        blocks = self._ratios.reshape(-1, self.symbolic.pattern.block)
+        blocks = self._memory.ratios.reshape(-1, self.symbolic.pattern.block)
         return blocks[self.symbolic.fronts.place].ravel()
 
     def solve(self, b: ArrayLike) -> Reals:

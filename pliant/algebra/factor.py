@@ -63,7 +63,7 @@ class Symbolic(ABC):
     pattern: Pattern
 
     @abstractmethod
-    def factorise(self, data: Reals, *, indefinite: bool, out: Any) -> Factor:
+    def factorise(self, data: Reals, *, indefinite: bool) -> Factor:
         """See `pliant.algebra.factorise`."""
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -26,8 +24,8 @@ class SuperLUSymbolic(Symbolic):
         self.indptr, self.indices = permuted.indptr, permuted.indices
         self.source = permuted.data.astype(np.int64) - 1
 
-    def factorise(self, data: Reals, *, indefinite: bool = False, out: Any = None) -> SuperLU:
-        """See `pliant.algebra.factorise`; SuperLU cannot reuse buffers, so `out` is ignored."""
+    def factorise(self, data: Reals, *, indefinite: bool = False) -> SuperLU:
+        """See `pliant.algebra.factorise`."""
         return SuperLU(self, check_data(self.pattern, data), indefinite)
 
 

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pliant.algebra import factorise
 from pliant.bodies import Solid
+from pliant.core.view import linearise
 from pliant.interactions import Position
 from pliant.io.table import Table
 from pliant.materials import Hooke
 from pliant.mesh import Mesh, box, near_plane
 from pliant.robot import Robot, Row
 from pliant.static import static
-from pliant.step import Workspace, factorise, linearise
 from pliant.timing import paired
 
 SIZE = (0.1, 0.02, 0.02)  # [m]
@@ -74,12 +75,12 @@ def beam(variant: Variant, cells: tuple[int, int, int], poisson: float) -> Robot
 
 def newton_step(robot: Robot, q: np.ndarray) -> Callable[[], np.ndarray]:
     """Assembly, factorisation and solve at q, as an action to time."""
-    lam, work = np.zeros(robot.bundle.rows), Workspace()
+    lam = np.zeros(robot.bundle.rows)
 
     def action():
         linear = linearise(robot, q, lam, robot.rest.internal, robot.gravity)
         assert linear is not None and linear.K is not None
-        return factorise(robot, linear.K, work).solve(linear.r)
+        return factorise(robot.symbolic, linear.K).solve(linear.r)
 
     return action
 

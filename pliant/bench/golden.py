@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from pliant.algebra import factorise
 from pliant.bench.inverse import inverse
 from pliant.bodies import Solid
+from pliant.core.view import linearise
 from pliant.errors import ConvergenceError, InputError
 from pliant.interactions import Cable, Position
 from pliant.io.table import Table
@@ -23,7 +25,6 @@ from pliant.materials import Hooke
 from pliant.mesh import Mesh, inside_box, read
 from pliant.robot import Robot, Row
 from pliant.static import static
-from pliant.step import Workspace, factorise, linearise
 from pliant.timing import paired
 
 MM = 1e-3
@@ -150,13 +151,13 @@ def one_step(robot: Robot, tension: float = 0.2):
     lam = np.zeros(robot.bundle.rows)
     for name in robot.by_role("actuator"):
         lam[robot.named(name)] = tension
-    state, work = robot.rest, Workspace()
+    state = robot.rest
 
     def action():
         linear = linearise(robot, state.q, lam, state.internal, robot.gravity)
         assert linear is not None and linear.K is not None
-        factor = factorise(robot, linear.K, work)
-        free = factor.solve(linear.residual(lam))
+        factor = factorise(robot.symbolic, linear.K)
+        free = factor.solve(linear.residual())
         return factor.compliance(linear.H), linear.delta + linear.H.dot(free)
 
     return action

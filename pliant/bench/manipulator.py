@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from pliant.algebra import factorise
+from pliant.core.view import linearise
 from pliant.dynamics import Rayleigh, Simulation
 from pliant.io.table import Table
 from pliant.laws import Known
@@ -12,7 +14,6 @@ from pliant.result import Result
 from pliant.robot import Robot
 from pliant.robots import manipulator as build
 from pliant.static import static
-from pliant.step import Workspace, factorise, linearise
 from pliant.timing import paired
 
 ASKED = 0.047  # of dgemm(1500): 170 steps/s without contact
@@ -44,12 +45,12 @@ class Steps:
 
 def newton_step(robot: Robot) -> Callable[[], object]:
     """One linearisation and factorisation at rest: what statics repeats."""
-    rest, work = robot.rest, Workspace()
+    rest = robot.rest
 
     def action() -> object:
         at = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity, foretold=True)
         assert at is not None and at.K is not None
-        return factorise(robot, at.K, work).solve(at.r)
+        return factorise(robot.symbolic, at.K).solve(at.r)
 
     return action
 

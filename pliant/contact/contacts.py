@@ -102,6 +102,14 @@ class Contacts:
         """∂slip/∂dq, (2n, ndof): rows 2k and 2k + 1 are the motion of contact k along its two tangents."""
         return self.summed(q, each(np.arange(2 * len(self))), self.tangents)
 
+    def push(self, q: np.ndarray, force: np.ndarray) -> np.ndarray:
+        """The force (ndof,) on the robot of contacts with forces [N]: n normal ones, and with friction those along the tangents."""
+        n = len(self)
+        normal = self.rows(q).transpose_dot(force[:n])
+        if len(force) == n or not force[n:].any():
+            return normal
+        return normal + self.tangent_rows(q).transpose_dot(force[n:])
+
     def chosen(self, which: np.ndarray) -> Contacts:
         """Some of these contacts, by place."""
         s, count = self.stencil, np.diff(self.stencil.ptr)[which]

@@ -181,7 +181,7 @@ class Detector:
             self._nothing = contacts
         return contacts
 
-    def bent(
+    def stiffness(
         self, K: np.ndarray, contacts: Contacts, force: np.ndarray, q: np.ndarray, *, exact: bool = False
     ) -> tuple[np.ndarray, tuple[SparseRows, np.ndarray] | None]:
         """K − ∂(Hᵀλ)/∂q of contacts that push with `force` (n,) [N]: with obstacles on the robot's pattern (see `curvature`),

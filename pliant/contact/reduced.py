@@ -166,7 +166,7 @@ class ReducedDetector(Detector):
         """Contacts at q: modes do not keep facets."""
         return self.detect(q, reach)
 
-    def bent(
+    def stiffness(
         self, K: np.ndarray, contacts: Contacts, force: np.ndarray, q: np.ndarray, *, exact: bool = False
     ) -> tuple[np.ndarray, tuple[SparseRows, np.ndarray] | None]:
         """With obstacles and levers as a plain detector's, and what the modes yield; if `exact`, also of facets that turn."""

@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from pliant.algebra import NotPositiveDefinite
 from pliant.conditions import Conditions
 from pliant.contact import Contacts
+from pliant.core.view import View
 from pliant.dynamics.certificate import StepCertificate, imbalance, violation
 from pliant.dynamics.conserve import conserving
 from pliant.dynamics.implicit import (
@@ -28,7 +28,8 @@ from pliant.dynamics.motion import Motion
 from pliant.dynamics.pressure import followed
 from pliant.dynamics.schemes import SCHEMES
 from pliant.dynamics.settling import settle
-from pliant.step import Linear, Workspace
+from pliant.result import UNSOLVED
+from pliant.timing import Stopwatch
 
 MAX_HALVINGS, FEW_HALVINGS = 6, 3  # where nothing else helps; where a step is only poor
 TWO_HALVINGS = 2  # where contacts were led astray
@@ -45,7 +46,7 @@ class Arrival:
     contacts: Contacts | None
     force: np.ndarray  # (n,) normal, with friction (3n,) [N]
     certificate: StepCertificate
-    ahead: Linear | None
+    ahead: View | None
     closed: bool = False
 
 
@@ -54,8 +55,8 @@ def advance(
     now: Motion,
     conditions: Conditions,
     step: float,
-    work: Workspace,
-    ahead: Linear | None = None,
+    work: Stopwatch,
+    ahead: View | None = None,
     halvings: int = MAX_HALVINGS,
 ) -> Arrival | None:
     """The state after a step [s]; None if there is none.
@@ -90,7 +91,7 @@ def _parts(model: Model, found: Arrival | None) -> int:
 
 
 def _by_scheme(
-    model: Model, now: Motion, conditions: Conditions, step: float, work: Workspace, ahead: Linear | None
+    model: Model, now: Motion, conditions: Conditions, step: float, work: Stopwatch, ahead: View | None
 ) -> Arrival | None:
     """A step by the model's scheme, or by Euler's where that fails or the motion is not smooth."""
     args, plain = (now, conditions, step, work, ahead), SCHEMES["euler"]
@@ -127,8 +128,8 @@ def _attempt(
     now: Motion,
     conditions: Conditions,
     step: float,
-    work: Workspace,
-    ahead: Linear | None,
+    work: Stopwatch,
+    ahead: View | None,
     way: float | None = None,
 ) -> Arrival | None:
     """One step by the model's scheme; None where a linearisation is impossible.
@@ -145,11 +146,10 @@ def _attempt(
         here = work.timed("linearise", moving, model, task, at, damped, v, guess, lam)
         if model.conserve:
             here = work.timed("linearise", conserving, model, task, here, at, before, lam, z)
-        if not np.isfinite(here.linear.r).all():
+        if not np.isfinite(here.view.r).all():
             return None
-        try:
-            found = settle(model, task, here, guess, work)
-        except NotPositiveDefinite:
+        found = settle(model, task, here, guess, work)
+        if found is None:
             return None
         count, v, guess, lam = count + 1, found.v, found.v, found.lam[: len(lam)]
         if count == model.iterations or (count > 1 and found.motion < model.tolerance):
@@ -165,7 +165,7 @@ def _attempt(
     return arrival
 
 
-def _energy(model: Model, task: Task, ahead: Linear | None) -> float:
+def _energy(model: Model, task: Task, ahead: View | None) -> float:
     """V at the beginning of the step [J]."""
     at = ahead or elastic(model, task, task.now.q, task.now.effort, task.now.internal, tangent=False)
     return np.inf if at is None else at.energy
@@ -194,13 +194,25 @@ def _conclude(
             closed = bool(((contacts.gap < -model.tolerance) & (contacts.matched(found.contacts) < 0)).any())
         if not alike or contacts.rough:  # tangents turn
             force = contacts.carried_forces(found.contacts, force, contacts.scalars)
-    left, scale = imbalance(model, task, there, damped, found)
-    decrement = robot.farthest(found.factor.plain.solve(left))
+    push = 0.0 if contacts is None else contacts.push(motion.q, force)
+    left, scale = imbalance(model, task, there, damped, found, push)
+    decrement = robot.farthest(found.condensed.factor.plain.solve(left))
     asked_once = model.iterations == 1
     status = "converged" if decrement <= model.tolerance else "linearised" if asked_once else "not converged"
+    status = UNSOLVED.get(found.solver, status)
     violated = violation(model, task.conditions, ahead.delta, motion.effort, contacts, force)
     residual = float(np.linalg.norm(left)) / scale
+    condensed = found.condensed
     certificate = StepCertificate(
-        status, residual, decrement, violated, count, 1, found.shift, found.factor.negative
+        status,
+        residual,
+        decrement,
+        violated,
+        count,
+        1,
+        condensed.shift,
+        condensed.negative,
+        condensed.treatment,
+        found.solver,
     )
     return Arrival(motion, contacts, force, certificate, None if once else ahead, closed)

@@ -8,10 +8,10 @@ import numpy as np
 
 from pliant.conditions import Conditions
 from pliant.contact import Contacts
+from pliant.core.view import View
 from pliant.dynamics.implicit import Found, Task
 from pliant.dynamics.model import Model
 from pliant.result import Certificate
-from pliant.step import Linear
 
 
 @dataclass(frozen=True)
@@ -19,28 +19,28 @@ class StepCertificate(Certificate):
     """How far a step may be trusted.
 
     `decrement` [m] is how far the end of the step is from what the scheme asks for (one more correction, estimated, with the
-    curvature of contacts only as far as K has room for it: they hold);
+    stiffness of contacts only as far as K has room for it);
     `residual` the imbalance of forces there, relative to them. status: "converged" if the decrement is below the tolerance,
-    "linearised" if it is not but only one linearisation was asked for.
+    "linearised" if it is not but only one linearisation was asked for; "infeasible" or "solver not converged" if the laws of the rows
+    could not be met.
     """
 
     def __str__(self) -> str:
-        note = f", tangent shifted by {self.shift:.0e}" if self.shift else ""
         steps = f" in {self.load_steps} parts" if self.load_steps > 1 else ""
         return (
             f"{self.status} after {self.iterations} linearisation(s){steps}: residual {self.residual:.1e}, "
-            f"decrement {self.decrement:.1e} m, constraints {self.constraint:.1e}{note}"
+            f"decrement {self.decrement:.1e} m, constraints {self.constraint:.1e}{self.notes}"
         )
 
 
 def imbalance(
-    model: Model, task: Task, there: Linear, damped: np.ndarray | None, found: Found
+    model: Model, task: Task, there: View, damped: np.ndarray | None, found: Found, push: np.ndarray | float
 ) -> tuple[np.ndarray, float]:
-    """Forces left at the stage (ndof,) [N], and the size of those that should balance."""
+    """Forces left at the stage (ndof,) [N], and the size of those that should balance; `push` (ndof,) is that of the contacts there."""
     inertia, stage, v = model.inertia, task.stage, found.v
     M, rows = inertia.mass(there.q), there.H.shape[0]
     momentum = inertia.product(M, stage.v - v) / stage.step
-    pull = there.H.transpose_dot(found.lam[:rows]) + found.push
+    pull = there.H.transpose_dot(found.lam[:rows]) + push + found.extra
     left = there.r + momentum + pull
     c = inertia.gyroscopic(there.q, v)
     if c is not None:

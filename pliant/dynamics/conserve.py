@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from pliant.core.view import View
 from pliant.dynamics.implicit import Moving, Task, elastic
 from pliant.dynamics.inertia import Inertia
 from pliant.dynamics.model import Model
-from pliant.step import Linear
 
 
 def conserving(
-    model: Model, task: Task, here: Moving, at: Linear, before: float, lam: np.ndarray, z: np.ndarray
+    model: Model, task: Task, here: Moving, at: View, before: float, lam: np.ndarray, z: np.ndarray
 ) -> Moving:
     """The linearised step with the correction that its velocity asks for; `before` [J] is V(qₙ)."""
     stage, inertia = task.stage, model.inertia
@@ -36,7 +36,7 @@ def conserving(
     if along <= 1e-14 * float(inertia.product(M, here.v) @ moved):  # it moves as a rigid body
         return here
     force = (before - end.energy - float(at.r @ moved)) / along * d
-    return replace(here, extra=force, linear=replace(here.linear, r=here.linear.r + force))
+    return replace(here, extra=force, view=replace(here.view, r=here.view.r + force))
 
 
 def _deforming(inertia: Inertia, M: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -15,6 +15,9 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.conditions import Conditions
+from pliant.core.step import balance, recover
+from pliant.core.tangent import condense
+from pliant.core.view import View, linearise
 from pliant.dynamics.advance import Arrival
 from pliant.dynamics.certificate import StepCertificate
 from pliant.dynamics.implicit import stiffness
@@ -25,15 +28,16 @@ from pliant.dynamics.motion import Motion, pushes
 from pliant.dynamics.pressure import followed
 from pliant.dynamics.schemes import Stage
 from pliant.errors import InputError
+from pliant.result import UNSOLVED
 from pliant.robot import Robot
 from pliant.state import State
-from pliant.step import Linear, Workspace, condense, linearise, recover, solve
+from pliant.timing import Stopwatch
 
 LANCZOS = 300  # steps at most
 
 
 def central(
-    model: Model, now: Motion, conditions: Conditions, step: float, work: Workspace
+    model: Model, now: Motion, conditions: Conditions, step: float, work: Stopwatch
 ) -> Arrival | None:
     """The state after one step [s]; None where an element turned inside out."""
     robot, viscosity, half = model.robot, model.viscosity, 0.5 * step
@@ -49,17 +53,15 @@ def central(
     scaled = (1.0 / step + 0.5 * model.inertia.alpha) / half * M
     factor = work.timed("factorise", Lumped, robot.pattern, scaled)
     K = work.timed("linearise", stiffness, model, q, now.internal)
-    linear = replace(at, r=_forces(model.inertia, M, K, at, now.v, step))
-    start, rows = now.effort, len(now.effort)
+    view, rows = replace(at, r=_forces(model.inertia, M, K, at, now.v, step)), len(now.effort)
     contacts = model.look(q, now.v, step, way=model.fall(step))
     if contacts is not None:
-        linear = linear.with_contacts(contacts, now.q)
-        allowance, more = np.minimum(contacts.gap + model.recovery * half, 0.0), len(linear.delta) - rows
-        conditions = conditions.with_contacts(contacts.friction, allowance, more)
-        start = np.concatenate([start, now.carried(contacts, more)])
-    condensed, delta = work.timed("condense", condense, factor, linear, conditions)
-    effort = work.timed("solve", solve, condensed.W, delta, conditions, start)
-    u, lam = work.timed("recover", recover, condensed, effort, conditions)
+        view = view.touching(contacts, now.carried(contacts, contacts.scalars), now.q)
+        allowance = np.minimum(contacts.gap + model.recovery * half, 0.0)
+        conditions = conditions.with_contacts(contacts.friction, allowance, contacts.scalars)
+    condensed = work.timed("condense", condense, conditions, view, factor)
+    solution = work.timed("solve", balance, condensed, conditions)
+    u, lam = work.timed("recover", recover, model.scene, condensed, conditions, solution)
     touching, push = pushes(contacts, lam[rows:])
     motion = Motion(
         q=robot.retract(q, u),
@@ -72,11 +74,13 @@ def central(
         touching=touching,
         push=push,
     )
-    return Arrival(motion, contacts, lam[rows:], StepCertificate("explicit", 0.0, 0.0, 0.0, 1, 1), None)
+    status = UNSOLVED.get(solution.certificate, "explicit")
+    certificate = StepCertificate(status, 0.0, 0.0, 0.0, 1, 1, solver=solution.certificate)
+    return Arrival(motion, contacts, lam[rows:], certificate, None)
 
 
 def _forces(
-    inertia: Inertia, M: np.ndarray, K: np.ndarray | None, at: Linear, v: np.ndarray, step: float
+    inertia: Inertia, M: np.ndarray, K: np.ndarray | None, at: View, v: np.ndarray, step: float
 ) -> np.ndarray:
     """r̃ (ndof,) [N]."""
     r = at.r + inertia.product((1.0 / step - 0.5 * inertia.alpha) * M, v)

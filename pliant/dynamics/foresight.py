@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pliant.algebra import NotPositiveDefinite
 from pliant.conditions import Conditions
 from pliant.contact import Contacts
-from pliant.dynamics.implicit import begin, condensed, moving, start, stiffness
+from pliant.core.view import View
+from pliant.dynamics.implicit import begin, condensed_step, moving, start, stiffness
 from pliant.dynamics.model import Model
 from pliant.dynamics.motion import Motion
 from pliant.dynamics.schemes import SCHEMES
-from pliant.step import Linear, Workspace
+from pliant.timing import Stopwatch
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ def foresee(
     conditions: Conditions,
     rows: np.ndarray,
     time: float,
-    work: Workspace,
-    ahead: Linear | None = None,
+    work: Stopwatch,
+    ahead: View | None = None,
 ) -> Foresight | None:
     """The robot after `time` [s], as `rows` (indices) and contacts see it; other rows keep the efforts they are given.
 
@@ -67,15 +67,12 @@ def foresee(
         return None
     damped = work.timed("linearise", stiffness, model, at.q, now.internal)
     here = work.timed("linearise", moving, model, task, at, damped, v, guess, now.effort)
-    try:
-        system = condensed(model, task, here, guess, work)
-    except NotPositiveDefinite:
-        return None
-    if not (np.isfinite(system.W).all() and np.isfinite(system.delta).all()):
+    system = condensed_step(model, task, here, guess, here.conditions, work)
+    if system is None or not (np.isfinite(system.W).all() and np.isfinite(system.free).all()):
         return None
     contact = np.arange(len(conditions.given), len(here.conditions.given))
     order = np.searchsorted(here.conditions.solved, np.concatenate([rows, contact]))
     allowed = here.conditions.imposed[contact]
-    delta = system.delta[order]
+    delta = system.free[order]
     delta[len(rows) :] -= allowed
-    return Foresight(system.W[np.ix_(order, order)], delta, here.contacts, system.shift)
+    return Foresight(system.W[np.ix_(order, order)], delta, here.view.contacts, system.shift)

@@ -15,24 +15,21 @@ A step from top to bottom is  begin → start → moving → settle (see `settli
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from pliant.algebra import Factor, NotPositiveDefinite
+from pliant.algebra import Factor
 from pliant.conditions import Conditions
 from pliant.contact import Contacts
+from pliant.core.tangent import EXACT, FLAT, SHIFTED, Condensed, condensed
+from pliant.core.view import View, linearise
 from pliant.dynamics.model import Model, one_sided
 from pliant.dynamics.motion import Motion, Past, pushes
 from pliant.dynamics.schemes import Stage
-from pliant.step import (
-    Linear,
-    Workspace,
-    condense,
-    factorise,
-    factorise_shifted,
-    linearise,
-)
+from pliant.timing import Stopwatch
 
+LADDER = (EXACT, FLAT, SHIFTED)  # buckling faster than the step: the certificate says so
 TURNS = 3  # fixed-point iterations on the gyroscopic forces, which make no symmetric tangent
 ROUNDING = 1e-15  # of the largest force: what is no change of them
 
@@ -55,27 +52,16 @@ class Task:
 
 @dataclass(frozen=True)
 class Moving:
-    """The step linearised at the stage's velocity v: K̃, r̃ (without c), H and δ at the end in `linear`.
+    """The step linearised at the stage's velocity v: K̃, r̃ (without c), H, δ at the end and λ to start from in `view`.
 
     `extra` (ndof,) [N] is what r̃ contains beyond the module's formula.
     """
 
     v: np.ndarray
     pose: np.ndarray  # coordinates that M and c are taken at
-    linear: Linear
+    view: View
     conditions: Conditions
-    contacts: Contacts | None
-    start: np.ndarray  # (m,) λ to start from
     extra: np.ndarray | float = 0.0
-
-
-@dataclass(frozen=True)
-class Condensed:
-    """The step as its solved rows see it: δ⁺ = delta + W λ; `shift`: what K̃'s diagonal was raised by, relative to its mean."""
-
-    W: np.ndarray
-    delta: np.ndarray
-    shift: float
 
 
 @dataclass(frozen=True)
@@ -86,10 +72,10 @@ class Found:
     v: np.ndarray
     lam: np.ndarray
     contacts: Contacts | None
-    push: np.ndarray  # (ndof,) [N] of the contacts, and what else r̃ contained
-    factor: Factor
+    extra: np.ndarray | float  # (ndof,) [N] what r̃ contained beyond the module's formula
+    condensed: Condensed
     motion: float  # largest coordinate of u [m]
-    shift: float
+    solver: str  # its word for the efforts: "solved", "infeasible" or "not converged"
 
 
 def begin(
@@ -104,12 +90,12 @@ def begin(
 
 def elastic(
     model: Model, task: Task, q: np.ndarray, lam: np.ndarray, z: np.ndarray, *, tangent: bool = True
-) -> Linear | None:
+) -> View | None:
     """The robot at q with the viscous stress of this step, or None where q is inadmissible."""
     return linearise(model.viscosity.stressed(task.stage), q, lam, z, model.robot.gravity, tangent=tangent)
 
 
-def start(model: Model, task: Task, ahead: Linear | None) -> tuple[Linear | None, np.ndarray, np.ndarray]:
+def start(model: Model, task: Task, ahead: View | None) -> tuple[View | None, np.ndarray, np.ndarray]:
     """The first linearisation, the stage's velocity there, and the one that inertia is taken at.
 
     `ahead` is the robot linearised where the step begins, if it is known.
@@ -145,7 +131,7 @@ def stiffness(model: Model, q: np.ndarray, z: np.ndarray) -> np.ndarray | None:
 def moving(
     model: Model,
     task: Task,
-    at: Linear,
+    at: View,
     damped: np.ndarray | None,
     v: np.ndarray,
     guess: np.ndarray,
@@ -161,81 +147,65 @@ def moving(
     M, h, s = inertia.mass(pose), stage.step, stage.reach
     K = inertia.tangent(M, at.K, damped, h, s)
     r = at.r + inertia.product(M, stage.v - v) / h - inertia.damping_force(M, damped, v)
-    linear, conditions = replace(at, r=r, K=K), task.conditions
+    view, conditions = replace(at, r=r, K=K, lam=lam), task.conditions
     begins = guess is task.now.v and (at.q is task.now.q or np.array_equal(at.q, task.now.q))
     contacts = task.contacts if begins else model.look(at.q, guess, task.step, way=task.way)
     if contacts is not None:
-        linear, conditions, pushing = _touching(task, linear, contacts, conditions)
-        lam = np.concatenate([lam, pushing])
+        view, conditions = _touching(model, task, view, contacts, conditions)
     if s != h:
-        linear, conditions = _to_the_end(linear, conditions, v, stage)
-    return Moving(v, pose, linear, conditions, contacts, lam)
+        view, conditions = _to_the_end(view, conditions, v, stage)
+    return Moving(v, pose, view, conditions)
 
 
 def _touching(
-    task: Task, linear: Linear, contacts: Contacts, conditions: Conditions
-) -> tuple[Linear, Conditions, np.ndarray]:
-    """The linearised step with rows of contacts below, their laws, and their forces [N] to start from; K̃ is added to in place."""
-    assert task.contacts is not None and linear.K is not None
-    stage = task.stage
-    rows = contacts.scalars
-    pushing = task.now.carried(contacts, rows)
-    normal, scale = pushing[: len(contacts)], stage.step / stage.reach
-    curved = contacts.stiffen(linear.K, linear.H, normal, linear.q, scale=scale)
-    linear = linear.with_contacts(contacts, task.now.q, *curved)
+    model: Model, task: Task, view: View, contacts: Contacts, conditions: Conditions
+) -> tuple[View, Conditions]:
+    """The linearised step with rows of contacts below and their stiffness in K̃, and their laws."""
+    assert task.contacts is not None
+    stage, rows = task.stage, contacts.scalars
+    view = view.touching(contacts, task.now.carried(contacts, rows), task.now.q)
+    view = view.stiffened(model.detector, share=stage.step / stage.reach)
     same = contacts is task.contacts
     allowed = task.allowance if same else contacts.carried(task.contacts, task.allowance)
-    return linear, conditions.with_contacts(contacts.friction, allowed, rows), pushing
+    return view, conditions.with_contacts(contacts.friction, allowed, rows)
 
 
-def _to_the_end(
-    linear: Linear, conditions: Conditions, v: np.ndarray, stage: Stage
-) -> tuple[Linear, Conditions]:
+def _to_the_end(view: View, conditions: Conditions, v: np.ndarray, stage: Stage) -> tuple[View, Conditions]:
     """δ at the end of the step instead of at the stage; springs still act at the stage, where energy balances."""
-    theta, ahead = stage.step / stage.reach, linear.delta + linear.H.dot((stage.reach - stage.step) * v)
+    theta, ahead = stage.step / stage.reach, view.delta + view.H.dot((stage.reach - stage.step) * v)
     spring = conditions.compliance > 0
-    rest = np.where(spring, ahead + (conditions.imposed - linear.delta) / theta, conditions.imposed)
+    rest = np.where(spring, ahead + (conditions.imposed - view.delta) / theta, conditions.imposed)
     compliance = conditions.compliance / theta
-    return replace(linear, delta=ahead), replace(conditions, imposed=rest, compliance=compliance)
+    return replace(view, delta=ahead), replace(conditions, imposed=rest, compliance=compliance)
 
 
-def factorised(
-    model: Model, task: Task, here: Moving, guess: np.ndarray, work: Workspace
-) -> tuple[Factor, float, Linear]:
-    """The factor of K̃, what its diagonal was raised by, and the linearised step with the gyroscopic forces in r̃."""
-    assert here.linear.K is not None
-    shift = 0.0
-    try:
-        factor = work.timed(
-            "factorise", factorise, model.robot, here.linear.K, work, turning=here.linear.turning
-        )
-    except NotPositiveDefinite:  # buckling faster than the step: the certificate says so
-        factor, shift = work.timed("factorise", factorise_shifted, model.robot, here.linear.K, work)
-    # Gyroscopic forces are small: what low-rank changes of K would do to them is smaller still.
-    return factor, shift, work.timed("condense", _turning, model, task, here, work.factor or factor, guess)
+def condensed_step(
+    model: Model, task: Task, here: Moving, guess: np.ndarray, conditions: Conditions, work: Stopwatch
+) -> Condensed | None:
+    """δ⁺ = δ_free + W λ of the rows that are solved for, given efforts included, gyroscopic forces in r̃; None where there is none."""
+    turning = partial(_turning, model, task, here, guess=guess)
+    return condensed(model.scene, here.view, conditions, LADDER, work, turning)
 
 
-def condensed(model: Model, task: Task, here: Moving, guess: np.ndarray, work: Workspace) -> Condensed:
-    """Factorise and condense: δ⁺ = δ_free + W λ of the rows that are solved for, given efforts included."""
-    factor, shift, linear = factorised(model, task, here, guess, work)
-    rows, delta = work.timed("condense", condense, factor, linear, here.conditions)
-    return Condensed(rows.W, delta, shift)
+def _turning(
+    model: Model, task: Task, here: Moving, view: View, factor: Factor, *, guess: np.ndarray
+) -> View:
+    """With gyroscopic forces in r̃, at the velocity that they lead to themselves.
 
-
-def _turning(model: Model, task: Task, here: Moving, factor: Factor, guess: np.ndarray) -> Linear:
-    """With gyroscopic forces in r̃, at the velocity that they lead to themselves."""
-    conditions, r, v, c = here.conditions, here.linear.r, guess, np.zeros(0)
-    given = here.linear.H.transpose_dot(np.where(conditions.given, conditions.effort, 0.0))
+    They are small: what changes of K by low rank would do to them is smaller still.
+    """
+    conditions, r, v, c = here.conditions, view.r, guess, np.zeros(0)
+    given = view.H.transpose_dot(np.where(conditions.given, conditions.effort, 0.0))
     nothing = ROUNDING * float(np.abs(r).max(initial=0.0))
     for turn in range(TURNS):
         if turn > 0:
-            v = here.v + factor.solve(r - c + given) / task.stage.reach
+            v = here.v + factor.plain.solve(r - c + given) / task.stage.reach
         before, c = c, model.inertia.gyroscopic(here.pose, v)
         if c is None:
-            return here.linear
+            return view
         if float(np.abs(c - before if turn > 0 else c).max(initial=0.0)) <= nothing:
             break
-    return replace(here.linear, r=r - c)
+    return replace(view, r=r - c)
 
 
 def arrive(model: Model, task: Task, found: Found, z: np.ndarray) -> Motion:

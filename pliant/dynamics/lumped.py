@@ -16,7 +16,7 @@ class _OnPattern(Symbolic):
     def __init__(self, pattern: Pattern) -> None:
         self.pattern = pattern
 
-    def factorise(self, data, *, indefinite, out):
+    def factorise(self, data, *, indefinite):
         """Nothing to do."""
         return Lumped(self.pattern, data)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from pliant.conditions import Conditions
 from pliant.contact import Contacts, Detector
+from pliant.core.scene import Scene
 from pliant.dynamics.inertia import Inertia
 from pliant.dynamics.schemes import Scheme
 from pliant.dynamics.viscosity import Viscosity
@@ -24,10 +25,9 @@ class Model:
     `conserve`. `span` (m,) is δ of a row that moves as the robot does.
     """
 
-    robot: Robot
+    scene: Scene
     inertia: Inertia
     viscosity: Viscosity
-    detector: Detector
     scheme: Scheme
     iterations: int
     tolerance: float  # [m] of the last correction
@@ -37,6 +37,17 @@ class Model:
     seen: list = field(
         default_factory=list
     )  # the last look, as the end of a step is the beginning of the next
+
+    @property
+    def robot(self) -> Robot:
+        """The scene's."""
+        return self.scene.robot
+
+    @property
+    def detector(self) -> Detector:
+        """The scene's."""
+        assert self.scene.detector is not None
+        return self.scene.detector
 
     def look(self, q: np.ndarray, v: np.ndarray, step: float, *, way: float | None = None) -> Contacts | None:
         """Contacts at q that the motion v is about to close within a step: nearer than twice its way, or than a small part of the alarm distance.

@@ -11,6 +11,10 @@ import numpy as np
 
 from pliant.conditions import Conditions
 from pliant.contact import Obstacle
+from pliant.core.rows import levers
+from pliant.core.scene import Scene
+from pliant.core.support import Support
+from pliant.core.view import linearise
 from pliant.dynamics.advance import Arrival, advance
 from pliant.dynamics.damping import per_body
 from pliant.dynamics.explicit import central, stable_step
@@ -26,7 +30,7 @@ from pliant.errors import ConvergenceError, InputError, PliantWarning, unknown_n
 from pliant.laws import Law
 from pliant.robot import Robot
 from pliant.state import State
-from pliant.step import Workspace, linearise
+from pliant.timing import Stopwatch
 
 TIME_STEP = 0.01  # [s]
 STABLE_SHARE = 0.9  # of the largest stable step, for central differences
@@ -84,18 +88,17 @@ class Simulation:
         self.detector = robot.surroundings.detector(robot, obstacles)
         viscosity = Viscosity(robot, self.damping)
         self._model = Model(
-            robot,
+            Scene(robot, self.detector, Support.none(robot)),
             Inertia(robot, self.damping),
             viscosity,
-            self.detector,
             chosen,
             chosen.iterations if iterations is None else count("iterations", iterations),
             TOLERANCE * robot.length if tolerance is None else positive("tolerance", tolerance, "m"),
             RECOVERY * robot.length,
             scheme == "midpoint" and not viscosity.present and not _loaded(robot),
-            _spans(robot),
+            robot.length * levers(robot),
         )
-        self._work, self._ahead = Workspace(), None
+        self._work, self._ahead = Stopwatch(), None
         self.state = robot.rest if state is None else state
         self.time_step = positive("time_step", self._usual_step() if time_step is None else time_step, "s")
         if scheme == "central" and self.time_step > self.stable_step:
@@ -142,7 +145,7 @@ class Simulation:
         return self._moment(arrival, perf_counter() - begin)
 
     def foresee(
-        self, conditions: Conditions, rows: np.ndarray, time: float, work: Workspace
+        self, conditions: Conditions, rows: np.ndarray, time: float, work: Stopwatch
     ) -> Foresight | None:
         """What these rows would see of the next `time` [s], see `foresight`; nothing moves."""
         return foresee(self._model, self._state, conditions, rows, time, work, self._ahead)
@@ -184,14 +187,6 @@ class Simulation:
             force[:n],
             force[n:].reshape(-1, 2) if len(force) > n else np.zeros((n, 2)),
         )
-
-
-def _spans(robot: Robot) -> np.ndarray:
-    """δ of each row when it moves as the robot does, (m,)."""
-    rest = robot.rest
-    at_rest = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity, tangent=False)
-    assert at_rest is not None
-    return np.maximum(robot.length * at_rest.H.norms(), 1e-300)
 
 
 def _loaded(robot: Robot) -> bool:

@@ -28,12 +28,12 @@ from typing import Any
 import numpy as np
 from scipy.optimize import lsq_linear
 
-from pliant.algebra import NotPositiveDefinite
+from pliant.core.tangent import factor_or_none
+from pliant.core.view import linearise
 from pliant.errors import InputError, unknown_name
 from pliant.hardware.device import DeviceError, Reading
 from pliant.laws import as_vector
 from pliant.robot import Robot
-from pliant.step import Workspace, factorise, linearise
 
 FARTHEST = 0.3  # of the robot's length: a model that is wrong by more is not to be trusted
 MOST = 0.15  # of the robot's length: the largest correction
@@ -150,11 +150,10 @@ class ClosedLoop:
         """W_ea and W_aa at the model's pose; None where it is about to buckle."""
         robot, state = self.robot, self.controller.state
         linear = linearise(robot, state.q, state.effort, state.internal, robot.gravity)
-        if linear is None or linear.K is None:
-            return None
-        try:
-            factor = factorise(robot, linear.K, Workspace(), indefinite=True)
-        except NotPositiveDefinite:
+        factor = (
+            None if linear is None or linear.K is None else factor_or_none(robot, linear.K, indefinite=True)
+        )
+        if linear is None or factor is None:
             return None
         rows = np.concatenate([self._e, self._a])
         W, n = factor.compliance(linear.H.take(rows)), len(self._e)

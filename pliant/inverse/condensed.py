@@ -1,4 +1,4 @@
-"""From a linearisation to efforts: condense, solve, recover, as functions of matrices and roles.
+"""From a view to efforts: which rows the inverse model condenses, and how it chooses, as functions of matrices and roles.
 
 Rows stand in this order: effectors e, actuators a, equalities k, one-sided rows u, contacts c (gaps, then slips along two
 tangents each where there is friction).
@@ -7,30 +7,18 @@ tangents each where there is friction).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from pliant.algebra import Condensation, Factor, NotPositiveDefinite, SparseRows
-from pliant.contact import Contacts
-from pliant.inverse.held_drives import held_drives
+from pliant.algebra import SparseRows
+from pliant.core.tangent import Condensed
+from pliant.core.view import View
+from pliant.inverse.locked_drives import locked_drives
 from pliant.inverse.program import Wish, program
 from pliant.inverse.roles import Roles
 from pliant.inverse.settings import Settings
-from pliant.step import Linear
-
-
-@dataclass(frozen=True)
-class Condensed:
-    """H of the needed rows, what a factor says of them, and W and δ_free over these rows."""
-
-    H: SparseRows
-    rows: Condensation
-    W: np.ndarray
-    delta: np.ndarray
-    here: np.ndarray  # δ before the step
-    negative: int  # negative pivots of K
-    friction: np.ndarray  # μ of the contacts, empty where all are smooth
 
 
 @dataclass(frozen=True)
@@ -47,83 +35,90 @@ class Aim:
 
 @dataclass(frozen=True)
 class Efforts:
-    """λ of all rows (m,), forces of the contact rows (n or 3n,) [N], and the solver's solution."""
+    """λ of the condensed rows, and the solver's solution."""
 
-    lam: np.ndarray
-    force: np.ndarray
+    effort: np.ndarray
     solution: Any
 
-
-def condense(
-    factor: Factor, linear: Linear, roles: Roles, contacts: Contacts, q: np.ndarray, start: np.ndarray
-) -> Condensed:
-    """W = H K⁻¹ Hᵀ and δ_free = δ + H K⁻¹(r + H_gᵀλ_g), the given efforts λ_g included in the free motion.
-
-    Slip counts from the coordinates `start`.
-    """
-    needed = np.concatenate([roles.effectors, roles.actuators, roles.equal, roles.pushing])
-    H, delta, rough = linear.H.take(needed), linear.delta[needed], contacts.rough
-    if len(contacts):
-        H, delta = H.above(contacts.rows(q)), np.concatenate([delta, contacts.gap])
-    if rough:
-        H = H.above(contacts.tangent_rows(q))
-        delta = np.concatenate([delta, contacts.slip(q, start).ravel()])
-    given = np.where(roles.conditions.given, roles.conditions.effort, 0.0)
-    found = factor.condense(H, linear.r + linear.H.transpose_dot(given))
-    mu = contacts.friction if rough else np.zeros(0)
-    return Condensed(H, found, found.W, delta + found.motion, delta, factor.negative, mu)
+    @property
+    def certificate(self) -> Any:
+        """The solver's."""
+        return self.solution.certificate
 
 
-def holding(roles: Roles, lam: np.ndarray, force: np.ndarray, rows: int) -> np.ndarray:
-    """Which of the condensed rows keep their δ when drives are locked: taut actuators, equalities, what pushes."""
-    held = np.zeros(rows, bool)
-    ne, na, nk, nu = (len(x) for x in (roles.effectors, roles.actuators, roles.equal, roles.pushing))
-    held[ne : ne + na] = ~roles.one_sided | (lam[roles.actuators] > 0.0)
-    held[ne + na : ne + na + nk] = True
-    held[ne + na + nk : ne + na + nk + nu] = lam[roles.pushing] != 0.0
-    held[ne + na + nk + nu :] = force != 0.0
-    return held
+@dataclass(frozen=True)
+class InverseRows:
+    """The rows of a view that the inverse model condenses."""
+
+    roles: Roles
+    view: View
+
+    @cached_property
+    def needed(self) -> np.ndarray:
+        """Indices of these rows, in their order."""
+        own, all_rows = self.view.own, len(self.view.lam)
+        return np.concatenate([self.roles.condensed, np.arange(own, all_rows)])
+
+    def parted(self, view: View) -> tuple[SparseRows, np.ndarray, np.ndarray]:
+        """H and δ of the condensed rows, and the load with the given efforts."""
+        given = np.zeros(len(view.lam))
+        c = self.roles.conditions
+        given[: view.own] = np.where(c.given, c.effort, 0.0)
+        return view.H.take(self.needed), view.delta[self.needed], view.r + view.H.transpose_dot(given)
+
+    def support(self, condensed: Condensed) -> bool:
+        """Whether equalities and taut actuators hold what the efforts alone would not, past a limit point."""
+        W, _, _, negative = _without_equalities(
+            *_with_laws(condensed, self.roles, 0.0), self.roles, condensed.negative
+        )
+        return negative == 0 or self.locked(condensed, W, negative) is not None
+
+    def locked(self, condensed: Condensed, W: np.ndarray, negative: int) -> Any:
+        """The actuators that hold it, see `locked_drives`."""
+        roles, ne = self.roles, len(self.roles.effectors)
+        taut = np.zeros(len(W), bool)
+        taut[ne : ne + len(roles.actuators)] = ~roles.one_sided | (self.view.lam[roles.actuators] > 0.0)
+        return locked_drives(W, condensed.here, taut, negative)
+
+    def spread(self, effort: np.ndarray) -> np.ndarray:
+        """λ of all rows, from that of the condensed ones."""
+        roles, own = self.roles, self.view.own
+        lam = np.zeros(len(self.view.lam))
+        lam[:own] = np.where(roles.conditions.given, roles.conditions.effort, 0.0)
+        first = len(roles.effectors)
+        lam[self.needed[first:]] = effort[first:]
+        return lam
 
 
 def solve(
-    condensed: Condensed,
-    roles: Roles,
-    aim: Aim,
-    previous: np.ndarray,
-    start: np.ndarray,
-    settings: Settings,
+    condensed: Condensed, rows: InverseRows, aim: Aim, previous: np.ndarray, settings: Settings
 ) -> Efforts:
-    """The quadratic program with complementarity, after the equalities are eliminated.
+    """The quadratic program with complementarity, after the equalities are eliminated, from the efforts of the view.
 
-    `previous` (na,) are the efforts of the last step, `start` (na,) those to begin from.
+    `previous` (na,) are the efforts of the last step.
     """
-    ne, na, nu = (len(x) for x in (roles.effectors, roles.actuators, roles.pushing))
+    roles, view = rows.roles, rows.view
+    ne, na, nk = len(roles.effectors), len(roles.actuators), len(roles.equal)
     W, delta, back, negative = _without_equalities(
         *_with_laws(condensed, roles, aim.goal), roles, condensed.negative
     )
-    a, o = slice(ne, ne + na), slice(ne + na, len(W))
-    drives = None
+    a, drives = slice(ne, ne + na), None
     if negative:
-        taut = np.zeros(len(W), bool)
-        taut[a] = ~roles.one_sided | (start > 0.0)
-        drives = held_drives(W, condensed.here, taut, negative)
-        if drives is None:
-            raise NotPositiveDefinite(-1)
+        drives = rows.locked(condensed, W, negative)
         W, delta = drives.stiffened(W, delta)
+    contacts, start = view.contacts, view.lam[roles.actuators]
+    friction = contacts.friction if contacts is not None and contacts.rough else np.zeros(0)
     frictional_starts = min(settings.rough_starts, aim.starts)
     wish = Wish(aim.effort, aim.displacement, aim.inertia, previous, start, aim.starts, frictional_starts)
-    solution = program(W, delta, condensed.friction, roles, wish, settings)
+    solution = program(W, delta, friction, roles, wish, settings)
     chosen = np.concatenate([np.zeros(ne), solution.effort, solution.contact])
     if drives is not None:
         chosen = drives.efforts(chosen, W, delta)
-        chosen[a] = np.clip(
-            chosen[a], *aim.effort
-        )  # λ' was bounded: a little off until the step has converged
-    lam = np.where(roles.conditions.given, roles.conditions.effort, 0.0)
-    lam[roles.actuators] = chosen[a]
-    lam[roles.pushing] = chosen[o][:nu]
-    lam[roles.equal] = -(back[:, :-1] @ chosen + back[:, -1])
-    return Efforts(lam, chosen[o][nu:].copy(), solution)
+        # λ' was bounded: a little off until the step has converged
+        chosen[a] = np.clip(chosen[a], *aim.effort)
+    equal = -(back[:, :-1] @ chosen + back[:, -1])
+    effort = np.concatenate([chosen[: ne + na], equal, chosen[ne + na :]]) if nk else chosen
+    return Efforts(effort, solution)
 
 
 def _without_equalities(W: np.ndarray, delta: np.ndarray, roles: Roles, negative: int):
@@ -139,9 +134,9 @@ def _without_equalities(W: np.ndarray, delta: np.ndarray, roles: Roles, negative
     return W[np.ix_(keep, keep)] - across @ back[:, :-1], delta[keep] - across @ back[:, -1], back, negative
 
 
-def _with_laws(condensed: Condensed, roles: Roles, goal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _with_laws(condensed: Condensed, roles: Roles, goal: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
     """W with the springs' compliance, and δ measured from goals and imposed values."""
-    W, delta, c = condensed.W.copy(), condensed.delta.copy(), roles.conditions
+    W, delta, c = condensed.W.copy(), condensed.free.copy(), roles.conditions
     ne, na = len(roles.effectors), len(roles.actuators)
     delta[:ne] -= goal
     imposed = np.concatenate([roles.equal, roles.pushing])
@@ -151,23 +146,26 @@ def _with_laws(condensed: Condensed, roles: Roles, goal: np.ndarray) -> tuple[np
     return W, delta
 
 
-def recover(condensed: Condensed, roles: Roles, efforts: Efforts) -> np.ndarray:
-    """dq = K⁻¹(r + Hᵀλ), (ndof,)."""
-    lam, none = efforts.lam, np.zeros(len(roles.effectors))
-    chosen = [none, lam[roles.actuators], lam[roles.equal], lam[roles.pushing], efforts.force]
-    return condensed.rows.answer(np.concatenate(chosen))
-
-
-def held(condensed: Condensed, roles: Roles, efforts: Efforts, free: np.ndarray) -> np.ndarray:
-    """A motion `free` = K⁻¹r (ndof,) under some residual, with all drives held: K dq = r + Hᵀμ,  H dq = 0.
+def locked_motion(condensed: Condensed, roles: Roles, efforts: Efforts, free: np.ndarray) -> np.ndarray:
+    """A motion `free` = K⁻¹r (ndof,) under some residual, with all drives locked: K dq = r + Hᵀμ,  H dq = 0.
 
     H are the rows of taut actuators, equalities and whatever pushes: near a limit point K alone is soft where they are not.
     """
-    rows = np.flatnonzero(holding(roles, efforts.lam, efforts.force, len(condensed.delta)))
+    rows = np.flatnonzero(_locked(roles, efforts.effort))
     if not len(rows):
         return free
     W = condensed.W[np.ix_(rows, rows)]
     W = W + 1e-10 * np.diag(np.abs(np.diagonal(W)))  # redundant rows
-    pull = np.zeros(len(condensed.delta))
+    pull = np.zeros(len(condensed.here))
     pull[rows] = np.linalg.solve(W, condensed.H.take(rows).dot(free))
     return free - condensed.rows.response(pull)
+
+
+def _locked(roles: Roles, effort: np.ndarray) -> np.ndarray:
+    """Which of the condensed rows keep their δ when drives are locked: taut actuators, equalities, what pushes."""
+    ne, na, nk = len(roles.effectors), len(roles.actuators), len(roles.equal)
+    locked = effort != 0.0
+    locked[:ne] = False
+    locked[ne : ne + na] = ~roles.one_sided | (effort[ne : ne + na] > 0.0)
+    locked[ne + na : ne + na + nk] = True
+    return locked

@@ -124,7 +124,7 @@ class Inverse:
     def step(self, targets: Mapping[str, Any] | None = None) -> Outcome:
         """One step towards the targets; those not named keep theirs. Never raises because a target is out of reach."""
         begin, work = perf_counter(), self.model.work
-        work.timings.update(dict.fromkeys(work.timings, 0.0))
+        work.clear()
         self._aim(targets)
         before = self.model.again(self.pose)
         if before is not self.pose:  # obstacles have moved: perhaps there is a way now
@@ -211,7 +211,7 @@ class Inverse:
             if decrement > ASTRAY * length:
                 return None, count
             if count == 1:
-                predicted, stable = move.predicted, move.shift == 0.0
+                predicted, stable = move.predicted, move.stable
         if move is None or decrement > settings.worst_decrement * length:
             return None, count
         if pose.depth > max(self._allowed_depth, 0.7 * before.depth):

@@ -3,40 +3,45 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
-from pliant.algebra import Factor, NotPositiveDefinite
 from pliant.contact import Contacts, Detector
+from pliant.core.rows import units
+from pliant.core.scene import Scene
+from pliant.core.situation import Situation
+from pliant.core.step import step
+from pliant.core.tangent import CLAMPED, EXACT, FLAT, INDEFINITE, SHIFTED, Condensed
+from pliant.core.view import View
 from pliant.errors import ConvergenceError
-from pliant.inverse.condensed import Aim, Condensed, Efforts, condense, held, recover, solve
-from pliant.inverse.lost import held_by
+from pliant.inverse.condensed import Aim, Efforts, InverseRows, locked_motion, solve
+from pliant.inverse.lost import supported
 from pliant.inverse.roles import Roles, compile_roles
 from pliant.inverse.settings import Settings
 from pliant.laws import Known, Law
-from pliant.newton import FARTHEST, Tolerance
+from pliant.newton import Tolerance
 from pliant.result import Result
 from pliant.robot import Robot
 from pliant.state import State
 from pliant.static import relaxed, static
-from pliant.step import Linear, Workspace, factorise, factorise_shifted, linearise
+from pliant.timing import Stopwatch
 
-CLAMPED = 1e-12  # said as the shift of a tangent that was clamped, not shifted
+LADDER = (EXACT, FLAT, INDEFINITE, CLAMPED, SHIFTED)
 
 
 @dataclass(frozen=True)
 class Pose:
     """Where the controller stands: coordinates, efforts of all rows, contacts there with their forces [N] (n normal ones, with
-    friction 3n: then along two tangents each), and the robot linearised there (None if cells are inside out)."""
+    friction 3n: then along two tangents each), and the scene as seen from there (None if cells are inside out)."""
 
     q: np.ndarray
     lam: np.ndarray
     contacts: Contacts
     force: np.ndarray
-    linear: Linear | None
+    view: View | None
     delta: np.ndarray  # of all rows
     version: int  # of the obstacles
 
@@ -63,10 +68,18 @@ class Move:
 
     pose: Pose
     efforts: Efforts
-    factor: Factor
     condensed: Condensed
-    shift: float
     predicted: np.ndarray  # δ of the effectors where the linear model expected them
+
+    @property
+    def shift(self) -> float:
+        """By how much K was raised."""
+        return self.condensed.shift
+
+    @property
+    def stable(self) -> bool:
+        """Whether the robot was stable where the move began, its drives locked."""
+        return self.condensed.treatment in (EXACT, FLAT, INDEFINITE)
 
 
 class Model:
@@ -82,9 +95,9 @@ class Model:
     ) -> None:
         self.robot, self.detector, self.settings, self.laws = robot, detector, settings, dict(laws)
         self.roles: Roles = compile_roles(robot, laws)
-        self.work = Workspace()
+        self.work = Stopwatch()
         self.gravity = robot.gravity
-        self.hold = held_by(robot, self.roles)
+        self.scene = Scene(robot, detector, supported(robot, self.roles))
         start = state or self._resting()
         self.internal = start.internal
         self.start = self.pose(start.q, np.array(start.effort))
@@ -105,31 +118,29 @@ class Model:
         moved: float = 0.0,
     ) -> Pose:
         """The pose at q with efforts λ and the forces of contacts known before; `moved` [m] widens the search for new ones."""
-        linear = self.work.timed("linearise", self._linearise, q, lam)
-        reach = min(self.detector.reach(moved), FARTHEST * self.detector.alarm)  # a bad step may go anywhere
-        contacts = self.work.timed("detect", self._touching, q, before, reach)
-        force = _carried(contacts, before)
-        if linear is not None and linear.K is not None:
-            K, turning = self.work.timed(
-                "linearise", self.detector.bent, linear.K, contacts, force[: len(contacts)], q
-            )
-            linear = replace(linear, K=K, flat=linear.K, turning=turning)
-        delta = self.robot.bundle.delta(self.robot.bundle.positions(q)) if linear is None else linear.delta
-        return Pose(q, lam, contacts, force, linear, delta, self.detector.version)
+        contacts, force = (None, np.zeros(0)) if before is None else before
+        at = Situation(q, lam, self.internal, self.gravity, contacts, force, search=self.scene.search(moved))
+        view = self.scene.look(at, self.work)
+        if view is None:
+            bundle, found = self.robot.bundle, self.detector.detect(q)
+            none = np.zeros(found.scalars)
+            return Pose(q, lam, found, none, None, bundle.delta(bundle.positions(q)), self.detector.version)
+        return self._pose(view)
 
-    def _touching(self, q: np.ndarray, before: tuple[Contacts, np.ndarray] | None, reach: float) -> Contacts:
-        if before is None:
-            return self.detector.detect(q, reach)
-        contacts, force = before
-        return self.detector.redetect(q, contacts, force[: len(contacts)], reach)
+    def _pose(self, view: View) -> Pose:
+        contacts, own = view.contacts, view.own
+        assert contacts is not None
+        version = self.detector.version
+        return Pose(view.q, view.lam[:own], contacts, view.force, view, view.delta[:own], version)
 
     def again(self, pose: Pose) -> Pose:
         """The same pose among obstacles that may have moved."""
         if pose.version == self.detector.version:
             return pose
-        contacts = self.work.timed("detect", self.detector.detect, pose.q)
-        force = _carried(contacts, (pose.contacts, pose.force))
-        return replace(pose, contacts=contacts, force=force, version=self.detector.version)
+        if pose.view is None:
+            return self.pose(pose.q, pose.lam, (pose.contacts, pose.force))
+        at = replace(pose.view.at, contacts=pose.contacts, force=pose.force, search=None)
+        return self._pose(self.scene.touched(pose.view.bare(), at, self.work))
 
     def aims(self, pose: Pose) -> np.ndarray:
         """δ of the effectors."""
@@ -137,11 +148,8 @@ class Model:
 
     @cached_property
     def units(self) -> np.ndarray:
-        """δ of each effector row per metre of motion: 1 for positions, an area for volumes, 1/lever for angles."""
-        robot, rows = self.robot, self.roles.effectors
-        sizes = [row.interaction.size for row in robot.rows.values()]
-        metres = np.repeat([row.interaction.unit == "m" for row in robot.rows.values()], sizes)[rows]
-        return np.where(metres, 1.0, np.maximum(self._at_rest(tangent=False).H.norms()[rows], 1e-300))
+        """δ of each effector row per metre of motion, see `pliant.core.rows.units`."""
+        return units(self.robot)[self.roles.effectors]
 
     @cached_property
     def limits(self) -> tuple[np.ndarray, np.ndarray]:
@@ -161,91 +169,40 @@ class Model:
     # From a pose to a move.
 
     def move(self, pose: Pose, before: Pose, aim: Aim) -> Move | None:
-        """One linearisation at `pose`: with the exact tangent, or the nearest one that is of use.
+        """One linearisation at `pose`: with the exact tangent, or the nearest one that is of use; None if none is.
 
         `before` is the pose at the beginning of the step.
         """
-        linear = pose.linear
-        tangents: tuple[Callable, ...] = (
-            self._exact,
-            self._flat,
-            self._indefinite,
-            self._clamped,
-            self._shifted,
+        if pose.view is None:
+            return None
+        robot, roles = self.robot, self.roles
+        view = pose.view if pose is before else slipping(pose.view, before.q)
+        rows = InverseRows(roles, view)
+        choose = partial(
+            solve, rows=rows, aim=aim, previous=before.lam[roles.actuators], settings=self.settings
         )
-        for tangent in tangents if linear is not None else ():
-            try:
-                factor, linear, shift = self.work.timed("factorise", tangent, linear, pose)
-                return self._solved(pose, before, aim, linear, factor, shift)
-            except NotPositiveDefinite:
-                continue
-        return None
-
-    def _solved(self, pose, before, aim, linear, factor, shift) -> Move | None:
-        work, robot, roles, acting = self.work, self.robot, self.roles, self.roles.actuators
-        condensed = work.timed("condense", condense, factor, linear, roles, pose.contacts, pose.q, before.q)
-        previous, begin = before.lam[acting], pose.lam[acting]
-        efforts = work.timed("solve", solve, condensed, roles, aim, previous, begin, self.settings)
-        dq = work.timed("recover", recover, condensed, roles, efforts)
-        if not np.isfinite(dq).all():
+        found = step(self.scene, view, rows, choose, LADDER, self.work)
+        if found is None or not np.isfinite(found.dq).all():
             return None
-        longest = self._longest(dq)
-        lam = self.hold.efforts(efforts.lam, linear.H, dq)
-        moved = self.pose(robot.retract(pose.q, dq), lam, (pose.contacts, efforts.force), longest)
-        if moved.linear is None:
+        own, dq = view.own, found.dq
+        known = view.contacts, found.lam[own:]
+        moved = self.pose(robot.retract(pose.q, dq), found.lam[:own], known, robot.farthest(dq))  # type: ignore[arg-type]
+        if moved.view is None:
             return None
-        predicted = linear.delta[roles.effectors] + linear.H.take(roles.effectors).dot(dq)
-        return Move(moved, efforts, factor, condensed, shift, predicted)
+        predicted = view.delta[roles.effectors] + view.H.take(roles.effectors).dot(dq)
+        return Move(moved, found.solution, found.condensed, predicted)  # type: ignore[arg-type]
 
     def decrement(self, move: Move) -> float:
         """How far the state reached is from equilibrium [m], by the factor at hand: with its efforts held, and where that is more
-        than will do, with its drives held."""
-        pose = move.pose
-        assert pose.linear is not None
-        r = pose.linear.residual(pose.lam)
-        if pose.force.any():
-            r = r + pose.contacts.rows(pose.q).transpose_dot(pose.normal)
-        if pose.tangential.any():
-            r = r + pose.contacts.tangent_rows(pose.q).transpose_dot(pose.tangential.ravel())
-        dq = self.work.timed("recover", move.factor.solve, r)
-        far = self._longest(dq)
+        than will do, with its drives locked."""
+        view, condensed = move.pose.view, move.condensed
+        assert view is not None
+        dq = self.work.timed("recover", condensed.factor.solve, view.residual())
+        far = self.robot.farthest(dq)
         if far <= self.settings.decrement * self.robot.length:
             return far
-        return self._longest(self.work.timed("recover", held, move.condensed, self.roles, move.efforts, dq))
-
-    def _longest(self, dq: np.ndarray) -> float:
-        """How far a motion dq takes the point that moves most [m]."""
-        return self.robot.farthest(dq)
-
-    # Tangents, from the best to the last resort.
-
-    def _exact(self, linear: Linear, pose: Pose) -> tuple[Factor, Linear, float]:
-        return factorise(self.robot, _tangent(linear), self.work, turning=linear.turning), linear, 0.0
-
-    def _flat(self, linear: Linear, pose: Pose) -> tuple[Factor, Linear, float]:
-        """As if what is touched were flat, where the robot would slip off it."""
-        if linear.flat is None or (linear.flat is linear.K and linear.turning is None):
-            raise NotPositiveDefinite(-1)
-        return factorise(self.robot, linear.flat, self.work), linear, 0.0
-
-    def _indefinite(self, linear: Linear, pose: Pose) -> tuple[Factor, Linear, float]:
-        """Past a limit point, where the drives may hold what the efforts alone would not."""
-        factor = factorise(self.robot, _tangent(linear), self.work, turning=linear.turning, indefinite=True)
-        return factor, linear, 0.0
-
-    def _clamped(self, linear: Linear, pose: Pose) -> tuple[Factor, Linear, float]:
-        clamped = self._linearise(pose.q, pose.lam, clamp=True) or linear
-        return factorise(self.robot, _tangent(clamped), self.work), clamped, CLAMPED
-
-    def _shifted(self, linear: Linear, pose: Pose) -> tuple[Factor, Linear, float]:
-        factor, shift = factorise_shifted(self.robot, _tangent(linear), self.work)
-        return factor, linear, shift
-
-    def _linearise(self, q: np.ndarray, lam: np.ndarray, *, clamp: bool = False) -> Linear | None:
-        linear = linearise(self.robot, q, lam, self.internal, self.gravity, clamp=clamp, foretold=True)
-        if linear is not None and linear.K is not None:
-            self.hold.stiffen(linear.K, linear.H)
-        return linear
+        locked = self.work.timed("recover", locked_motion, condensed, self.roles, move.efforts, dq)
+        return self.robot.farthest(locked)
 
     # Equilibria.
 
@@ -262,30 +219,23 @@ class Model:
 
     def _resting(self) -> State:
         """Equilibrium with all actuators at zero effort, but where they hold the robot: those stay, within their limits."""
-        roles, delta = self.roles, self._at_rest(tangent=False).delta.copy()
+        roles, bundle = self.roles, self.robot.bundle
+        delta = bundle.delta(bundle.positions(self.robot.rest.q))
         delta[roles.actuators] = np.clip(delta[roles.actuators], *roles.displacement)
         off: dict[str, Law] = {name: Known(effort=0.0) for name in dict.fromkeys(roles.names)}
         for name, span in self.robot.spans.items():
-            if name in off and np.isin(np.arange(span.start, span.stop), self.hold.rows).any():
+            if name in off and np.isin(np.arange(span.start, span.stop), self.scene.support.rows).any():
                 off[name] = Known(displacement=delta[span])
         try:
             return static(self.robot, {**self.laws, **off}, detector=self.detector).state
         except ConvergenceError as error:  # the loop goes on from the best state there is
             return error.result.state
 
-    def _at_rest(self, *, tangent: bool = True) -> Linear:
-        rest = self.robot.rest
-        linear = linearise(self.robot, rest.q, rest.effort, rest.internal, self.gravity, tangent=tangent)
-        assert linear is not None
-        return linear
 
-
-def _tangent(linear: Linear) -> np.ndarray:
-    assert linear.K is not None
-    return linear.K
-
-
-def _carried(contacts: Contacts, before: tuple[Contacts, np.ndarray] | None) -> np.ndarray:
-    """Forces of contacts known before, for these."""
-    rows = contacts.scalars
-    return np.zeros(rows) if before is None else contacts.carried_forces(*before, rows)
+def slipping(view: View, start: np.ndarray) -> View:
+    """The view with slip counted from the coordinates `start`."""
+    contacts = view.contacts
+    if contacts is None or not contacts.rough:
+        return view
+    slip = contacts.slip(view.q, start).ravel()
+    return replace(view, delta=np.concatenate([view.delta[: -len(slip)], slip]))

@@ -21,13 +21,14 @@ from typing import Any
 import numpy as np
 
 from pliant.contact import Detector, Obstacle
+from pliant.core.rows import units
 from pliant.dynamics import Moment, Simulation
 from pliant.dynamics.inputs import positive
 from pliant.errors import ConvergenceError, InputError, SingularError
 from pliant.inverse.inputs import check_robot, check_roles, check_settings, checked_targets
-from pliant.inverse.moving_choice import Choice, Plan, choose, driven, order
+from pliant.inverse.moving_choice import Choice, Plan, choose, driven
 from pliant.inverse.moving_outcome import REACHED, MovingOutcome, certify
-from pliant.inverse.moving_reference import Approach, Reference, units
+from pliant.inverse.moving_reference import Approach, Reference
 from pliant.inverse.moving_search import Search
 from pliant.inverse.roles import Roles, compile_roles
 from pliant.inverse.settings import Settings
@@ -35,7 +36,7 @@ from pliant.laws import Known, Law, as_vector
 from pliant.robot import Robot
 from pliant.state import State
 from pliant.static import static
-from pliant.step import Workspace
+from pliant.timing import Stopwatch
 
 HORIZON = 0.05  # [s]
 RESPONSE = 0.1  # [s]
@@ -97,7 +98,7 @@ class MovingInverse:
             tolerance=tolerance,
         )
         self.simulation.state = self._resting() if state is None else state
-        self._work, self._units = Workspace(), units(robot)
+        self._work, self._units = Stopwatch(), units(robot)
         value, rate = self._effects()
         self.target = value  # of all rows; those that are no effectors follow the robot
         self.target = self._brought(self.roles, robot.rows)
@@ -125,7 +126,7 @@ class MovingInverse:
     ) -> MovingOutcome:
         """One time step. Targets not named stay; `laws` hold for this step. Never raises because a target is out of reach."""
         begin, h = perf_counter(), self.simulation.time_step
-        self._work.timings.update(dict.fromkeys(self._work.timings, 0.0))
+        self._work.clear()
         roles = self.roles if not laws else compile_roles(self.robot, {**self.laws, **laws})
         self._aim(self._asked(targets, roles, self._brought(roles, laws or {})), roles)
         choice = self._chosen(roles)
@@ -177,7 +178,7 @@ class MovingInverse:
         """Efforts for the horizon, or for a shorter one where the robot would buckle within it."""
         sim, s, time = self.simulation, self.settings, max(self.horizon, self.simulation.time_step)
         while True:
-            seen = sim.foresee(roles.conditions, order(roles), time, self._work)
+            seen = sim.foresee(roles.conditions, roles.condensed, time, self._work)
             if (seen is not None and seen.shift == 0.0) or time <= sim.time_step:
                 break
             time = max(0.5 * time, sim.time_step)

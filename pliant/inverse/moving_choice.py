@@ -12,7 +12,7 @@ from pliant.dynamics.foresight import Foresight
 from pliant.inverse.program import Wish, program
 from pliant.inverse.roles import Roles
 from pliant.inverse.settings import Settings
-from pliant.step import Workspace
+from pliant.timing import Stopwatch
 
 NO_EFFECT = 1e-10  # of an effort on an effector, relative to the largest there could be
 AT = 1e-6  # relative distance from a limit that is none
@@ -45,15 +45,10 @@ class Choice:
     solution: Any
 
 
-def order(roles: Roles) -> np.ndarray:
-    """The rows that the problem is about, in its order: effectors, actuators, equalities, one-sided rows."""
-    return np.concatenate([roles.effectors, roles.actuators, roles.equal, roles.pushing])
-
-
-def choose(seen: Foresight, roles: Roles, plan: Plan, settings: Settings, work: Workspace) -> Choice | None:
+def choose(seen: Foresight, roles: Roles, plan: Plan, settings: Settings, work: Stopwatch) -> Choice | None:
     """The efforts with which effectors are nearest to the plan's goal at its end; None where there is no answer.
 
-    `seen` is what the rows in `order` foresee.
+    `seen` is what the rows `roles.condensed` foresee.
     """
     ne, na, c = len(roles.effectors), len(roles.actuators), roles.conditions
     held = ne + na + np.arange(len(roles.equal))

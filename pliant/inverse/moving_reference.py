@@ -11,9 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pliant.robot import Robot
-from pliant.step import linearise
-
 
 @dataclass(frozen=True)
 class Approach:
@@ -61,12 +58,3 @@ def _transition(omega: float, ratio: float, time: float) -> np.ndarray:
     grown = time if abs(mu * time) < 1e-8 else np.sinh(mu * time) / mu
     A = np.array([[ratio * omega, 1.0], [-omega * omega, -ratio * omega]])
     return (np.exp(-ratio * omega * time) * (np.cosh(mu * time) * np.eye(2) + A * grown)).real
-
-
-def units(robot: Robot) -> np.ndarray:
-    """δ of each row per metre of motion (m,): 1 for positions, an area for volumes, 1/lever for angles."""
-    rest = robot.rest
-    linear = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity, tangent=False)
-    assert linear is not None
-    metres = [np.full(row.interaction.size, row.interaction.unit == "m") for row in robot.rows.values()]
-    return np.where(np.concatenate(metres), 1.0, np.maximum(linear.H.norms(), 1e-300))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -34,6 +35,11 @@ class Roles:
     target: np.ndarray  # (effector rows,), NaN: stay where it is
     one_sided: np.ndarray  # (actuator rows,) bool: can only pull or push, such as a cable
     names: tuple[str, ...]  # of the actuator rows
+
+    @cached_property
+    def condensed(self) -> np.ndarray:
+        """The rows that the inverse problem is about, in its order: effectors, actuators, equalities, one-sided rows."""
+        return np.concatenate([self.effectors, self.actuators, self.equal, self.pushing])
 
 
 def compile_roles(robot: Robot, laws: Mapping[str, Law] | None = None) -> Roles:

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from pliant.core.view import linearise
 from pliant.dynamics.damping import per_body
 from pliant.errors import InputError
 from pliant.reduction.modal import vibrations
 from pliant.robot import Robot
 from pliant.state import State
-from pliant.step import linearise
 
 
 @dataclass(frozen=True, eq=False)

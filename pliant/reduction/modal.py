@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from pliant.algebra import factorise
 from pliant.bodies import Solid
+from pliant.core.view import linearise
 from pliant.errors import InputError, SingularError
 from pliant.reduction.state_basis import StateBasis
 from pliant.robot import Robot
 from pliant.state import State
-from pliant.step import Workspace, factorise, linearise
 
 TINY = 1e-5  # of the robot's length: step of differences
 SMALL = 300  # coordinates: all vibrations at once
@@ -50,7 +51,7 @@ def vibrations(robot: Robot, state: State, modes: int) -> tuple[np.ndarray, np.n
     linear = linearise(robot, state.q, state.effort, state.internal, state.gravity)
     if linear is None or linear.K is None:
         raise SingularError(f"{robot.name!r}: the state has inverted elements, it does not vibrate.")
-    factor = factorise(robot, linear.K, Workspace(), indefinite=True)
+    factor = factorise(robot.symbolic, linear.K, indefinite=True)
     if factor.negative:
         raise SingularError(f"{robot.name!r} is unstable at this state: {factor.negative} motions grow.")
     free = np.concatenate([b.free for b in robot.bodies])

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pliant.algebra import factorise
+from pliant.core.view import linearise
 from pliant.result import Result
-from pliant.step import Workspace, factorise, linearise
 
 STRIDE = 0.015  # of the robot's length: how far an answer moves the farthest coordinate
 
@@ -24,7 +25,7 @@ def responses(
     names = robot.by_role("actuator") if rows is None else list(rows)
     linear = linearise(robot, state.q, state.effort, state.internal, state.gravity)
     assert linear is not None and linear.K is not None
-    factor = factorise(robot, linear.K, Workspace(), indefinite=True)
+    factor = factorise(robot.symbolic, linear.K, indefinite=True)
     out = []
     for name in names:
         for row in range(*robot.named(name).indices(robot.bundle.rows)):

@@ -13,16 +13,17 @@ where that contradicts itself, found by the quadratic program with complementari
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from pliant.algebra import Factor, SparseRows
-from pliant.contact import Contacts
+from pliant.algebra import SparseRows
+from pliant.core.tangent import Condensed as Tangent
+from pliant.core.view import View
 from pliant.sensing.least_squares import Fit, bounded_least_squares
 from pliant.sensing.roles import Roles
 from pliant.sensing.weights import Weights
 from pliant.solvers import qpcc
-from pliant.step import Linear
 
 INF = float("inf")
 
@@ -43,12 +44,66 @@ class Commands:
 
 
 @dataclass(frozen=True)
+class SensingRows:
+    """The rows of a view that sensing condenses: sensors, unknown forces, doubtful commands, what the model solves for, contacts.
+
+    internal (ndof,) [N]: forces that scale with E, if their scale is of interest; `scale`: what gravity was scaled by in this view.
+    """
+
+    roles: Roles
+    commands: Commands
+    view: View
+    internal: np.ndarray | None = None
+    scale: float = 1.0
+
+    @cached_property
+    def needed(self) -> np.ndarray:
+        """Indices of these rows, in their order."""
+        roles, own = self.roles, self.view.own
+        mine = [roles.sensors, roles.unknown, self.commands.rows, roles.held]
+        return np.concatenate([*mine, np.arange(own, len(self.view.lam))])
+
+    @cached_property
+    def load(self) -> np.ndarray | None:
+        """All known loads (ndof,) [N], if their scale is estimated."""
+        if not self.commands.scale or self.internal is None:
+            return None
+        return (self.view.r + self.internal) / self.scale + self._given
+
+    @cached_property
+    def before(self) -> np.ndarray:
+        """Efforts at hand of the condensed rows: of sensors none, of doubtful commands what they are off."""
+        if self.load is not None:
+            return np.zeros(len(self.needed))
+        c, rows, lam = self.roles.conditions, self.commands.rows, self.view.lam
+        errors = np.where(c.given[rows], lam[rows] - c.effort[rows], 0.0)
+        mine = [np.zeros(len(self.roles.sensors)), lam[self.roles.unknown], errors, lam[self.roles.held]]
+        return np.concatenate([*mine, self.view.force])
+
+    @cached_property
+    def _given(self) -> np.ndarray:
+        c, given = self.roles.conditions, np.zeros(len(self.view.lam))
+        given[: self.view.own] = np.where(c.given, c.effort, 0.0)
+        return self.view.H.transpose_dot(given)
+
+    def parted(self, view: View) -> tuple[SparseRows, np.ndarray, np.ndarray]:
+        """H and δ of the condensed rows, and the load with given efforts and those at hand."""
+        H, right = view.H.take(self.needed), view.r + self._given
+        if self.load is not None:
+            right = right + (1.0 - self.scale) * (self.load - self._given)
+        return H, view.delta[self.needed], right + H.transpose_dot(self.before)
+
+    def support(self, condensed: Tangent) -> bool:
+        """Sensing uses positive tangents only."""
+        return False
+
+
+@dataclass(frozen=True)
 class Condensed:
     """Blocks of the condensed problem, all for total efforts; `d` are δ without unknown forces, less what is imposed."""
 
-    H: SparseRows  # of all condensed rows
-    free: np.ndarray  # (ndof,) motion with the efforts at hand
-    before: np.ndarray  # those of the condensed rows
+    tangent: Tangent
+    before: np.ndarray  # efforts at hand of the condensed rows
     d_s: np.ndarray
     d_u: np.ndarray
     B_s: np.ndarray  # (ns, nf + na)
@@ -61,6 +116,11 @@ class Condensed:
     given: np.ndarray  # (na,) whether a doubtful command is an effort
     load: np.ndarray | None  # (ndof,) all known loads, if their scale is estimated
 
+    @property
+    def free(self) -> np.ndarray:
+        """(ndof,) The motion with the efforts at hand: how far it is from equilibrium."""
+        return self.tangent.rows.answer(np.zeros(len(self.tangent.here)))
+
 
 @dataclass(frozen=True)
 class System:
@@ -72,36 +132,14 @@ class System:
     back: np.ndarray  # λ_u of the holding rows = −back·(x, 1)
 
 
-def condense(
-    factor: Factor,
-    linear: Linear,
-    roles: Roles,
-    commands: Commands,
-    contacts: Contacts | None,
-    internal: np.ndarray | None,
-    efforts: tuple[np.ndarray, np.ndarray],
-    scale: float = 1.0,
-) -> Condensed:
-    """Blocks of W = H K⁻¹ Hᵀ, and the motion under the given efforts and those at hand: how far it is from equilibrium.
-
-    `internal` (ndof,) [N]: forces that scale with E; `efforts` at hand, of all rows and of contacts; `scale`: what gravity was scaled by
-    in this linearisation.
-    """
-    c, held = roles.conditions, roles.held
-    rows = np.concatenate([roles.sensors, roles.unknown, commands.rows, held])
-    H, delta = linear.H.take(rows), linear.delta[rows]
-    if contacts is not None and len(contacts):
-        H, delta = H.above(contacts.rows(linear.q)), np.concatenate([delta, contacts.gap])
-    W = factor.compliance(H)
-    given, load = linear.H.transpose_dot(np.where(c.given, c.effort, 0.0)), None
-    right = linear.r + given
-    if commands.scale and internal is not None:
-        weight = (linear.r + internal) / scale
-        right, load = right + (1.0 - scale) * weight, weight + given
-    before = _at_hand(roles, commands, efforts) if load is None else np.zeros(len(delta))
-    free = factor.solve(right + H.transpose_dot(before))
-    d = delta + H.dot(free) - W @ before
-    young = np.zeros(len(d)) if internal is None or load is not None else -H.dot(factor.solve(internal))
+def blocks(rows: SensingRows, tangent: Tangent) -> Condensed:
+    """The blocks of W = H K⁻¹ Hᵀ and of δ that the problem is about."""
+    roles, commands, c = rows.roles, rows.commands, rows.roles.conditions
+    factor, H, W, held, before = tangent.factor, tangent.H, tangent.W, roles.held, rows.before
+    d = tangent.free - W @ before
+    young = np.zeros(len(d))
+    if rows.internal is not None and rows.load is None:
+        young = -H.dot(factor.solve(rows.internal))
     ns, nf, na, nh = len(roles.sensors), len(roles.unknown), len(commands.rows), len(held)
     s, x, u = slice(0, ns), slice(ns, ns + nf + na), slice(ns + nf + na, len(d))
     d_u, W_uu, B_s, B_u = d[u].copy(), W[u, u].copy(), W[s, x].copy(), W[u, x].copy()
@@ -110,24 +148,14 @@ def condense(
     for k in np.flatnonzero(~c.given[commands.rows]):  # an imposed displacement that is off by e
         B_s[:, nf + k], B_u[:, nf + k] = 0.0, 0.0
         B_u[:nh, nf + k] = -1.0 * (held == commands.rows[k])
-    if load is not None:
-        moved = H.dot(factor.solve(load))
+    if rows.load is not None:
+        moved = H.dot(factor.solve(rows.load))
         B_s, B_u = np.column_stack([B_s, moved[s]]), np.column_stack([B_u, moved[u]])
     one_sided = np.ones(len(d_u), bool)
     one_sided[: len(roles.equal)] = False
     effort = c.given[commands.rows]
     parts = (d[s], d_u, B_s, B_u, W[s, u], W_uu, young[s], young[u])
-    return Condensed(H, free, before, *parts, one_sided, effort, load)
-
-
-def _at_hand(roles: Roles, commands: Commands, efforts: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Efforts at hand of the condensed rows: of sensors none, of doubtful commands what they are off."""
-    lam, contact = efforts
-    c, rows = roles.conditions, commands.rows
-    errors = np.where(c.given[rows], lam[rows] - c.effort[rows], 0.0)
-    return np.concatenate(
-        [np.zeros(len(roles.sensors)), lam[roles.unknown], errors, lam[roles.held], contact]
-    )
+    return Condensed(tangent, before, *parts, one_sided, effort, rows.load)
 
 
 def system(condensed: Condensed, readings: np.ndarray, holds: np.ndarray) -> System:
@@ -252,14 +280,12 @@ def _mode(c, readings, weights, seen, prior, columns, bounds, start) -> np.ndarr
     return holds
 
 
-def recovered(
-    factor: Factor, condensed: Condensed, roles: Roles, x: np.ndarray, lam_u: np.ndarray
-) -> np.ndarray:
-    """dq = free + K⁻¹ Hᵀ((0, λ_f, errors of given efforts, λ_u) − at hand), (ndof,), and what the scale of known loads adds."""
+def recovered(condensed: Condensed, roles: Roles, x: np.ndarray, lam_u: np.ndarray) -> np.ndarray:
+    """dq = K⁻¹(r + Hᵀ(0, λ_f, errors of given efforts, λ_u)), (ndof,), and what the scale of known loads adds."""
     nf, na = len(roles.unknown), len(condensed.given)
     errors = np.where(condensed.given, x[nf : nf + na], 0.0)
     chosen = np.concatenate([np.zeros(len(roles.sensors)), x[:nf], errors, lam_u])
-    right = condensed.H.transpose_dot(chosen - condensed.before)
+    dq = condensed.tangent.rows.answer(chosen - condensed.before)
     if condensed.load is not None:
-        right = right + x[-1] * condensed.load
-    return condensed.free + factor.solve(right)
+        dq = dq + x[-1] * condensed.tangent.factor.solve(condensed.load)
+    return dq

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from copy import copy
 from functools import cached_property
 
 import numpy as np
 
-from pliant.algebra import Factor, NotPositiveDefinite
 from pliant.contact import Contacts, Obstacle
-from pliant.errors import InputError
+from pliant.core.rows import units
+from pliant.core.scene import Scene
+from pliant.core.situation import Situation
+from pliant.core.support import Support
+from pliant.core.tangent import EXACT, SHIFTED, condensed
+from pliant.core.view import linearise
+from pliant.errors import InputError, SingularError
 from pliant.interactions import Interaction, Position
 from pliant.laws import Law
 from pliant.robot import Robot
-from pliant.sensing.condensed import Commands, Condensed, condense, recovered, solve, system
+from pliant.sensing.condensed import Commands, Condensed, SensingRows, blocks, recovered, solve, system
 from pliant.sensing.places import Skin
 from pliant.sensing.pose import Move, Pose
 from pliant.sensing.roles import Noise, Roles, compile_roles
-from pliant.sensing.start import held_by, resting
+from pliant.sensing.start import resting
 from pliant.sensing.weights import Weights
 from pliant.state import State
-from pliant.step import Linear, Workspace, factorise, factorise_shifted, linearise
+from pliant.timing import Stopwatch
 
 LONGEST = 0.1  # of the robot's length: no step goes farther
 HALVINGS = 8
+LADDER = (EXACT, SHIFTED)
 NO_COMMANDS = Commands(np.zeros(0, int), np.zeros(0), False)
 Choose = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -47,19 +53,18 @@ class Model:
         self.doubt_young = doubt_young  # whether ∂δ/∂ln E is wanted
         self.roles: Roles = compile_roles(robot, self.laws, noise)
         self.weights = Weights(self.roles.noise, self._offsets(offset))
-        self.work = Workspace()
-        self.detector = None
+        self.work = Stopwatch()
+        detector = None
         if obstacles or not robot.surroundings.empty(robot):
-            self.detector = robot.surroundings.detector(robot, obstacles)
-        self.hold = held_by(robot, self.roles.conditions)
-        begin = resting(robot, self.laws, self.detector) if state is None else robot.checked(state)
+            detector = robot.surroundings.detector(robot, obstacles)
+        self.scene = Scene(robot, detector, Support.of(robot, self.roles.conditions.holding))
+        begin = resting(robot, self.laws, detector) if state is None else robot.checked(state)
         self.internal = begin.internal
         self.start = self.pose(begin.q, np.array(begin.effort))
 
     def with_laws(self, laws: Mapping[str, Law]) -> Model:
         """The same model with other commands: laws of actuators."""
-        other = object.__new__(Model)
-        other.__dict__.update(self.__dict__)
+        other = copy(self)
         other.laws = {**self.laws, **laws}
         other.roles = compile_roles(self.robot, other.laws, self.noise)
         return other
@@ -82,11 +87,8 @@ class Model:
 
     @cached_property
     def units(self) -> np.ndarray:
-        """δ of each sensor row per metre of motion: 1 for positions, an area for volumes, 1/lever for angles."""
-        robot, rest = self.robot, self.robot.rest
-        linear = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity, tangent=False)
-        assert linear is not None
-        return np.where(self.roles.metres, 1.0, np.maximum(linear.H.norms()[self.roles.sensors], 1e-300))
+        """δ of each sensor row per metre of motion, see `pliant.core.rows.units`."""
+        return units(self.robot)[self.roles.sensors]
 
     def pose(self, q: np.ndarray, lam: np.ndarray, before: tuple[Contacts, np.ndarray] | None = None) -> Pose:
         """The pose at q with efforts λ, and forces of contacts known before; an InputError if cells are inside out there."""
@@ -102,23 +104,14 @@ class Model:
         before: tuple[Contacts, np.ndarray] | None,
         scale: float = 1.0,
     ) -> Pose | None:
-        robot = self.robot
-        linear = self.work.timed(
-            "linearise", linearise, robot, q, lam, self.internal, scale * robot.gravity, foretold=True
-        )
-        if linear is None:
+        contacts, force = (None, np.zeros(0)) if before is None else before
+        at = Situation(q, lam, self.internal, scale * self.robot.gravity, contacts, force)
+        view = self.scene.look(at, self.work)
+        if view is None:
             return None
-        self.hold.stiffen(linear.K, linear.H)
-        if self.detector is None:
-            return Pose(q, lam, linear, None, np.zeros(0), scale)
-        contacts = self.work.timed("detect", self.detector.detect, q)
-        if contacts.rough:
-            raise InputError("friction", expected="contacts without friction", got="rough ones")
-        force = np.zeros(len(contacts))
-        if before is not None:
-            force = contacts.carried_forces(*before, len(contacts))
-        K, turning = self.detector.bent(linear.K, contacts, force, q)
-        return Pose(q, lam, replace(linear, K=K, turning=turning, flat=linear.K), contacts, force, scale)
+        if view.contacts is not None and view.contacts.rough:
+            raise InputError("friction", expected="contacts without friction", got="frictional ones")
+        return Pose(view, scale)
 
     # From a pose to a move
 
@@ -136,8 +129,7 @@ class Model:
         What readings do not determine stays what it is. `choose` says which of the unknown rows may act, from A and b whitened.
         """
         work, roles = self.work, self.roles
-        factor, linear, shift = work.timed("factorise", self._factor, pose)
-        condensed = work.timed("condense", self._condense, factor, linear, pose, commands)
+        condensed = self._condense(pose, commands)
         columns = self._columns(commands)
         if choose is not None and seen.any():
             mask = work.timed("choose", self._chosen, condensed, pose, goal, seen, choose)
@@ -145,12 +137,12 @@ class Model:
         x, fit, made, white, lam_u, holds = work.timed(
             "solve", self._solve, condensed, pose, goal, seen, prior, columns, commands
         )
-        dq = work.timed("recover", recovered, factor, condensed, roles, x, lam_u)
-        lam = self._efforts(x, lam_u, commands, linear, dq)
+        dq = work.timed("recover", recovered, condensed, roles, x, lam_u)
+        lam = self._efforts(x, lam_u, commands, pose, dq)
         nh = len(roles.held)
         scale = 1.0 + (float(x[-1]) if condensed.load is not None else 0.0)
         moved, longest = self._advance(pose, dq, lam, lam_u[nh:], scale)
-        return Move(pose, moved, x, fit, made, white, columns, factor, condensed, holds, shift, longest)
+        return Move(pose, moved, x, fit, made, white, columns, condensed, holds, longest)
 
     def _solve(self, condensed, pose, goal, seen, prior, columns, commands):
         roles, free = self.roles, np.full(len(columns) - len(self.roles.unknown), np.inf)
@@ -171,20 +163,19 @@ class Model:
 
     def influence(self, pose: Pose, commands: Commands) -> np.ndarray:
         """W_sf (ns, nf) with what holds at a pose held: how readings move with the unknown efforts."""
-        factor, linear, _ = self._factor(pose)
-        condensed = self._condense(factor, linear, pose, commands)
+        condensed = self._condense(pose, commands)
         made = system(condensed, np.zeros(len(self.roles.sensors)), self._holding(condensed, pose))
         return made.A[:, : len(self.roles.unknown)]
 
     def field(self, pose: Pose, values: np.ndarray, skin: Skin) -> tuple[np.ndarray, np.ndarray]:
         """Readings (ns, n, 3) per force along x, y, z on each of the skin's n nodes, and readings (ns,) less what they would be without
         any unknown force; at an equilibrium, with what holds there held."""
-        factor, linear, _ = self._factor(pose)
-        condensed = self._condense(factor, linear, pose, NO_COMMANDS)
+        condensed = self._condense(pose, NO_COMMANDS)
+        tangent = condensed.tangent
         holds, ns = self._holding(condensed, pose), len(self.roles.sensors)
         h, first = np.flatnonzero(holds), ns + len(self.roles.unknown)
         rows = np.concatenate([np.arange(ns), first + h])
-        X = factor.solve(condensed.H.take(rows).to_csr().toarray().T)
+        X = tangent.factor.solve(tangent.H.take(rows).to_csr().toarray().T)
         moved = np.asarray(skin.rows(pose.q).to_csr() @ X).T  # (ns + held, 3n)
         out = moved[:ns]
         if len(h):
@@ -209,12 +200,16 @@ class Model:
         with the factor at hand."""
         if move.condensed.load is None:
             return self._longest(move.condensed.free)
-        return self._longest(self.work.timed("recover", move.factor.solve, move.pose.residual()))
+        solve = move.condensed.tangent.factor.solve
+        return self._longest(self.work.timed("recover", solve, move.pose.view.residual()))
 
-    def _condense(self, factor: Factor, linear: Linear, pose: Pose, commands: Commands) -> Condensed:
+    def _condense(self, pose: Pose, commands: Commands) -> Condensed:
         internal = self._elastic_forces(pose) if self.doubt_young else None
-        efforts = pose.lam, pose.force
-        return condense(factor, linear, self.roles, commands, pose.contacts, internal, efforts, pose.scale)
+        rows = SensingRows(self.roles, commands, pose.view, internal, pose.scale)
+        tangent = condensed(self.scene, pose.view, rows, LADDER, self.work)
+        if tangent is None:
+            raise SingularError(f"{self.robot.name!r}: no tangent of use at this pose.")
+        return self.work.timed("condense", blocks, rows, tangent)
 
     def _elastic_forces(self, pose: Pose) -> np.ndarray:
         """f(q) (ndof,) [N]: near equilibrium, what all loads and efforts balance."""
@@ -224,7 +219,7 @@ class Model:
         assert linear is not None
         return -linear.r
 
-    def _efforts(self, x, lam_u, commands: Commands, linear: Linear, dq: np.ndarray) -> np.ndarray:
+    def _efforts(self, x, lam_u, commands: Commands, pose: Pose, dq: np.ndarray) -> np.ndarray:
         roles, nf = self.roles, len(self.roles.unknown)
         scale = 1.0 + (x[-1] if commands.scale else 0.0)
         lam = np.where(roles.conditions.given, scale * roles.conditions.effort, 0.0)
@@ -232,7 +227,7 @@ class Model:
         given = roles.conditions.given[commands.rows]
         lam[commands.rows[given]] += x[nf : nf + len(given)][given]
         lam[roles.held] = lam_u[: len(roles.held)]
-        return self.hold.efforts(lam, linear.H, dq)
+        return self.scene.support.efforts(lam, pose.view.H, dq)
 
     def _advance(
         self, pose: Pose, dq: np.ndarray, lam: np.ndarray, force: np.ndarray, scale: float
@@ -250,15 +245,6 @@ class Model:
                 return found, fraction * far
             fraction *= 0.5
         return pose, far
-
-    def _factor(self, pose: Pose) -> tuple[Factor, Linear, float]:
-        linear = pose.linear
-        assert linear.K is not None
-        try:
-            return factorise(self.robot, linear.K, self.work, turning=linear.turning), linear, 0.0
-        except NotPositiveDefinite:
-            factor, shift = factorise_shifted(self.robot, linear.K, self.work)
-            return factor, linear, shift
 
     def _longest(self, dq: np.ndarray) -> float:
         return self.robot.farthest(dq)

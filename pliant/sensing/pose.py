@@ -6,38 +6,43 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.algebra import Factor
 from pliant.contact import Contacts
+from pliant.core.view import View
 from pliant.sensing.condensed import Condensed, System, Whitened
 from pliant.sensing.least_squares import Fit
-from pliant.step import Linear
 
 
 @dataclass(frozen=True)
 class Pose:
-    """Where the model stands: coordinates, efforts of all rows, contacts with their forces, and the linearisation there.
+    """Where the model stands: the scene as seen from there. Efforts and forces are `scale` times the true ones."""
 
-    Efforts and forces are `scale` times the true ones.
-    """
-
-    q: np.ndarray
-    lam: np.ndarray
-    linear: Linear
-    contacts: Contacts | None
-    force: np.ndarray  # (n,) of the contacts [N]
+    view: View
     scale: float = 1.0  # a body s times softer under the true loads is this one under loads s times as large
 
     @property
-    def delta(self) -> np.ndarray:
-        """δ of all rows."""
-        return self.linear.delta
+    def q(self) -> np.ndarray:
+        """Coordinates (nq,)."""
+        return self.view.q
 
-    def residual(self) -> np.ndarray:
-        """r + Hᵀλ, contacts included."""
-        r = self.linear.residual(self.lam)
-        if self.contacts is not None and self.force.any():
-            r = r + self.contacts.rows(self.q).transpose_dot(self.force)
-        return r
+    @property
+    def lam(self) -> np.ndarray:
+        """Efforts of the robot's rows (m,)."""
+        return self.view.lam[: self.view.own]
+
+    @property
+    def delta(self) -> np.ndarray:
+        """δ of the robot's rows (m,)."""
+        return self.view.delta[: self.view.own]
+
+    @property
+    def contacts(self) -> Contacts | None:
+        """What touches, or could."""
+        return self.view.contacts
+
+    @property
+    def force(self) -> np.ndarray:
+        """Forces of the contacts (n,) [N]."""
+        return self.view.force
 
 
 @dataclass(frozen=True)
@@ -51,8 +56,11 @@ class Move:
     system: System
     white: Whitened
     columns: np.ndarray
-    factor: Factor
     condensed: Condensed
     holds: np.ndarray
-    shift: float
     longest: float  # [m]
+
+    @property
+    def shift(self) -> float:
+        """By how much K was raised to be of use."""
+        return self.condensed.tangent.shift

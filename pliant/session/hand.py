@@ -10,12 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from pliant.algebra import factorise
+from pliant.core.view import linearise
 from pliant.errors import InputError
 from pliant.frame import Push
 from pliant.interactions import PointForce
 from pliant.laws import Known
 from pliant.robot import Robot, Row
-from pliant.step import Workspace, factorise, linearise
 
 ROW = "push"  # the name of the row in the session's robot
 
@@ -65,7 +66,7 @@ class Hand:
         heavy = float(np.abs(linear.r).sum()) / (0.05 * robot.length) if linear is not None else 0.0
         if linear is None or linear.K is None or not rows or robot.rigid_modes():
             return max(heavy, 1.0)
-        W = factorise(robot, linear.K, Workspace()).compliance(linear.H.take(np.array(rows)))
+        W = factorise(robot.symbolic, linear.K).compliance(linear.H.take(np.array(rows)))
         softest = float(np.linalg.eigvalsh(W)[-1])
         return 0.5 / softest if softest > 0 else max(heavy, 1.0)
 

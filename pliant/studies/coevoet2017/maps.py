@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pliant.algebra import factorise
 from pliant.bench.instances import Instance
+from pliant.core.view import linearise
 from pliant.interactions import Position
 from pliant.laws import Target
 from pliant.robot import Robot, Row
 from pliant.robots.beam import FIGURE_2, beam
 from pliant.solvers import work_scale
-from pliant.step import Workspace, factorise, linearise
 from pliant.studies.check import Check
 from pliant.studies.coevoet2017.cost_map import CostMap, cost_map
 from pliant.studies.coevoet2017.lab import Lab
@@ -91,7 +92,7 @@ def at_rest(robot: Robot, target: tuple[float, ...]) -> Instance:
     rest = robot.rest
     linear = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity)
     assert linear is not None and linear.K is not None
-    factor = factorise(robot, linear.K, Workspace())
+    factor = factorise(robot.symbolic, linear.K)
     contacts = robot.surroundings.detector(robot).detect(rest.q)
     rows = np.concatenate([np.arange(robot.bundle.rows)[robot.named(n)] for n in ("tip", "lower", "upper")])
     H = linear.H.take(rows).above(contacts.rows(rest.q))

@@ -8,13 +8,14 @@ from itertools import product
 import numpy as np
 
 import pliant as pl
+from pliant.algebra import factorise
 from pliant.bodies import Beam, Circle, Solid
 from pliant.contact import Plane, Samples, Surroundings
+from pliant.core.view import linearise
 from pliant.mesh.lines import line
 from pliant.result import Result
 from pliant.robot import Robot, Row
 from pliant.solvers import mcp
-from pliant.step import Workspace, factorise, linearise
 from pliant.studies.duriez2024.compared import Compared
 from pliant.studies.duriez2024.lab import TIGHT, Lab
 from pliant.studies.study import Findings
@@ -83,8 +84,9 @@ class Condensed:
         rest = robot.rest
         linear = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity)
         assert linear is not None and linear.K is not None
-        linear = linear.with_contacts(around.detector(robot).detect(rest.q), rest.q)
-        factor = factorise(robot, linear.K, Workspace())  # pyright: ignore[reportArgumentType]
+        contacts = around.detector(robot).detect(rest.q)
+        linear = linear.touching(contacts, np.zeros(contacts.scalars), rest.q)
+        factor = factorise(robot.symbolic, linear.K)
         return cls(factor.compliance(linear.H), linear.delta + linear.H.dot(factor.solve(linear.r)))
 
 

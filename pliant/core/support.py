@@ -1,6 +1,6 @@
-"""Rows that hold a body which nothing else holds: a base on a slider, an arm on a motor.
+"""Support: rows that hold a body which nothing else holds, such as a base on a slider or an arm on a motor.
 
-K alone has no inverse then. With γ HᵀH of such rows added, it has, and nothing else changes: the step
+K alone has no inverse then. With γ HᵀH of such rows added it has one, and nothing else changes: the step
 
     (K + γ HᵀH) dq = r + Hᵀλ'      is      K dq = r + Hᵀλ      with      λ = λ' − γ H dq.
 """
@@ -11,19 +11,48 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.algebra import Factor, NotPositiveDefinite, SparseRows, factorise
+from pliant.algebra import Factor, SparseRows
+from pliant.core.tangent import factor_or_none
+from pliant.core.view import linearise
 from pliant.robot import Robot
 
 SINGULAR = 1e-11  # ratio of pivots below which a motion counts as free
 
 
 @dataclass(frozen=True)
-class Hold:
+class Support:
     """Rows (k,) and what stiffness γ (k,) they lend to K."""
 
     rows: np.ndarray
     gamma: np.ndarray
     robot: Robot
+
+    @classmethod
+    def none(cls, robot: Robot) -> Support:
+        """For robots that need no such help."""
+        return cls(np.zeros(0, int), np.zeros(0), robot)
+
+    @classmethod
+    def of(cls, robot: Robot, candidates: np.ndarray) -> Support:
+        """What the candidate rows (mask over all scalar rows) lend to K where the robot's own supports do not hold it.
+
+        Raises SingularError if motions are left all the same.
+        """
+        if not robot.rigid_modes():
+            return cls.none(robot)
+        rest = robot.rest
+        view = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity)
+        assert view is not None and view.K is not None
+        K, H = view.K, view.H
+        usable = [k for k in np.flatnonzero(candidates).tolist() if _inside(robot, H, k)]
+        if len(usable) < robot.rigid_modes():
+            raise robot.not_held()
+        rows, lever = np.array(usable), H.norms()[usable]
+        stiff = float(np.abs(np.einsum("bii->bi", K[robot.pattern.diagonal])).mean())
+        factor = cls(rows, stiff / lever**2, robot)._factor(K, H)
+        lent = cls(rows, _own_stiffness(factor, H, rows) / lever**2, robot)
+        lent._factor(K, H)
+        return lent
 
     def stiffen(self, K: np.ndarray, H: SparseRows) -> None:
         """K += γ HᵀH, in place."""
@@ -41,35 +70,13 @@ class Hold:
         lam[self.rows] -= self.gamma * H.take(self.rows).dot(dq)
         return lam
 
-
-def nothing(robot: Robot) -> Hold:
-    """For robots that need no such help."""
-    return Hold(np.zeros(0, int), np.zeros(0), robot)
-
-
-def hold(robot: Robot, candidates: np.ndarray, K: np.ndarray, H: SparseRows) -> Hold:
-    """What the candidate rows (mask over all scalar rows) lend to K; a SingularError if motions are left all the same."""
-    usable = [k for k in np.flatnonzero(candidates).tolist() if _inside(robot, H, k)]
-    if len(usable) < robot.rigid_modes():
-        raise robot.not_held()
-    rows, lever = np.array(usable), H.norms()[usable]
-    stiff = float(np.abs(np.einsum("bii->bi", K[robot.pattern.diagonal])).mean())
-    factor = _factor(Hold(rows, stiff / lever**2, robot), K, H)
-    lent = Hold(rows, _own_stiffness(factor, H, rows) / lever**2, robot)
-    _factor(lent, K, H)
-    return lent
-
-
-def _factor(lent: Hold, K: np.ndarray, H: SparseRows) -> Factor:
-    K = K.copy()
-    lent.stiffen(K, H)
-    try:
-        factor = factorise(lent.robot.symbolic, K)
-    except NotPositiveDefinite:
-        raise lent.robot.not_held() from None
-    if factor.smallest_pivot_ratio < SINGULAR:
-        raise lent.robot.not_held()
-    return factor
+    def _factor(self, K: np.ndarray, H: SparseRows) -> Factor:
+        K = K.copy()
+        self.stiffen(K, H)
+        factor = factor_or_none(self.robot, K)
+        if factor is None or factor.smallest_pivot_ratio < SINGULAR:
+            raise self.robot.not_held()
+        return factor
 
 
 def _own_stiffness(factor: Factor, H: SparseRows, rows: np.ndarray) -> float:

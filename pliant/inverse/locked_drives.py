@@ -1,4 +1,4 @@
-"""Where K is indefinite but the drives hold the robot: a trunk about to buckle under its cables, its winches locked.
+"""Where K is indefinite but locked drives hold the robot: a trunk about to buckle under its cables, its winches locked.
 
 W has then as many negative eigenvalues on the holding rows t as K has negative pivots. With the stiffness γ D of the drives
 lent to K (never assembled: Woodbury's formula on the small matrices),
@@ -16,7 +16,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class HeldDrives:
+class LockedDrives:
     """Rows (t,) of the condensed problem, what stiffness γD (t,) they lend, and δ (t,) before the step."""
 
     rows: np.ndarray
@@ -39,7 +39,7 @@ class HeldDrives:
         return lam
 
 
-def held_drives(W: np.ndarray, here: np.ndarray, taut: np.ndarray, negative: int) -> HeldDrives | None:
+def locked_drives(W: np.ndarray, here: np.ndarray, taut: np.ndarray, negative: int) -> LockedDrives | None:
     """What the taut rows (mask) must lend for `negative` negative pivots of K; None if they do not hold the robot."""
     t = np.flatnonzero(taut)
     size = np.sqrt(np.abs(np.diagonal(W)[t]))
@@ -49,4 +49,4 @@ def held_drives(W: np.ndarray, here: np.ndarray, taut: np.ndarray, negative: int
     below = values[values < 0.0]
     if len(below) != negative:
         return None
-    return HeldDrives(t, 2.0 / np.abs(below).min() / size**2, here[t])
+    return LockedDrives(t, 2.0 / np.abs(below).min() / size**2, here[t])

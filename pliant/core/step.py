@@ -1,0 +1,112 @@
+"""One step of the model, top to bottom:  look → condense → solve → recover.
+
+    r  = f_ext − f(q)                 K  = −∂(r + Hᵀλ)/∂q
+    K dq = r + Hᵀλ                    δ⁺ = δ + H dq = δ_free + W λ,      W = H K⁻¹ Hᵀ
+
+A scene is looked at in a situation (`scene.py`); the view is factorised and condensed to the rows that matter (`tangent.py`); a
+solver that knows nothing but W, δ_free and the laws finds their efforts; and the motion follows. Statics, dynamics, the inverse
+model and sensing differ in what they add to K and r, in which rows they solve for, and in the solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from pliant.algebra import Factor
+from pliant.conditions import Conditions
+from pliant.core.scene import Scene
+from pliant.core.tangent import EXACT, INDEFINITE, SHIFTED, Condensed, Rows, condensed
+from pliant.core.view import View
+from pliant.solvers import mcp
+from pliant.solvers.solution import STATUSES
+from pliant.solvers.warm import confirmed
+from pliant.timing import Stopwatch
+
+FORWARD = (EXACT, INDEFINITE, SHIFTED)
+
+
+class Solution(Protocol):
+    """What a solver found: efforts of the condensed rows, and the evidence for it."""
+
+    @property
+    def effort(self) -> np.ndarray: ...
+    @property
+    def certificate(self) -> Any: ...
+
+
+class Spreading(Rows, Protocol):
+    """Rows that know where the efforts of those condensed belong."""
+
+    def spread(self, effort: np.ndarray) -> np.ndarray:
+        """λ of all rows, from that of the condensed ones."""
+        ...
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step found: dq (ndof,), λ of all rows, how the scene was condensed, and what the solver said."""
+
+    dq: np.ndarray
+    lam: np.ndarray
+    condensed: Condensed
+    solution: Solution
+
+
+def step(
+    scene: Scene,
+    view: View,
+    rows: Spreading,
+    solve: Callable[[Condensed], Solution],
+    ladder: Sequence[str],
+    work: Stopwatch,
+    finish: Callable[[View, Factor], View] | None = None,
+) -> Step | None:
+    """From a view of the scene to the motion and the efforts that it asks for; None where no tangent is of use."""
+    found = condensed(scene, view, rows, ladder, work, finish)
+    if found is None:
+        return None
+    solution = work.timed("solve", solve, found)
+    dq, lam = work.timed("recover", recover, scene, found, rows, solution)
+    return Step(dq, lam, found, solution)
+
+
+def recover(
+    scene: Scene, found: Condensed, rows: Spreading, solution: Solution
+) -> tuple[np.ndarray, np.ndarray]:
+    """dq = K⁻¹(r + Hᵀλ), and λ of all rows."""
+    dq = found.rows.answer(solution.effort)
+    return dq, scene.support.efforts(rows.spread(solution.effort), found.view.H, dq)
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Efforts of a forward problem, and the solver's word for them: "solved", "infeasible" or "not converged"."""
+
+    effort: np.ndarray
+    certificate: str = STATUSES[0]
+
+
+def balance(found: Condensed, conditions: Conditions) -> Balance:
+    """The efforts of the solved rows: lo ≤ λ ≤ hi complementary to δ_free + Wλ − imposed + compliance·λ; contacts with friction by
+    Coulomb's law. Begins with the efforts that the view has."""
+    rows, c, start, free = conditions.solved, conditions, found.view.lam, found.free
+    if not len(rows):
+        return Balance(np.zeros(0))
+    if not c.rough:
+        effort, settled = confirmed(found.W, free, rows, c.imposed, c.compliance, c.low, c.high, start)
+        if settled:
+            return Balance(effort)
+    gap, low, high = free - c.imposed[rows], c.low[rows], c.high[rows]
+    system = found.W + np.diag(c.compliance[rows])
+    if not c.rough:
+        solution = mcp(system, gap, low, high, start=start[rows])
+    else:
+        from pliant.solvers import friction  # comes with many kernels
+
+        others = len(rows) - 3 * len(c.friction)
+        solution = friction(system, gap, c.friction, low[:others], high[:others], start=start[rows])
+    return Balance(solution.effort, solution.certificate.status)

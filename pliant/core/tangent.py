@@ -1,0 +1,173 @@
+"""The tangent of a view, factorised and condensed to some rows, whatever state it is in.
+
+    W = H K⁻¹ Hᵀ,      δ_free = δ + H K⁻¹ (r + Hᵀλ_given)
+
+An exact tangent may be of no use: a robot that would slip off what it touches, buckle, or is past a limit point. The ladder goes from
+the exact tangent to the nearest one that is of use, and what was done is part of the answer. Nobody else catches a bad pivot.
+
+| treatment | what K is |
+|---|---|
+| exact | the tangent as it is |
+| flat | as if all that is touched were flat |
+| indefinite | as it is, with negative pivots, where the rows that are solved for hold those motions |
+| clamped | without the terms that can make it indefinite |
+| shifted | raised on its diagonal until it is positive definite |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from pliant.algebra import Condensation, Factor, NotPositiveDefinite, SparseRows, Updated, factorise
+from pliant.core.view import View
+from pliant.robot import Robot
+from pliant.timing import Stopwatch
+
+if TYPE_CHECKING:
+    from pliant.core.scene import Scene
+
+EXACT, FLAT, INDEFINITE, CLAMPED, SHIFTED = "exact", "flat", "indefinite", "clamped", "shifted"
+SMALLEST, GROWTH, LARGEST = 1e-6, 8.0, 1e3  # shifts that are tried, relative to the mean diagonal
+
+
+class Rows(Protocol):
+    """Which rows of a view are condensed, and what loads it besides."""
+
+    def parted(self, view: View) -> tuple[SparseRows, np.ndarray, np.ndarray]:
+        """H of the condensed rows, their δ now, and the load (ndof,) with the efforts that are given."""
+        ...
+
+    def support(self, condensed: Condensed) -> bool:
+        """Whether these rows hold all motions in which K is negative, so that it may be used all the same."""
+        ...
+
+
+@dataclass(frozen=True)
+class Condensed:
+    """A view as its condensed rows see it: δ⁺ = free + W λ. `here`: their δ before the step; `shift`: relative to the mean diagonal of K."""
+
+    view: View
+    H: SparseRows
+    here: np.ndarray
+    rows: Condensation
+    factor: Factor
+    treatment: str
+    shift: float
+
+    @property
+    def W(self) -> np.ndarray:
+        """H K⁻¹ Hᵀ."""
+        return self.rows.W
+
+    @property
+    def free(self) -> np.ndarray:
+        """δ of the condensed rows where they have no effort."""
+        return self.here + self.rows.motion
+
+    @property
+    def negative(self) -> int:
+        """Negative pivots of K: more than none past a limit point."""
+        return self.factor.negative
+
+
+def condensed(
+    scene: Scene,
+    view: View,
+    rows: Rows,
+    ladder: Sequence[str],
+    work: Stopwatch,
+    finish: Callable[[View, Factor], View] | None = None,
+) -> Condensed | None:
+    """The view condensed by the first treatment of the ladder that is of use; None if there is none.
+
+    `finish` makes of a view and its factor the one that is condensed, such as one with forces that need the factor.
+    """
+    for treatment in ladder:
+        try:
+            treated = work.timed("factorise", _TREATMENTS[treatment], scene, view)
+            if treated is None:
+                continue
+            factor, used, shift = treated
+            if finish is not None:
+                used = work.timed("condense", finish, used, factor)
+            found = work.timed("condense", condense, rows, used, factor, treatment, shift)
+            if found.negative == 0 or rows.support(found):
+                return found
+        except NotPositiveDefinite:
+            continue
+    return None
+
+
+def condense(rows: Rows, view: View, factor: Factor, treatment: str = EXACT, shift: float = 0.0) -> Condensed:
+    """A view that is factorised, condensed to some rows."""
+    H, here, load = rows.parted(view)
+    return Condensed(view, H, here, factor.condense(H, load), factor, treatment, shift)
+
+
+def factor_or_none(robot: Robot, K: np.ndarray, *, indefinite: bool = False) -> Factor | None:
+    """K = L S Lᵀ, or None if it is not positive definite (with `indefinite`: if it is singular)."""
+    try:
+        return factorise(robot.symbolic, K, indefinite=indefinite)
+    except NotPositiveDefinite:
+        return None
+
+
+# What the steps of the ladder do: the factor, the view that it belongs to, and the shift; None where they do not apply.
+
+Treated = tuple[Factor, View, float] | None
+
+
+def _changed(factor: Factor, view: View, *, indefinite: bool = False) -> Factor:
+    return factor if view.change is None else Updated(factor, *view.change, indefinite=indefinite)
+
+
+def _exact(scene: Scene, view: View) -> Treated:
+    assert view.K is not None
+    return _changed(factorise(scene.robot.symbolic, view.K), view), view, 0.0
+
+
+def _flat(scene: Scene, view: View) -> Treated:
+    if view.flat is None:
+        return None
+    return factorise(scene.robot.symbolic, view.flat), view, 0.0
+
+
+def _indefinite(scene: Scene, view: View) -> Treated:
+    assert view.K is not None
+    factor = factorise(scene.robot.symbolic, view.K, indefinite=True)
+    return _changed(factor, view, indefinite=True), view, 0.0
+
+
+def _clamped(scene: Scene, view: View) -> Treated:
+    clamped = scene.clamped(view)
+    assert clamped.K is not None
+    return factorise(scene.robot.symbolic, clamped.K), clamped, 0.0
+
+
+def _shifted(scene: Scene, view: View) -> Treated:
+    """With the smallest tried multiple of its mean diagonal that makes it positive definite."""
+    assert view.K is not None
+    robot, diagonal = scene.robot, view.K[scene.robot.pattern.diagonal]
+    units = robot.reach.reshape(-1, 3) ** 2  # rotations are shifted by what turns the body as far
+    scale = units * float((np.abs(np.einsum("bii->bi", diagonal)) / units).mean())
+    shift, shifted = SMALLEST, view.K.copy()
+    while shift <= LARGEST:
+        shifted[robot.pattern.diagonal] = diagonal + shift * scale[:, :, None] * np.eye(3)
+        factor = factor_or_none(robot, shifted)
+        if factor is not None:
+            return factor, view, shift
+        shift *= GROWTH
+    return None
+
+
+_TREATMENTS: dict[str, Callable[[Scene, View], Treated]] = {
+    EXACT: _exact,
+    FLAT: _flat,
+    INDEFINITE: _indefinite,
+    CLAMPED: _clamped,
+    SHIFTED: _shifted,
+}

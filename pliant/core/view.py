@@ -1,0 +1,127 @@
+"""A view: the scene linearised in a situation.
+
+r = f_ext − f(q)        K = −∂(r + Hᵀλ)/∂q        H = ∂δ/∂q
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pliant.algebra import SparseRows
+from pliant.contact import Contacts, Detector
+from pliant.core.situation import Situation
+from pliant.robot import Robot
+
+Change = tuple[SparseRows, np.ndarray]  # U (k, ndof) and C⁻¹ of a change of K by UᵀCU
+
+
+@dataclass(frozen=True)
+class View:
+    """r (ndof,), H, δ and λ of all rows, K on the robot's pattern, and the energy [J].
+
+    Contacts are rows like any other, below the robot's own: gaps, then slips along two tangents each where there is friction.
+    """
+
+    at: Situation
+    energy: float
+    r: np.ndarray
+    H: SparseRows
+    delta: np.ndarray
+    lam: np.ndarray
+    K: np.ndarray | None
+    contacts: Contacts | None = None
+    flat: np.ndarray | None = None  # K as if all that is touched were flat, where it is not
+    change: Change | None = None  # of K, by what its pattern has no room for: bodies that push each other
+
+    @property
+    def q(self) -> np.ndarray:
+        """Coordinates (nq,) at which it was linearised."""
+        return self.at.q
+
+    @property
+    def own(self) -> int:
+        """How many rows are the robot's."""
+        return len(self.lam) - (0 if self.contacts is None else self.contacts.scalars)
+
+    @property
+    def force(self) -> np.ndarray:
+        """Forces of the contact rows [N]: normal ones (n,), then along the tangents."""
+        return self.lam[self.own :]
+
+    def bare(self) -> View:
+        """The same without its contacts."""
+        own, K = self.own, self.K if self.flat is None else self.flat
+        H = self.H.take(np.arange(own))
+        return replace(
+            self, H=H, delta=self.delta[:own], lam=self.lam[:own], K=K, contacts=None, flat=None, change=None
+        )
+
+    def residual(self) -> np.ndarray:
+        """r + Hᵀλ, (ndof,): zero in equilibrium."""
+        return self.r + self.H.transpose_dot(self.lam)
+
+    def touching(self, contacts: Contacts, force: np.ndarray, start: np.ndarray) -> View:
+        """With the rows of contacts below, and their forces [N]; slip counts from the coordinates `start`."""
+        H, delta = self.H, [self.delta, contacts.gap]
+        if len(contacts):
+            H = H.above(contacts.rows(self.q))
+        if contacts.rough:
+            H = H.above(contacts.tangent_rows(self.q))
+            delta.append(contacts.slip(self.q, start).ravel())
+        lam = np.concatenate([self.lam, force])
+        return replace(self, H=H, delta=np.concatenate(delta), lam=lam, contacts=contacts)
+
+    def stiffened(self, detector: Detector, *, share: float = 1.0, exact: bool = False) -> View:
+        """With the stiffness of its contacts in K: what their pushes do when they turn. `share`: of their forces that K is told."""
+        contacts = self.contacts
+        if self.K is None or contacts is None:
+            return self
+        normal = share * self.force[: len(contacts)]
+        K, change = detector.stiffness(self.K, contacts, normal, self.q, exact=exact)
+        return replace(self, K=K, change=change, flat=None if K is self.K and change is None else self.K)
+
+
+def linearise(
+    robot: Robot,
+    q: np.ndarray,
+    lam: np.ndarray,
+    z: np.ndarray,
+    gravity: np.ndarray,
+    *,
+    tangent: bool = True,
+    clamp: bool = False,
+    foretold: bool = False,
+) -> View | None:
+    """The robot alone at q, or None when q is inadmissible (an element turned inside out).
+
+    clamp=True limits the terms of K that can make it indefinite. foretold=True takes the geometric stiffness of slender bodies
+    from the section forces that their last motion was meant to bring: the same in balance, and far calmer on the way.
+    """
+    energy, r, K = 0.0, np.empty(robot.ndof), None
+    blocks = np.zeros((len(robot.pattern.rows), 3, 3)) if tangent else None
+    for n, body in enumerate(robot.bodies):
+        other = clamp or (foretold and robot.foretells[n])
+        e, r_body, K_body = body.linearise(
+            q[robot.q_spans[n]], gravity, z[robot.z_spans[n]], tangent=tangent, clamp=other
+        )
+        if r_body is None:
+            return None
+        energy += e
+        r[robot.dq_spans[n]] = r_body
+        if blocks is not None:
+            blocks[robot.body_placement[robot.block_spans[n]]] = K_body
+            K = blocks
+    bundle = robot.bundle
+    p = bundle.positions(q)
+    gradient = bundle.gradient(p)
+    H = bundle.jacobian(q, gradient)
+    load = bundle.loads(q, p, gravity)
+    if load is not None:
+        r += bundle.load_vector(q, load)
+    if K is not None and (lam.any() or load is not None):
+        bundle.add_curvature(
+            K, robot.row_placement, robot.rotation_placement, q, p, lam, gravity, gradient, load
+        )
+    return View(Situation(q, lam, z, gravity), energy, r, H, bundle.delta(p), lam, K)
