@@ -132,7 +132,8 @@ class _Ramp:
         self.weight = float(np.linalg.norm(at_rest.r))
         self.span = robot.length * levers(robot)
         detector = detector if detector is not None and detector.opponents else None
-        self.scene = Scene(robot, detector, Support.of(robot, self.conditions.holding))
+        held = Support.of(robot, self.conditions.holding, touching=detector is not None)
+        self.scene = Scene(robot, detector, held)
         self.depth = np.zeros(0)  # gaps of what already penetrates
         if detector is not None:
             found = detector.detect(start.q)

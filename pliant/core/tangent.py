@@ -138,6 +138,8 @@ def _flat(scene: Scene, view: View) -> Treated:
 
 def _indefinite(scene: Scene, view: View) -> Treated:
     assert view.K is not None
+    if scene.support.proximal is not None:  # contacts hold it, which come and go
+        return None
     factor = factorise(scene.robot.symbolic, view.K, indefinite=True)
     return _changed(factor, view, indefinite=True), view, 0.0
 

@@ -28,11 +28,11 @@ def lost(robot: Robot, name: str, laws: Mapping[str, Law], here: np.ndarray) -> 
     return broken
 
 
-def supported(robot: Robot, roles: Roles) -> Support:
+def supported(robot: Robot, roles: Roles, *, touching: bool = False) -> Support:
     """Which rows hold the robot, if its supports do not: imposed displacements, and actuators that push and pull.
 
-    Raises SingularError where they do not hold it either.
+    Raises SingularError where they do not hold it either, unless it may lie on what it touches.
     """
     able = roles.conditions.holding.copy()
     able[roles.actuators[~roles.one_sided]] = True
-    return Support.of(robot, able)
+    return Support.of(robot, able, touching=touching)

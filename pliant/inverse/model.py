@@ -97,7 +97,8 @@ class Model:
         self.roles: Roles = compile_roles(robot, laws)
         self.work = Stopwatch()
         self.gravity = robot.gravity
-        self.scene = Scene(robot, detector, supported(robot, self.roles))
+        held = supported(robot, self.roles, touching=bool(detector.opponents))
+        self.scene = Scene(robot, detector, held)
         start = state or self._resting()
         self.internal = start.internal
         self.start = self.pose(start.q, np.array(start.effort))
