@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pliant.inverse.memory import read_only
 from pliant.robot import Robot
 from pliant.step import linearise
 
@@ -32,6 +33,10 @@ class Reference:
     speed: np.ndarray
     units: np.ndarray
     approach: Approach
+
+    def __post_init__(self) -> None:
+        for name in ("value", "speed", "units"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     def of(self, rows: np.ndarray) -> Reference:
         """Of some rows only."""
