@@ -27,9 +27,9 @@ from pliant.dynamics.inputs import positive
 from pliant.errors import ConvergenceError, InputError, SingularError
 from pliant.inverse.inputs import check_robot, check_roles, check_settings, checked_targets
 from pliant.inverse.moving_choice import Choice, Plan, choose, driven
+from pliant.inverse.moving_memory import MovingMemory
 from pliant.inverse.moving_outcome import REACHED, MovingOutcome, certify
 from pliant.inverse.moving_reference import Approach, Reference
-from pliant.inverse.moving_search import Search
 from pliant.inverse.roles import Roles, compile_roles
 from pliant.inverse.settings import Settings
 from pliant.laws import Known, Law, as_vector
@@ -41,8 +41,6 @@ from pliant.timing import Stopwatch
 HORIZON = 0.05  # [s]
 RESPONSE = 0.1  # [s]
 TOP_SPEED = 1.0  # lengths of the robot per second
-ASTRAY = 1e-3  # of the length: decrement of a step that went elsewhere than foreseen
-CALMEST = 1e4
 WIDER = 3  # times as many starts of the solver, where the nearest minimum will not do
 
 
@@ -100,11 +98,8 @@ class MovingInverse:
         self.simulation.state = self._resting() if state is None else state
         self._work, self._units = Stopwatch(), units(robot)
         value, rate = self._effects()
-        self.target = value  # of all rows; those that are no effectors follow the robot
-        self.target = self._brought(self.roles, robot.rows)
-        self.reference = Reference(value, rate, self._units, approach)
-        self._search = Search(REACHED * robot.length)
-        self.calm = 1.0  # how much more ρ there is than usual
+        target = self._brought(value, self.roles, robot.rows)
+        self.memory = MovingMemory(target, Reference(value, rate, self._units, approach))
 
     @property
     def detector(self) -> Detector:
@@ -115,6 +110,16 @@ class MovingInverse:
     def state(self) -> State:
         """Where the robot is and how it moves."""
         return self.simulation.state
+
+    @property
+    def target(self) -> np.ndarray:
+        """Targets in δ of all rows (m,); rows that are no effectors follow the robot."""
+        return self.memory.target
+
+    @property
+    def reference(self) -> Reference:
+        """Where all rows are asked to be by now, and at which speed."""
+        return self.memory.reference
 
     @property
     def t(self) -> float:
@@ -128,19 +133,17 @@ class MovingInverse:
         begin, h = perf_counter(), self.simulation.time_step
         self._work.clear()
         roles = self.roles if not laws else compile_roles(self.robot, {**self.laws, **laws})
-        self._aim(self._asked(targets, roles, self._brought(roles, laws or {})), roles)
-        choice = self._chosen(roles)
+        target = self._asked(targets, roles, self._brought(self.memory.target, roles, laws or {}))
+        memory, choice = self._chosen(self.memory.aimed(target, roles.effectors, *self._effects()), roles)
         moment = self._moved(roles, choice)
-        if moment is not None:
-            self.reference = self.reference.after(h, self.target)
-        self._calm_down(moment)
+        self.memory = memory.after(h, moment, self.robot.length)
         return self._outcome(roles, choice, moment, begin)
 
     def change(self, laws: Mapping[str, Law]) -> None:
         """Other laws for some rows from now on: bounds, an imposed value. Effectors that stay ones keep their targets."""
         self.roles = compile_roles(self.robot, {**self.laws, **laws})
         self.laws.update(laws)
-        self.target = self._brought(self.roles, laws)
+        self.memory = replace(self.memory, target=self._brought(self.memory.target, self.roles, laws))
 
     def lose(self, name: str) -> None:
         """An actuator breaks: no effort from now on. The others take over as well as they can."""
@@ -148,9 +151,9 @@ class MovingInverse:
 
     # Targets.
 
-    def _brought(self, roles: Roles, names: Iterable[str]) -> np.ndarray:
+    def _brought(self, target: np.ndarray, roles: Roles, names: Iterable[str]) -> np.ndarray:
         """Targets of all rows (m,), with those that the laws of the rows named bring along."""
-        given, mine = np.full(self.robot.bundle.rows, np.nan), self.target.copy()
+        given, mine = np.full(self.robot.bundle.rows, np.nan), target.copy()
         given[roles.effectors] = roles.target
         for span in map(self.robot.named, names):
             mine[span] = np.where(np.isnan(given[span]), mine[span], given[span])
@@ -165,16 +168,9 @@ class MovingInverse:
             target[span] = as_vector(value, span.stop - span.start, f"target of {name!r}")
         return target
 
-    def _aim(self, target: np.ndarray, roles: Roles) -> None:
-        """Rows that are no effectors follow the robot, so that they begin where they are when they become some."""
-        (value, rate), r = self._effects(), self.reference
-        aims = np.isin(np.arange(len(target)), roles.effectors)
-        self.target = np.where(aims, target, value)
-        self.reference = replace(r, value=np.where(aims, r.value, value), speed=np.where(aims, r.speed, rate))
-
     # The step.
 
-    def _chosen(self, roles: Roles) -> Choice | None:
+    def _chosen(self, memory: MovingMemory, roles: Roles) -> tuple[MovingMemory, Choice | None]:
         """Efforts for the horizon, or for a shorter one where the robot would buckle within it."""
         sim, s, time = self.simulation, self.settings, max(self.horizon, self.simulation.time_step)
         while True:
@@ -183,18 +179,22 @@ class MovingInverse:
                 break
             time = max(0.5 * time, sim.time_step)
         if seen is None:
-            return None
+            return memory, None
         here, rows = self._delta(), roles.effectors
-        goal = self.reference.of(rows).after(time, self.target[rows]).near(here[rows], time)
-        rho = self.calm * (s.inertia_in_contact if len(sim.state.touching) else s.inertia)
+        goal = memory.reference.of(rows).after(time, memory.target[rows]).near(here[rows], time)
+        rho = memory.inertia_factor * (s.inertia_in_contact if len(sim.state.touching) else s.inertia)
         plan = Plan(goal, time, rho * time / sim.time_step, np.array(sim.state.effort), here)
         near = lambda: choose(seen, roles, plan, s, self._work)
+        if not seen.contacts:
+            return memory, near()
         wide, free = (
             replace(s, starts=WIDER * s.starts, rough_starts=WIDER * s.rough_starts),
             replace(plan, inertia=0.0),
         )
         far = lambda: choose(seen, roles, free, wide, self._work)
-        return self._search.best(near, far, partial(self._missed, roles)) if seen.contacts else near()
+        enough = REACHED * self.robot.length
+        search, choice = memory.search.best(near, far, partial(self._missed, roles), enough)
+        return replace(memory, search=search), choice
 
     def _missed(self, roles: Roles, choice: Choice | None) -> float:
         """How far from the goal the effectors are expected [m]."""
@@ -213,12 +213,6 @@ class MovingInverse:
             except ConvergenceError:
                 continue
         return None
-
-    def _calm_down(self, moment: Moment | None) -> None:
-        """While linearisations lead astray, as near a singular pose, efforts are kept more and more where they were."""
-        step = None if moment is None else moment.certificate
-        astray = step is None or step.load_steps > 1 or step.decrement > ASTRAY * self.robot.length
-        self.calm = min(4.0 * self.calm, CALMEST) if astray else max(0.8 * self.calm, 1.0)
 
     def _resting(self) -> State:
         """The equilibrium with all actuators at zero effort; at rest, if nothing holds the robot then."""
@@ -277,5 +271,5 @@ class MovingInverse:
             *force,
             certificate,
             {**timings, "total": perf_counter() - begin},
-            of(self.reference.value, roles.effectors),
+            of(self.reference.value.copy(), roles.effectors),
         )

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pliant.inverse.memory import read_only
+
 
 @dataclass(frozen=True)
 class Approach:
@@ -29,6 +31,10 @@ class Reference:
     speed: np.ndarray
     units: np.ndarray
     approach: Approach
+
+    def __post_init__(self) -> None:
+        for name in ("value", "speed", "units"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     def of(self, rows: np.ndarray) -> Reference:
         """Of some rows only."""

@@ -87,8 +87,8 @@ def outcome(
     certificate: InverseCertificate,
     timings: Mapping[str, float],
 ) -> Outcome:
-    """A pose and what is said of it, by row names."""
-    robot, roles, delta = model.robot, model.roles, pose.delta
+    """A pose and what is said of it, by row names. Its arrays are copies: writing to them does not change the pose."""
+    robot, roles, delta = model.robot, model.roles, pose.delta.copy()
     error = np.zeros(robot.bundle.rows)
     error[roles.effectors] = target - delta[roles.effectors]
     command = delta.copy()
@@ -98,13 +98,13 @@ def outcome(
     return Outcome(
         robot,
         model.state(pose),
-        robot.split(pose.lam),
+        robot.split(pose.lam.copy()),
         robot.split(delta),
         of(error, set(roles.effectors.tolist())),
         of(command, set(roles.actuators.tolist())),
         pose.contacts,
-        pose.normal,
-        pose.tangential,
+        pose.normal.copy(),
+        pose.tangential.copy(),
         certificate,
         timings,
     )
