@@ -52,6 +52,7 @@ class Iterate:
     force: np.ndarray = field(
         default_factory=lambda: np.zeros(0)
     )  # (n,) normal, with friction (3n,): then along two tangents each
+    predicted: np.ndarray | None = None  # what the step to q was to bring to slender bodies, see `Robot.predict`
     seen: np.ndarray | None = None  # coordinates at which the contacts were detected
     moved: float = 0.0  # largest motion in the last step [m]
     iterations: int = 0
@@ -142,7 +143,7 @@ def newton(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Workspa
 def _look(problem: Problem, now: Iterate) -> View | None:
     """None when the coordinates are inadmissible."""
     robot, detector = problem.robot, problem.detector
-    linear = linearise(robot, now.q, now.lam, problem.z, problem.gravity, foretold=True)
+    linear = linearise(robot, now.q, now.lam, problem.z, problem.gravity, predicted=now.predicted)
     if linear is None or linear.K is None:
         return None
     problem.hold.stiffen(linear.K, linear.H)
@@ -178,6 +179,7 @@ def _advance(problem, now, view, dq, lam, scale, work) -> tuple[Iterate, View | 
         candidate = replace(
             now,
             q=robot.retract(now.q, fraction * dq),
+            predicted=robot.predict(now.q, fraction * dq),
             lam=mixed[:rows],
             contacts=view.contacts,
             force=mixed[rows:],

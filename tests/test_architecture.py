@@ -32,10 +32,10 @@ LAYERS = {
     "interactions": FOUNDATIONS | {"points", "algebra"},
     "bodies": FOUNDATIONS | {"points", "algebra", "mesh", "materials"},
     "contact": FOUNDATIONS | {"points", "algebra", "mesh", "interactions"},
-    "robot": FOUNDATIONS | {"algebra", "interactions", "laws", "state", "contact"},
+    "robot": FOUNDATIONS | {"algebra", "bodies", "interactions", "laws", "state", "contact"},
     "result": FOUNDATIONS | {"robot", "state", "contact"},
     "hold": FOUNDATIONS | {"algebra", "interactions", "robot"},
-    "step": FOUNDATIONS | {"algebra", "solvers", "interactions", "contact", "robot", "hold"},
+    "step": FOUNDATIONS | {"algebra", "solvers", "bodies", "interactions", "contact", "robot", "hold"},
     "newton": FOUNDATIONS | {"algebra", "contact", "robot", "hold", "step"},
     "static": FOUNDATIONS | {"contact", "laws", "robot", "state", "result", "hold", "step", "newton"},
     "dynamics": FOUNDATIONS

@@ -47,7 +47,7 @@ def newton_step(robot: Robot) -> Callable[[], object]:
     rest, work = robot.rest, Workspace()
 
     def action() -> object:
-        at = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity, foretold=True)
+        at = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity)
         assert at is not None and at.K is not None
         return factorise(robot, at.K, work).solve(at.r)
 

@@ -39,6 +39,7 @@ class Pose:
     linear: Linear | None
     delta: np.ndarray  # of all rows
     version: int  # of the obstacles
+    predicted: np.ndarray | None = None  # what the motion to q was to bring to slender bodies, see `Robot.predict`
 
     @property
     def normal(self) -> np.ndarray:
@@ -103,9 +104,10 @@ class Model:
         lam: np.ndarray,
         before: tuple[Contacts, np.ndarray] | None = None,
         moved: float = 0.0,
+        predicted: np.ndarray | None = None,
     ) -> Pose:
         """The pose at q with efforts λ and the forces of contacts known before; `moved` [m] widens the search for new ones."""
-        linear = self.work.timed("linearise", self._linearise, q, lam)
+        linear = self.work.timed("linearise", self._linearise, q, lam, predicted)
         reach = min(self.detector.reach(moved), FARTHEST * self.detector.alarm)  # a bad step may go anywhere
         contacts = self.work.timed("detect", self._touching, q, before, reach)
         force = _carried(contacts, before)
@@ -115,7 +117,7 @@ class Model:
             )
             linear = replace(linear, K=K, flat=linear.K, turning=turning)
         delta = self.robot.bundle.delta(self.robot.bundle.positions(q)) if linear is None else linear.delta
-        return Pose(q, lam, contacts, force, linear, delta, self.detector.version)
+        return Pose(q, lam, contacts, force, linear, delta, self.detector.version, predicted)
 
     def _touching(self, q: np.ndarray, before: tuple[Contacts, np.ndarray] | None, reach: float) -> Contacts:
         if before is None:
@@ -191,7 +193,8 @@ class Model:
             return None
         longest = self._longest(dq)
         lam = self.hold.efforts(efforts.lam, linear.H, dq)
-        moved = self.pose(robot.retract(pose.q, dq), lam, (pose.contacts, efforts.force), longest)
+        ahead = robot.retract(pose.q, dq), lam, (pose.contacts, efforts.force), longest
+        moved = self.pose(*ahead, robot.predict(pose.q, dq))
         if moved.linear is None:
             return None
         predicted = linear.delta[roles.effectors] + linear.H.take(roles.effectors).dot(dq)
@@ -234,15 +237,19 @@ class Model:
         return factor, linear, 0.0
 
     def _clamped(self, linear: Linear, pose: Pose) -> tuple[Factor, Linear, float]:
-        clamped = self._linearise(pose.q, pose.lam, clamp=True) or linear
+        clamped = self._linearise(pose.q, pose.lam, pose.predicted, clamp=True) or linear
         return factorise(self.robot, _tangent(clamped), self.work), clamped, CLAMPED
 
     def _shifted(self, linear: Linear, pose: Pose) -> tuple[Factor, Linear, float]:
         factor, shift = factorise_shifted(self.robot, _tangent(linear), self.work)
         return factor, linear, shift
 
-    def _linearise(self, q: np.ndarray, lam: np.ndarray, *, clamp: bool = False) -> Linear | None:
-        linear = linearise(self.robot, q, lam, self.internal, self.gravity, clamp=clamp, foretold=True)
+    def _linearise(
+        self, q: np.ndarray, lam: np.ndarray, predicted: np.ndarray | None, *, clamp: bool = False
+    ) -> Linear | None:
+        linear = linearise(
+            self.robot, q, lam, self.internal, self.gravity, clamp=clamp, predicted=predicted
+        )
         if linear is not None and linear.K is not None:
             self.hold.stiffen(linear.K, linear.H)
         return linear

@@ -101,16 +101,17 @@ class Model:
         lam: np.ndarray,
         before: tuple[Contacts, np.ndarray] | None,
         scale: float = 1.0,
+        predicted: np.ndarray | None = None,
     ) -> Pose | None:
         robot = self.robot
         linear = self.work.timed(
-            "linearise", linearise, robot, q, lam, self.internal, scale * robot.gravity, foretold=True
+            "linearise", linearise, robot, q, lam, self.internal, scale * robot.gravity, predicted=predicted
         )
         if linear is None:
             return None
         self.hold.stiffen(linear.K, linear.H)
         if self.detector is None:
-            return Pose(q, lam, linear, None, np.zeros(0), scale)
+            return Pose(q, lam, linear, None, np.zeros(0), scale, predicted)
         contacts = self.work.timed("detect", self.detector.detect, q)
         if contacts.rough:
             raise InputError("friction", expected="contacts without friction", got="rough ones")
@@ -118,7 +119,8 @@ class Model:
         if before is not None:
             force = contacts.carried_forces(*before, len(contacts))
         K, turning = self.detector.bent(linear.K, contacts, force, q)
-        return Pose(q, lam, replace(linear, K=K, turning=turning, flat=linear.K), contacts, force, scale)
+        linear = replace(linear, K=K, turning=turning, flat=linear.K)
+        return Pose(q, lam, linear, contacts, force, scale, predicted)
 
     # From a pose to a move
 
@@ -245,7 +247,8 @@ class Model:
             pushed = pose.force + fraction * (force - pose.force)
             before = None if pose.contacts is None else (pose.contacts, pushed)
             part = pose.scale + fraction * (scale - pose.scale)
-            found = self._look(self.robot.retract(pose.q, fraction * dq), mixed, before, part)
+            predicted = self.robot.predict(pose.q, fraction * dq)
+            found = self._look(self.robot.retract(pose.q, fraction * dq), mixed, before, part, predicted)
             if found is not None:
                 return found, fraction * far
             fraction *= 0.5
