@@ -52,7 +52,9 @@ class Iterate:
     force: np.ndarray = field(
         default_factory=lambda: np.zeros(0)
     )  # (n,) normal, with friction (3n,): then along two tangents each
-    predicted: np.ndarray | None = None  # what the step to q was to bring to slender bodies, see `Robot.predict`
+    predicted: np.ndarray | None = (
+        None  # what the step to q was to bring to slender bodies, see `Robot.predict`
+    )
     seen: np.ndarray | None = None  # coordinates at which the contacts were detected
     moved: float = 0.0  # largest motion in the last step [m]
     iterations: int = 0

@@ -102,7 +102,9 @@ class Robot:
         ends_z = np.cumsum([len(b.z0) for b in self.bodies])
         self.z_spans = [slice(e - len(b.z0), e) for e, b in zip(ends_z, self.bodies, strict=True)]
         ends_p = np.cumsum([b.predicted_size for b in self.bodies])
-        self.predicted_spans = [slice(e - b.predicted_size, e) for e, b in zip(ends_p, self.bodies, strict=True)]
+        self.predicted_spans = [
+            slice(e - b.predicted_size, e) for e, b in zip(ends_p, self.bodies, strict=True)
+        ]
         block_offset = [s.start // 3 for s in self.dq_spans]
         interactions = [row.interaction for row in self.rows.values()]
         self.bundle = Bundle(
@@ -157,7 +159,9 @@ class Robot:
     def predict(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
         """What a change dq of q is to bring to slender bodies, one after the other; see `Body.predict`."""
         parts = zip(self.bodies, self.q_spans, self.dq_spans, strict=True)
-        return np.concatenate([b.predict(q[s], dq[d]) for b, s, d in parts if b.predicted_size] or [np.zeros(0)])
+        return np.concatenate(
+            [b.predict(q[s], dq[d]) for b, s, d in parts if b.predicted_size] or [np.zeros(0)]
+        )
 
     @cached_property
     def reach(self) -> np.ndarray:
@@ -242,7 +246,11 @@ class Robot:
         ):
             given, size = getattr(state, name), getattr(rest, name).size
             if given.shape != (size,):
-                raise InputError("state", expected=f"{size} {noun}", got=f"shape {given.shape}")
+                old = name == "q" and given.shape == (size + sum(b.predicted_size for b in self.bodies),)
+                hint = "States of pliant 0.1 also held section forces of rods and shells: solve for it again."
+                raise InputError(
+                    "state", expected=f"{size} {noun}", got=f"shape {given.shape}", hint=hint if old else ""
+                )
             if not np.isfinite(given).all():
                 raise InputError("state", expected=f"finite {noun}", got="some that are not finite")
         return state

@@ -46,7 +46,9 @@ class Body(ABC):
     input_mesh: Any = None  # the mesh that was given; None for a body that was made of something else
     material: Any = None  # one, or a dictionary from region to material
     total_mass: float  # [kg]
-    node_mass: np.ndarray | None = None  # (k,) [kg] at the nodes; None for a rod, whose mass lies between them
+    node_mass: np.ndarray | None = (
+        None  # (k,) [kg] at the nodes; None for a rod, whose mass lies between them
+    )
     two_sided: bool = False  # a sheet: both sides of its surface are outside, `half_thickness` from it
     node_fields: tuple[str, ...] = ()  # which of stress and strain it tells at its nodes
     penalty: float = 0.0  # κ [Pa] of incompressible materials

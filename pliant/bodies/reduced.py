@@ -36,6 +36,7 @@ class Reduced(Body):
     """
 
     node_fields = ("stress", "strain")
+    modes: np.ndarray  # Φ (n, 3, ndof)
 
     def __init__(self, body: Solid, modes: Any, *, cells: Any = None, weights: Any = None) -> None:
         self.full = checked_body(body)

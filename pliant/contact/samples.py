@@ -109,7 +109,11 @@ def default_spacing(surface: Surface, body: Any) -> float:
 
 
 def _chosen(body: Any, where: Any) -> Surface:
-    mesh = body.mesh
+    try:
+        mesh = body.mesh
+    except AttributeError:
+        hint = "Give points of it a radius: Samples.around(points, radius)."
+        raise InputError("body", expected="a body", got=type(body).__name__, hint=hint) from None
     if isinstance(where, Surface):
         require_own(body, where)
         surface = where

@@ -39,7 +39,9 @@ class Pose:
     linear: Linear | None
     delta: np.ndarray  # of all rows
     version: int  # of the obstacles
-    predicted: np.ndarray | None = None  # what the motion to q was to bring to slender bodies, see `Robot.predict`
+    predicted: np.ndarray | None = (
+        None  # what the motion to q was to bring to slender bodies, see `Robot.predict`
+    )
 
     @property
     def normal(self) -> np.ndarray:
@@ -247,9 +249,7 @@ class Model:
     def _linearise(
         self, q: np.ndarray, lam: np.ndarray, predicted: np.ndarray | None, *, clamp: bool = False
     ) -> Linear | None:
-        linear = linearise(
-            self.robot, q, lam, self.internal, self.gravity, clamp=clamp, predicted=predicted
-        )
+        linear = linearise(self.robot, q, lam, self.internal, self.gravity, clamp=clamp, predicted=predicted)
         if linear is not None and linear.K is not None:
             self.hold.stiffen(linear.K, linear.H)
         return linear

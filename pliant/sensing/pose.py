@@ -26,7 +26,9 @@ class Pose:
     contacts: Contacts | None
     force: np.ndarray  # (n,) of the contacts [N]
     scale: float = 1.0  # a body s times softer under the true loads is this one under loads s times as large
-    predicted: np.ndarray | None = None  # what the motion to q was to bring to slender bodies, see `Robot.predict`
+    predicted: np.ndarray | None = (
+        None  # what the motion to q was to bring to slender bodies, see `Robot.predict`
+    )
 
     @property
     def delta(self) -> np.ndarray:

@@ -101,7 +101,14 @@ class Assembly:
         return g
 
     def _gradient(
-        self, q: np.ndarray, gravity: np.ndarray, K: np.ndarray, g: np.ndarray, forces: np.ndarray, *, heavy: bool
+        self,
+        q: np.ndarray,
+        gravity: np.ndarray,
+        K: np.ndarray,
+        g: np.ndarray,
+        forces: np.ndarray,
+        *,
+        heavy: bool,
     ) -> float:
         """The energy [J], with ∂E/∂dq added to g and, unless it is empty, to K what `forces` and, if `heavy`, weights make."""
         q = read_only_view(q)

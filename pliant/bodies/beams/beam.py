@@ -43,7 +43,6 @@ class Beam(Numbered):
     nodes go along with; by default each with the nearest.
     """
 
-    element = "beam"
     node_fields = ("stress",)
 
     def __init__(
@@ -89,6 +88,11 @@ class Beam(Numbered):
         return f"Beam({self.model}, {sizes})"
 
     # Coordinates
+
+    @property
+    def element(self) -> str:
+        """The kind of its elements, in a word; the cells of the mesh that it carries are something else."""
+        return "beam"
 
     @property
     def surface(self) -> Surface:

@@ -132,8 +132,9 @@ class ShellAssembly:
             return energy, r, None
         if len(self._shared):
             self.spreading.project(q, K)
-            pose = self.coordinates.pose
-            add_second_derivatives(q, pose, self._region, self._arm, self._shared, self._rotations, f, K)
+            if not clamp:
+                pose = self.coordinates.pose
+                add_second_derivatives(q, pose, self._region, self._arm, self._shared, self._rotations, f, K)
         blocks = K[: 9 * len(self.pattern.rows)]
         self.lock(blocks)
         return energy, r, blocks.reshape(-1, 3, 3)
