@@ -55,6 +55,9 @@ class Iterate:
     force: np.ndarray = field(
         default_factory=lambda: np.zeros(0)
     )  # (n,) normal, with friction (3n,): then along two tangents each
+    predicted: np.ndarray | None = (
+        None  # what the step to q was to bring to slender bodies, see `Robot.predict`
+    )
     seen: np.ndarray | None = None  # coordinates at which the contacts were detected
     moved: float = 0.0  # largest motion in the last step [m]
     iterations: int = 0
@@ -144,7 +147,9 @@ def newton(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Stopwat
 def _look(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:
     """None when the coordinates are inadmissible."""
     scene, robot = problem.scene, problem.scene.robot
-    at = Situation(now.q, now.lam, problem.z, problem.gravity, slip_start=problem.start)
+    at = Situation(
+        now.q, now.lam, problem.z, problem.gravity, slip_start=problem.start, predicted=now.predicted
+    )
     longest = 0.5 * robot.length
     if scene.detector is not None:
         longest = scene.search(now.moved)
@@ -181,6 +186,7 @@ def _advance(
         candidate = replace(
             now,
             q=robot.retract(now.q, fraction * dq),
+            predicted=robot.predict(now.q, fraction * dq),
             lam=mixed[:rows],
             contacts=view.contacts,
             force=mixed[rows:],

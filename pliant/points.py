@@ -41,9 +41,14 @@ class PointOwner(Protocol):
     @property
     def free(self) -> np.ndarray: ...  # (ndof,) False for locked coordinates
 
-    # A body may have `carriers` (ptr, index, weight): its first nodes are sums of others, node n of
-    # index[ptr[n]:ptr[n+1]], as the skin of a rod is of the frames of its sections.
-    # It may have `modes` Φ (k, 3, ndof): its nodes then are X + Φ q, and q itself are no positions.
+    # (ptr, index, weight) where the first nodes are sums of others, node n of index[ptr[n]:ptr[n+1]], as the skin of
+    # a rod is of the frames of its sections; None where all nodes stand for themselves
+    @property
+    def carriers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None: ...
+
+    # Φ (k, 3, ndof) where nodes are X + Φ q, and q itself are no positions; None where q holds the nodes
+    @property
+    def modes(self) -> np.ndarray | None: ...
 
 
 class Points:
@@ -140,10 +145,9 @@ class Points:
     def terms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Point, node and weight of every term of the sums, with carried nodes replaced by what carries them."""
         point = np.repeat(np.arange(len(self)), np.diff(self.node_ptr))
-        carriers = getattr(self.owner, "carriers", None)
-        if carriers is None:
+        if self.owner.carriers is None:
             return point, self.node_index, self.node_weight
-        ptr, target, share = carriers
+        ptr, target, share = self.owner.carriers
         own = self.node_index >= len(ptr) - 1
         carried = self.node_index[~own]
         counts = np.diff(ptr)[carried]
@@ -156,10 +160,9 @@ class Points:
 
     def _build_support(self) -> None:
         owner = self.owner
-        modes = getattr(owner, "modes", None)
         self.dense: np.ndarray | None = None  # (3P, ndof) ∂p/∂dq of points on a reduced body, by rows
-        if modes is not None:
-            self._build_reduced(modes)
+        if owner.modes is not None:
+            self._build_reduced(owner.modes)
             return
         point, index, weight = self.terms
         block, region = owner.node_block[index], owner.node_region[index]

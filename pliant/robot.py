@@ -13,6 +13,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from pliant.algebra import Pattern, analyse
+from pliant.bodies.body import Body
 from pliant.conditions import Conditions
 from pliant.contact import Surroundings
 from pliant.errors import InputError, SingularError, as_floats, unknown_name
@@ -69,7 +70,7 @@ class Robot:
         if not self.bodies:
             raise InputError("body", expected="at least one", got="none")
         for body in self.bodies:
-            if not hasattr(body, "linearise"):
+            if not isinstance(body, Body):
                 hint = "pl.Solid(mesh, material) makes one of a mesh."
                 raise InputError(
                     "body", expected="a body, such as a Solid", got=type(body).__name__, hint=hint
@@ -100,7 +101,10 @@ class Robot:
         self.dq_spans = [slice(e - b.ndof, e) for e, b in zip(ends_dq, self.bodies, strict=True)]
         ends_z = np.cumsum([len(b.z0) for b in self.bodies])
         self.z_spans = [slice(e - len(b.z0), e) for e, b in zip(ends_z, self.bodies, strict=True)]
-        self.foretells = tuple(bool(getattr(b, "foretells", False)) for b in self.bodies)
+        ends_p = np.cumsum([b.predicted_size for b in self.bodies])
+        self.predicted_spans = [
+            slice(e - b.predicted_size, e) for e, b in zip(ends_p, self.bodies, strict=True)
+        ]
         block_offset = [s.start // 3 for s in self.dq_spans]
         interactions = [row.interaction for row in self.rows.values()]
         self.bundle = Bundle(
@@ -151,6 +155,13 @@ class Robot:
         parts = zip(self.bodies, self.q_spans, self.dq_spans, strict=True)
         moved = [b.retract(q[s], dq[d]) for b, s, d in parts]
         return moved[0] if len(moved) == 1 else np.concatenate(moved)
+
+    def predict(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
+        """What a change dq of q is to bring to slender bodies, one after the other; see `Body.predict`."""
+        parts = zip(self.bodies, self.q_spans, self.dq_spans, strict=True)
+        return np.concatenate(
+            [b.predict(q[s], dq[d]) for b, s, d in parts if b.predicted_size] or [np.zeros(0)]
+        )
 
     @cached_property
     def reach(self) -> np.ndarray:
@@ -235,7 +246,11 @@ class Robot:
         ):
             given, size = getattr(state, name), getattr(rest, name).size
             if given.shape != (size,):
-                raise InputError("state", expected=f"{size} {noun}", got=f"shape {given.shape}")
+                old = name == "q" and given.shape == (size + sum(b.predicted_size for b in self.bodies),)
+                hint = "States of pliant 0.1 also held section forces of rods and shells: solve for it again."
+                raise InputError(
+                    "state", expected=f"{size} {noun}", got=f"shape {given.shape}", hint=hint if old else ""
+                )
             if not np.isfinite(given).all():
                 raise InputError("state", expected=f"finite {noun}", got="some that are not finite")
         return state
@@ -254,7 +269,7 @@ class Robot:
     def not_held(self) -> SingularError:
         """The error for rigid motions that nothing holds."""
         modes = self.rigid_modes()
-        pieces = sum(len(b.mesh.components) for b in self.bodies if hasattr(b, "mesh"))
+        pieces = sum(len(b.mesh.components) for b in self.bodies)
         what = f" of its {pieces} separate pieces" if pieces > len(self.bodies) else ""
         return SingularError(
             f"{self.name!r} is not fixed: {modes} rigid mode{'s' * (modes > 1)}{what} left. Give fixed= nodes to its body, "

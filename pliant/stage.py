@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -87,7 +86,7 @@ class Stage:
         shown = {name: robot.rows[name].interaction for name in rows}
         cables = [(name, _polyline_size(c)) for name, c in shown.items() if isinstance(c, Cable)]
         cavities = [(name, _on_skin(c, rest)) for name, c in shown.items() if isinstance(c, Cavity)]
-        stress = all(_at_nodes(body, name) for body in robot.bodies for name in ("stress", "strain"))
+        stress = all({"stress", "strain"} <= set(body.node_fields) for body in robot.bodies)
         gravity = float(np.linalg.norm(robot.gravity))
         return cls(
             robot=robot.name,
@@ -197,11 +196,6 @@ def _skin(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
         region.append(number)
         offset += len(mesh.nodes)
     return np.concatenate(triangles), np.concatenate(region)
-
-
-def _at_nodes(body: Any, name: str) -> bool:
-    """Whether a body tells its stress or strain at its nodes; a beam knows that of its sections instead."""
-    return "at" in signature(getattr(body, name, lambda: None)).parameters
 
 
 def _polyline_size(cable: Cable) -> int:

@@ -33,9 +33,9 @@ LAYERS = {
     "interactions": FOUNDATIONS | {"points", "algebra"},
     "bodies": FOUNDATIONS | {"points", "algebra", "mesh", "materials"},
     "contact": FOUNDATIONS | {"points", "algebra", "mesh", "interactions"},
-    "robot": FOUNDATIONS | {"algebra", "interactions", "laws", "state", "contact"},
+    "robot": FOUNDATIONS | {"algebra", "bodies", "interactions", "laws", "state", "contact"},
     "result": FOUNDATIONS | {"robot", "state", "contact"},
-    "core": FOUNDATIONS | {"algebra", "solvers", "interactions", "contact", "robot"},
+    "core": FOUNDATIONS | {"algebra", "solvers", "bodies", "contact", "robot"},
     "newton": FOUNDATIONS | {"contact", "solvers", "core"},
     "static": FOUNDATIONS | {"contact", "laws", "robot", "state", "result", "core", "newton"},
     "dynamics": FOUNDATIONS

@@ -117,16 +117,24 @@ def test_coefficients_of_the_logarithm(s):
     assert (ahead[1] - behind[1]) / gap == pytest.approx(e, rel=1e-4)
 
 
-# Newton with the forces that a step foretells
+# Newton with the forces that a step is to bring
 
 
-def test_foretold_forces_are_the_forces_of_a_small_step():
+def test_predicted_forces_are_the_forces_of_a_small_step():
     beam = BEAMS["bent"]()
     q = wiggled(beam)
     dq = 1e-7 * np.random.default_rng(0).normal(size=beam.ndof)
-    moved = beam.retract(q, dq)
-    exact, clamped = (beam.linearise(moved, NONE, clamp=c)[2] for c in (False, True))
-    assert np.abs(exact - clamped).max() < 1e-9 * np.abs(exact).max()
+    moved, predicted = beam.retract(q, dq), beam.predict(q, dq)
+    exact, told = (beam.linearise(moved, NONE, predicted=p)[2] for p in (None, predicted))
+    assert np.abs(exact - told).max() < 1e-9 * np.abs(exact).max()
+
+
+def test_predicted_forces_without_a_step_are_the_section_forces():
+    beam = BEAMS["tree"]()
+    q = wiggled(beam)
+    found = beam.predict(q, np.zeros(beam.ndof)).reshape(-1, 6)
+    forces = beam.section_forces(q)
+    np.testing.assert_allclose(found, forces, atol=1e-9 * np.abs(forces).max())
 
 
 @pytest.mark.parametrize("EA", [1e4, 1e6, 1e8])

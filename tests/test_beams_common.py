@@ -101,14 +101,15 @@ def carried(beam: Beam, q: np.ndarray, R: np.ndarray, t: np.ndarray) -> np.ndarr
 def settled(
     beam: Beam, load: Any = 0.0, gravity: Any = NONE, q: np.ndarray | None = None, steps: int = 1
 ) -> tuple[np.ndarray, int]:
-    """Equilibrium under constant forces on dq (ndof,), by plain Newton with foretold forces; and its iterations."""
-    q, count = beam.q0 if q is None else q, 0
+    """Equilibrium under constant forces on dq (ndof,), by plain Newton with predicted forces; and its iterations."""
+    q, predicted, count = beam.q0 if q is None else q, None, 0
     for share in np.arange(1, steps + 1) / steps:
         for _ in range(40):
-            _, r, K = beam.linearise(q, share * np.asarray(gravity, float), clamp=True)
+            _, r, K = beam.linearise(q, share * np.asarray(gravity, float), predicted=predicted)
             assert r is not None and K is not None
             dq = spsolve(beam.pattern.to_csr(K).tocsc(), r + share * load * beam.free)
-            q = beam.retract(q, min(1.0, 1.0 / np.abs(dq).max()) * dq if dq.any() else dq)
+            move = min(1.0, 1.0 / np.abs(dq).max()) * dq if dq.any() else dq
+            q, predicted = beam.retract(q, move), beam.predict(q, move)
             count += 1
             if np.abs(dq).max() < 1e-11:
                 break

@@ -40,6 +40,8 @@ def sphere(rings: int = 4, around: int = 8, radius: float = 1.0) -> tuple[np.nda
 class LooseBody:
     """Nodes that move freely, except fixed ones and those of one rigid region: the least that owns points."""
 
+    carriers = modes = None
+
     def __init__(self, nodes, rigid, fixed, locked=()):
         k = len(nodes)
         self.nodes = nodes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,8 +11,10 @@ import pytest
 from test_core_models import DOWN, bar, cables
 
 import pliant as pl
+from pliant.bodies import Beam, Circle, Shell
 from pliant.errors import InputError
-from pliant.reduction import Snapshots, collect, plans
+from pliant.mesh.lines import line
+from pliant.reduction import Fingerprint, Snapshots, collect, plans
 from pliant.reduction.held_out import held_out
 from pliant.reduction.model import ReducedModel, reduced_model
 from pliant.reduction.responses import responses
@@ -161,3 +164,27 @@ def test_held_out_errors_of_the_robot_itself_are_none(within):
     errors = held_out(robot(), lean, shots())
     within(errors.effector / errors.stroke, 1e-3, "error on training commands")
     assert errors.share == errors.effector.max() / errors.stroke
+
+
+def three() -> pl.Robot:
+    """A solid, a rod and a prestretched sheet."""
+    soft, mesh = pl.Hooke(young=1e6, poisson=0.3), pl.mesh.box((0.1, 0.02, 0.02), cells=(3, 1, 1))
+    solid = pl.Solid(mesh, soft, density=1000, fixed=pl.mesh.near_plane(mesh, (0, 0, 0), (1, 0, 0)))
+    rod = Beam(line((0, 0, 0.1), (0.2, 0.1, 0.1), elements=4), Circle(0.004), soft, density=1000, fixed=0)
+    flat = pl.mesh.sheet((0.1, 0.1), cells=(2, 2))
+    sheet = Shell(flat, soft, 0.001, density=1000, fixed=lambda x: x[:, 0] < 1e-9, prestretch=1.02)
+    return pl.Robot((solid, rod, sheet), name="three")
+
+
+def test_version_0_1_counted_section_forces_among_the_coordinates():
+    """What it wrote of robots with rods and sheets is known again, and refused only where it holds such coordinates."""
+    robot = three()
+    old = Fingerprint("three", 906, (), "50b7d6f68fe45cf9", 363999.10658319964)  # as 0.1 took it
+    assert robot.nq == 906 - 6 * 4 - 12 * 8
+    old.check(robot, "reduced model", coordinates=False)
+    with pytest.raises(InputError, match=r"pliant 0\.1"):
+        old.check(robot, "snapshots")
+    for other in (replace(old, shape="0" * 16), replace(old, stiffness=2 * old.stiffness)):
+        with pytest.raises(InputError, match="three"):
+            other.check(robot, "reduced model", coordinates=False)
+    Fingerprint.of(robot).check(robot, "snapshots")

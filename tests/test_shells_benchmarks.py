@@ -220,12 +220,12 @@ def test_statics_roll_a_strip_up_in_one_go(within):
     within(result.positions[ends][:, [0, 2]] / 0.1, 1e-5, "closed ring")
 
 
-def test_foretold_forces_save_iterations():
+def test_predicted_forces_save_iterations():
     """A quarter turn of a thin strip, where the exact tangent wanders."""
     shell, moment = strip(16, 5e-4)
     assert settled(shell, np.pi / 2 * moment)[1] <= 8
     with pytest.raises(AssertionError, match="not settled"):
-        settled(shell, np.pi / 2 * moment, clamp=False, most=16)
+        settled(shell, np.pi / 2 * moment, ahead=False, most=16)
 
 
 def test_strip_lifted_by_its_end(within):

@@ -48,7 +48,7 @@ def newton_step(robot: Robot) -> Callable[[], object]:
     rest = robot.rest
 
     def action() -> object:
-        at = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity, foretold=True)
+        at = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity)
         assert at is not None and at.K is not None
         return factorise(robot.symbolic, at.K).solve(at.r)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pliant.algebra.pattern import Pattern
+from pliant.bodies.body import Body
 from pliant.bodies.coordinates import Coordinates
 from pliant.bodies.groups import read_only
 from pliant.bodies.supports import as_selection, checked_indices
@@ -15,17 +16,14 @@ from pliant.errors import InputError
 from pliant.points import Points
 
 
-class Numbered:
+class Numbered(Body):
     """A body on `Coordinates`, without internal variables unless it says otherwise.
 
     A subclass makes `mesh`, which has nodes (k, 3) [m], `coordinates` and `assembly`, calls `_share_coordinates`, and has `linearise`.
     """
 
-    variational = True
-    mesh: Any
     assembly: Any
     coordinates: Coordinates
-    linearise: Any  # see `Body.linearise`
 
     def _share_coordinates(self) -> None:
         """What points and solvers ask of the numbering, see `Coordinates`."""
@@ -75,14 +73,6 @@ class Numbered:
     def energy(self, q: np.ndarray, z: np.ndarray | None = None) -> float:
         """Elastic energy [J]."""
         return self.linearise(q, np.zeros(3), z, tangent=False)[0]
-
-    def update_internal(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Nothing to update."""
-        return z
-
-    def volume_error(self, q: np.ndarray) -> np.ndarray:
-        """Of cells that keep a pressure: none."""
-        return self.z0
 
     # Material points
 

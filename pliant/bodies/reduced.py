@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from pliant.algebra.pattern import Pattern
+from pliant.bodies.body import Body, Linearised
 from pliant.bodies.groups import read_only
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.reduced_inputs import checked_body, checked_cells, checked_modes
@@ -24,7 +25,7 @@ from pliant.bodies.solid import Solid
 from pliant.points import Points
 
 
-class Reduced:
+class Reduced(Body):
     """A Solid in k modes. Its coordinates q are amplitudes [m]: mode j moves the fastest node by q_j.
 
     modes (n, 3, k): motions of the nodes of `body` (n of them, with the frame nodes of rigid regions, or only the mesh's when it has
@@ -34,7 +35,8 @@ class Reduced:
     dq has as many blocks of three as k needs; the numbers that are left over are locked.
     """
 
-    variational = True
+    node_fields = ("stress", "strain")
+    modes: np.ndarray  # Φ (n, 3, ndof)
 
     def __init__(self, body: Solid, modes: Any, *, cells: Any = None, weights: Any = None) -> None:
         self.full = checked_body(body)
@@ -128,8 +130,9 @@ class Reduced:
         *,
         tangent: bool = True,
         clamp: bool = False,
+        predicted: np.ndarray | None = None,
         viscous: Overstress | None = None,
-    ) -> tuple[float, np.ndarray | None, np.ndarray | None]:
+    ) -> Linearised:
         """Energy [J], r (ndof,) [N] and K (nb, 3, 3); see `Solid.linearise`."""
         x = self._x0 + self._flat @ q
         energy, r_cells, K_cells = self._sampled.assembly.linearise(
@@ -179,14 +182,6 @@ class Reduced:
     def stress_memory(self, q: np.ndarray, z: np.ndarray | None = None) -> np.ndarray:
         """The elastic stress of the sampled cells as a viscous material remembers it; see `Overstress`."""
         return self._sampled.assembly.stress_memory(self._x0 + self._flat @ q, self.z0)
-
-    def update_internal(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Nothing: there are no internal variables."""
-        return z
-
-    def volume_error(self, q: np.ndarray) -> np.ndarray:
-        """Nothing: no cell keeps a pressure."""
-        return self.z0
 
     # What the full body knows
 

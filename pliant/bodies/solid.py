@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.bodies import attachment, fields
 from pliant.bodies.assembly import Assembly
+from pliant.bodies.body import Linearised
 from pliant.bodies.coordinates import number
 from pliant.bodies.groups import make_groups, read_only
 from pliant.bodies.inputs import checked_material, elevated
@@ -41,6 +42,8 @@ class Solid(Numbered):
     quadrature: degree to integrate exactly, None for the element's own.
     incompatible_modes: for eight-node hexahedra of Hooke's law; otherwise 2×2×2 points with the split.
     """
+
+    node_fields = ("stress", "strain")
 
     def __init__(
         self,
@@ -118,8 +121,9 @@ class Solid(Numbered):
         *,
         tangent: bool = True,
         clamp: bool = False,
+        predicted: np.ndarray | None = None,
         viscous: Overstress | None = None,
-    ) -> tuple[float, np.ndarray | None, np.ndarray | None]:
+    ) -> Linearised:
         """Energy [J], r = f_ext − f_int (ndof,) [N] and K = −∂r/∂dq (nb, 3, 3).
 
         (inf, None, None) if q is inadmissible. The energy is elastic, less the work of gravity (3,) [m/s²]

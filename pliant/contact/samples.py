@@ -70,7 +70,7 @@ class Samples:
         surface = _chosen(body, where)
         apart = default_spacing(surface, body) if spacing is None else positive(spacing, "spacing of samples")
         points, facet_ptr, facet = _joined(body, surface, placed_points(surface, apart, mid_nodes=mid_nodes))
-        if hasattr(body, "half_thickness"):  # a sheet: both sides of its middle surface
+        if body.two_sided:  # balls of the sheet's thickness on its middle surface
             balls = cls.around(points, body.half_thickness(points))
             return replace(balls, surface=surface, spacing=apart)
         return cls(points, surface, facet_ptr, facet, frozen(np.zeros(len(points))), apart)
@@ -109,14 +109,11 @@ def default_spacing(surface: Surface, body: Any) -> float:
 
 
 def _chosen(body: Any, where: Any) -> Surface:
-    mesh = getattr(body, "mesh", None)
-    if mesh is None:
-        raise InputError(
-            "body",
-            expected="a body with a mesh",
-            got=type(body).__name__,
-            hint="Give its points a radius: Samples.around(points, radius).",
-        )
+    try:
+        mesh = body.mesh
+    except AttributeError:
+        hint = "Give points of it a radius: Samples.around(points, radius)."
+        raise InputError("body", expected="a body", got=type(body).__name__, hint=hint) from None
     if isinstance(where, Surface):
         require_own(body, where)
         surface = where

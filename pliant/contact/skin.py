@@ -41,7 +41,7 @@ class Skin:
         self.adjacency = Adjacency.of(self.triangles, len(self.rest))
         self.ways = Ways.on(self.rest, self.triangles, 2.0 * reach) if reach > 0 else Ways.none()
         self.half_thickness: np.ndarray | None = None  # (k,) [m] of a sheet at its nodes
-        if hasattr(body, "half_thickness"):
+        if body.two_sided:
             self.half_thickness = body.half_thickness(body.node_points(np.arange(len(self.rest))))
 
     def _chosen(self, patch: Surface | None) -> tuple[np.ndarray, np.ndarray]:

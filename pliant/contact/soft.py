@@ -80,7 +80,7 @@ def _together(between: Any, a: int, b: int) -> bool:
 
 def _owner(robot: Any, surface: Surface) -> int:
     for n, body in enumerate(robot.bodies):
-        if hasattr(body, "mesh") and np.array_equal(surface.nodes, body.mesh.nodes):
+        if np.array_equal(surface.nodes, body.mesh.nodes):
             return n
     require_own(robot.bodies[0], surface)
     return 0

@@ -48,7 +48,8 @@ class Scene:
 
     def bare(self, at: Situation, *, clamp: bool = False) -> View | None:
         """As `look`, without contacts."""
-        view = linearise(self.robot, at.q, at.effort, at.internal, at.gravity, clamp=clamp, foretold=True)
+        known = at.q, at.effort, at.internal, at.gravity
+        view = linearise(self.robot, *known, clamp=clamp, predicted=at.predicted)
         if view is None:
             return None
         assert view.K is not None

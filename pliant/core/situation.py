@@ -23,4 +23,7 @@ class Situation:
         None  # (nq,) where these were seen, if pairs and normals are kept from there on
     )
     slip_start: np.ndarray | None = None  # (nq,) where slip counts from; None: from q
+    predicted: np.ndarray | None = (
+        None  # what the motion to q was to bring to slender bodies, see `Robot.predict`
+    )
     search: float | None = None  # [m] how far to look for contacts; None: the alarm distance

@@ -5,11 +5,13 @@ r = f_ext − f(q)        K = −∂(r + Hᵀλ)/∂q        H = ∂δ/∂q
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pliant.algebra import SparseRows
+from pliant.bodies.overstress import Overstress
 from pliant.contact import Contacts, Detector
 from pliant.core.situation import Situation
 from pliant.robot import Robot
@@ -92,19 +94,27 @@ def linearise(
     *,
     tangent: bool = True,
     clamp: bool = False,
-    foretold: bool = False,
+    predicted: np.ndarray | None = None,
+    viscous: Sequence[Overstress | None] | None = None,
 ) -> View | None:
     """The robot alone at q, or None when q is inadmissible (an element turned inside out).
 
-    clamp=True limits the terms of K that can make it indefinite. foretold=True takes the geometric stiffness of slender bodies
-    from the section forces that their last motion was meant to bring: the same in balance, and far calmer on the way.
+    clamp=True limits the terms of K that can make it indefinite. `predicted` is what `Robot.predict` said of the motion that led to
+    q: the geometric stiffness of slender bodies is then that of the forces which the motion was meant to bring, the same in balance
+    and far calmer on the way; without it, that of the forces at q. `viscous`: what materials add to their stress during a step in
+    time, one for each body.
     """
     energy, r, K = 0.0, np.empty(robot.ndof), None
     blocks = np.zeros((len(robot.pattern.rows), 3, 3)) if tangent else None
     for n, body in enumerate(robot.bodies):
-        other = clamp or (foretold and robot.foretells[n])
         e, r_body, K_body = body.linearise(
-            q[robot.q_spans[n]], gravity, z[robot.z_spans[n]], tangent=tangent, clamp=other
+            q[robot.q_spans[n]],
+            gravity,
+            z[robot.z_spans[n]],
+            tangent=tangent,
+            clamp=clamp,
+            predicted=None if predicted is None else predicted[robot.predicted_spans[n]],
+            viscous=None if viscous is None else viscous[n],
         )
         if r_body is None:
             return None

@@ -44,8 +44,8 @@ def central(
     q = robot.retract(now.q, half * now.v)
     stage = Stage(step, step, now.v, np.zeros(robot.ndof), now.memory)
     at = work.timed(
-        "linearise", linearise, viscosity.stressed(stage), q, now.effort, now.internal, robot.gravity,
-        tangent=False,
+        "linearise", linearise, robot, q, now.effort, now.internal, robot.gravity,
+        tangent=False, viscous=viscosity.overstress(stage),
     )  # fmt: skip
     if at is None:
         return None

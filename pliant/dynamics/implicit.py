@@ -92,7 +92,8 @@ def elastic(
     model: Model, task: Task, q: np.ndarray, lam: np.ndarray, z: np.ndarray, *, tangent: bool = True
 ) -> View | None:
     """The robot at q with the viscous stress of this step, or None where q is inadmissible."""
-    return linearise(model.viscosity.stressed(task.stage), q, lam, z, model.robot.gravity, tangent=tangent)
+    viscous = model.viscosity.overstress(task.stage)
+    return linearise(model.robot, q, lam, z, model.robot.gravity, tangent=tangent, viscous=viscous)
 
 
 def start(model: Model, task: Task, ahead: View | None) -> tuple[View | None, np.ndarray, np.ndarray]:
@@ -116,15 +117,11 @@ def stiffness(model: Model, q: np.ndarray, z: np.ndarray) -> np.ndarray | None:
         return None
     robot = model.robot
     K = np.zeros((len(robot.pattern.rows), 3, 3))
-    rods = [n for n, body in enumerate(robot.bodies) if hasattr(body, "elastic_stiffness")]
-    if len(rods) < len(robot.bodies):
-        at = linearise(robot, q, np.zeros(robot.bundle.rows), z, robot.gravity, clamp=True)
-        if at is None or at.K is None:
+    for n, body in enumerate(robot.bodies):
+        own = body.linearise(q[robot.q_spans[n]], robot.gravity, z[robot.z_spans[n]], clamp=True)[2]
+        if own is None:
             return None
-        K = at.K
-    for n in rods:  # clamped, a rod has the geometric stiffness of forces to come
-        place = robot.body_placement[robot.block_spans[n]]
-        K[place] = robot.bodies[n].elastic_stiffness(q[robot.q_spans[n]])
+        K[robot.body_placement[robot.block_spans[n]]] = own
     return K
 
 

@@ -49,7 +49,7 @@ class Inertia:
         """q ⊕ dq as far as M and c depend on it: a rod's mesh, which is costly to carry along, stays behind."""
         robot = self.robot
         parts = zip(robot.bodies, robot.q_spans, robot.dq_spans, strict=True)
-        moved = [getattr(b, "turned", b.retract)(q[s], dq[d]) for b, s, d in parts]
+        moved = [b.turned(q[s], dq[d]) for b, s, d in parts]
         return moved[0] if len(moved) == 1 else np.concatenate(moved)
 
     def mass(self, q: np.ndarray) -> np.ndarray:

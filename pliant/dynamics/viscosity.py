@@ -14,8 +14,6 @@ Memory of a body: Sₑ if it has a rate part, then y of each branch; zero overst
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
-from typing import Any
 
 import numpy as np
 
@@ -40,10 +38,11 @@ class Viscosity:
         law, body = self.damping[n], self.robot.bodies[n]
         if not law.viscous:
             return 0
-        if not hasattr(body, "stress_memory"):
+        memory = body.stress_memory(body.q0)
+        if memory is None:
             hint = "Rayleigh damping works with every body."
             raise InputError(f"viscosity of body {n}", expected="a Solid", got=type(body).__name__, hint=hint)
-        return len(body.stress_memory(body.q0)) * ((law.rate > 0) + len(law.branches))
+        return len(memory) * ((law.rate > 0) + len(law.branches))
 
     def relaxed(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
         """The memory (k,) of materials that have rested at q."""
@@ -54,16 +53,11 @@ class Viscosity:
                 parts += [S] * (law.rate > 0) + [-ratio * S for ratio, _ in law.branches]
         return np.concatenate(parts)
 
-    def stressed(self, stage: Stage) -> Robot:
-        """The robot with the stress of its memory during a stage: its bodies bring it along when they are linearised."""
+    def overstress(self, stage: Stage) -> list[Overstress | None] | None:
+        """The stress of the memory during a stage, for each body; None where nothing is viscous."""
         if not self.present:
-            return self.robot
-        during = copy(self.robot)
-        during.bodies = tuple(
-            Stressed(body, self._overstress(n, stage)) if self.damping[n].viscous else body
-            for n, body in enumerate(self.robot.bodies)
-        )
-        return during
+            return None
+        return [self._overstress(n, stage) if law.viscous else None for n, law in enumerate(self.damping)]
 
     def after(self, now: np.ndarray, stage: Stage, q: np.ndarray, z: np.ndarray) -> np.ndarray:
         """The memory (k,) after a step that began with `now`; q (nq,) is where the stage stood."""
@@ -81,7 +75,9 @@ class Viscosity:
         return np.concatenate(parts)
 
     def _stress(self, n: int, q: np.ndarray, z: np.ndarray) -> np.ndarray:
-        return self.robot.bodies[n].stress_memory(q[self.robot.q_spans[n]], z[self.robot.z_spans[n]])
+        S = self.robot.bodies[n].stress_memory(q[self.robot.q_spans[n]], z[self.robot.z_spans[n]])
+        assert S is not None
+        return S
 
     def _blocks(self, n: int, memory: np.ndarray) -> np.ndarray:
         law = self.damping[n]
@@ -99,17 +95,3 @@ class Viscosity:
             scale += share * ratio
             Z += share * y
         return Overstress(scale, Z)
-
-
-class Stressed:
-    """A body during a step in time: the same, with a viscous stress when it is linearised."""
-
-    def __init__(self, body: Any, viscous: Overstress) -> None:
-        self._body, self._viscous = body, viscous
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._body, name)
-
-    def linearise(self, *args: Any, **options: Any) -> Any:
-        """As the body's own."""
-        return self._body.linearise(*args, viscous=self._viscous, **options)

@@ -18,7 +18,7 @@ class Heavy(Protocol):
     """A body that knows what its nodes weigh."""
 
     @property
-    def node_mass(self) -> np.ndarray: ...  # (k,) [kg]
+    def node_mass(self) -> np.ndarray | None: ...  # (k,) [kg]; None if its mass lies between them
     def node_points(self, nodes: np.ndarray) -> Points: ...
 
 
@@ -35,11 +35,13 @@ class CentreOfMass(Barycentre):
     @classmethod
     def of(cls, *bodies: Heavy) -> CentreOfMass:
         """Of whole bodies with masses at their nodes: solids, shells, membranes, nets."""
+        masses: list[np.ndarray] = []
         for body in bodies:
-            if not hasattr(body, "node_mass"):
+            mass = body.node_mass
+            if mass is None:
                 hint = "For rods: CentreOfMass(rod.at(middles), masses), a point in each element."
                 got = type(body).__name__
                 raise InputError("body of a CentreOfMass", expected="one with node_mass", got=got, hint=hint)
-        masses = [body.node_mass for body in bodies]
+            masses.append(mass)
         points = [body.node_points(np.arange(len(mass))) for body, mass in zip(bodies, masses)]
         return cls(points, np.concatenate(masses) if masses else [])

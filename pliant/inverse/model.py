@@ -117,8 +117,10 @@ class Model:
         lam: np.ndarray,
         before: tuple[Contacts, np.ndarray] | None = None,
         moved: float = 0.0,
+        predicted: np.ndarray | None = None,
     ) -> Pose:
-        """The pose at q with efforts λ and the forces of contacts known before; `moved` [m] widens the search for new ones."""
+        """The pose at q with efforts λ and the forces of contacts known before; `moved` [m] widens the search for new ones.
+        `predicted`: what the motion to q was to bring, see `Robot.predict`."""
         contacts, force = (None, np.zeros(0)) if before is None else before
         at = Situation(q, lam, self.internal, self.gravity, contacts, force, search=self.scene.search(moved))
         view = self.scene.look(at, self.work)
@@ -187,7 +189,8 @@ class Model:
             return None
         own, dq = view.own, found.dq
         known = view.contacts, found.lam[own:]
-        moved = self.pose(robot.retract(pose.q, dq), found.lam[:own], known, robot.farthest(dq))  # type: ignore[arg-type]
+        ahead = robot.retract(pose.q, dq), found.lam[:own], known, robot.farthest(dq)
+        moved = self.pose(*ahead, robot.predict(pose.q, dq))  # type: ignore[arg-type]
         if moved.view is None:
             return None
         predicted = view.delta[roles.effectors] + view.H.take(roles.effectors).dot(dq)

@@ -57,11 +57,11 @@ def body_facts(body: Any) -> dict[str, Any]:
     """Mesh, material and mass of a body."""
     mesh = body.mesh
     return {
-        "element": "beam" if hasattr(body, "lines") else mesh.kind,
+        "element": body.element,
         "nodes": len(mesh.nodes),
         "cells": len(mesh.cells),
         "unknowns": int(body.ndof),
-        "volume": float(getattr(body, "volume", mesh.volume)),
+        "volume": float(body.volume),
         "size": np.ptp(mesh.nodes, axis=0).tolist(),
         "material": material_text(body),
     }

@@ -139,7 +139,7 @@ def _facts_section(result: Result) -> list[str]:
     for body in result.robot.bodies:
         facts = body_facts(body)
         size = " × ".join(f"{1e3 * x:.3g}" for x in facts["size"])
-        mass = float(getattr(body, "total_mass", np.nan))
+        mass = float(body.total_mass)
         rows = [
             ["mesh", f"{facts['cells']} cells of kind {facts['element']}, {facts['nodes']} nodes"],
             ["unknowns", str(facts["unknowns"])],

@@ -185,7 +185,7 @@ def _rigid(body: Any, region: np.ndarray) -> list[dict[str, Any]]:
 
 def _nodes(chosen: np.ndarray, body: Any) -> dict[str, Any]:
     """Nodes of a solid as those of a region of its mesh, where they are; otherwise by number."""
-    mesh = getattr(body, "input_mesh", None)
+    mesh = body.input_mesh
     if mesh is None:
         return {"nodes": chosen.tolist()}
     for region in np.unique(mesh.regions):

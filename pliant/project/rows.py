@@ -155,15 +155,14 @@ def _points(source: Source, said: PointsSpec, body: Any, here: Here) -> Points:
 
 def _located(source: Source, body: Any, places: Any, outside: str, here: Sequence[Any]) -> Points:
     """Points at rest positions; one outside the body is named by its own line."""
-    options = {"outside": outside} if outside != "error" and hasattr(body, "input_mesh") else {}
     try:
-        return body.points(places, **options)
+        return body.points(places, outside=outside)
     except ValueError:
         for k, place in enumerate(places):
             with source.at(*here, k):
-                body.points([place], **options)
+                body.points([place], outside=outside)
     with source.at(*here):
-        return body.points(places, **options)
+        return body.points(places, outside=outside)
 
 
 def _cavity(source: Source, said: CavitySpec, body: Any, here: Here) -> Cavity:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 
+from pliant.bodies import Beam
 from pliant.errors import InputError
 from pliant.robot import Robot
 
@@ -31,8 +32,7 @@ class Fingerprint:
         parts = zip(robot.bodies, robot.q_spans, robot.z_spans, strict=True)
         K = [b.linearise(rest[s], np.zeros(3), robot.rest.internal[z])[2] for b, s, z in parts]
         size = float(np.sqrt(sum(np.sum(np.square(blocks)) for blocks in K)))
-        shape = sha256((np.round(rest, 9) + 0.0).tobytes()).hexdigest()[:16]
-        return cls(robot.name, robot.nq, tuple(robot.rows), shape, size)
+        return cls(robot.name, robot.nq, tuple(robot.rows), _digest(rest), size)
 
     def data(self) -> dict[str, Any]:
         """As plain data, for JSON."""
@@ -47,9 +47,20 @@ class Fingerprint:
         """Whether coordinates mean the same."""
         return self.coordinates == other.coordinates and self.shape == other.shape
 
-    def check(self, robot: Robot, what: str) -> None:
-        """Raise InputError unless `what` was made from a robot like this one; the message says what differs."""
+    def check(self, robot: Robot, what: str, *, coordinates: bool = True) -> None:
+        """Raise InputError unless `what` was made from a robot like this one; the message says what differs.
+
+        Version 0.1 kept predicted section forces behind the coordinates of rods and shells. What holds no
+        `coordinates` of the robot is as good as ever.
+        """
         other = Fingerprint.of(robot)
+        before = _before(robot, other)
+        if self.same_mesh(before) and not before.same_mesh(other):
+            if coordinates:
+                got = f"{self.coordinates}, with section forces behind those of rods and shells, as pliant 0.1 made them"
+                hint = "Take the snapshots again."
+                raise InputError(what, expected=f"{robot.nq} coordinates", got=got, hint=hint)
+            other = before
         hint = f"{what.capitalize()} belongs to the {self.robot!r} it was made from."
         for name in ("robot", "coordinates", "rows", "shape"):
             mine, its = getattr(self, name), getattr(other, name)
@@ -58,3 +69,20 @@ class Fingerprint:
         if abs(other.stiffness - self.stiffness) > ALIKE * self.stiffness:
             expected = f"a robot of stiffness {self.stiffness:.6g} N/m"
             raise InputError(what, expected=expected, got=f"{other.stiffness:.6g}", hint=hint)
+
+
+def _before(robot: Robot, now: Fingerprint) -> Fingerprint:
+    """What version 0.1 took of the same robot: strains of shells and (zero) section forces of rods followed their coordinates."""
+    rest = []
+    for body, span in zip(robot.bodies, robot.q_spans, strict=True):
+        rest.append(robot.rest.q[span])
+        if isinstance(body, Beam):
+            rest.append(np.zeros(body.predicted_size))
+        else:
+            rest.append(body.predict(rest[-1], np.zeros(body.ndof)))
+    old = np.concatenate(rest)
+    return replace(now, coordinates=len(old), shape=_digest(old))
+
+
+def _digest(rest: np.ndarray) -> str:
+    return sha256((np.round(rest, 9) + 0.0).tobytes()).hexdigest()[:16]

@@ -44,7 +44,7 @@ class ReducedModel:
 
     def on(self, robot: Robot) -> Robot:
         """The robot, full, that this was made from → the reduced one. Another robot is refused: the message says what differs."""
-        self.fingerprint.check(robot, "reduced model")
+        self.fingerprint.check(robot, "reduced model", coordinates=False)
         reduced = reduce(robot, self.basis, self.sampling, body=self.body)
         return reduced if self.contact is None else with_contact_basis(reduced, self.contact)
 

@@ -89,7 +89,7 @@ class Symmetry:
         if id(body) not in self.found:
             near, n, m = NEAR * self.robot.length, len(body.node_block), len(body.region_block)
             alone = np.asarray(body.node_region) < 0
-            if getattr(body, "carriers", None) is not None:
+            if body.carriers is not None:
                 alone[: len(body.carriers[0]) - 1] = False
             mine = np.flatnonzero(alone)
             to = _image(body.q0[: 3 * n].reshape(-1, 3)[mine], self.matrix, near, "a node")

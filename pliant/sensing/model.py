@@ -103,9 +103,11 @@ class Model:
         lam: np.ndarray,
         before: tuple[Contacts, np.ndarray] | None,
         scale: float = 1.0,
+        predicted: np.ndarray | None = None,
     ) -> Pose | None:
         contacts, force = (None, np.zeros(0)) if before is None else before
-        at = Situation(q, lam, self.internal, scale * self.robot.gravity, contacts, force)
+        gravity = scale * self.robot.gravity
+        at = Situation(q, lam, self.internal, gravity, contacts, force, predicted=predicted)
         view = self.scene.look(at, self.work)
         if view is None:
             return None
@@ -240,7 +242,8 @@ class Model:
             pushed = pose.force + fraction * (force - pose.force)
             before = None if pose.contacts is None else (pose.contacts, pushed)
             part = pose.scale + fraction * (scale - pose.scale)
-            found = self._look(self.robot.retract(pose.q, fraction * dq), mixed, before, part)
+            predicted = self.robot.predict(pose.q, fraction * dq)
+            found = self._look(self.robot.retract(pose.q, fraction * dq), mixed, before, part, predicted)
             if found is not None:
                 return found, fraction * far
             fraction *= 0.5

@@ -9,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.algebra.pattern import Pattern
-from pliant.bodies.beams.assembly_kernel import assemble, foretell
+from pliant.bodies.beams.assembly_kernel import assemble, predict
 from pliant.bodies.beams.attachment import Weights
 from pliant.bodies.beams.element import strains
 from pliant.bodies.beams.inertia import Inertia, add_gyroscopic, add_mass, add_weight
 from pliant.bodies.beams.numbering import Numbering
 from pliant.bodies.blocks import kernel
+from pliant.bodies.body import Linearised
 from pliant.bodies.groups import read_only, read_only_view
 from pliant.bodies.projection import move_regions
 from pliant.bodies.scatter import pattern_of
@@ -66,10 +67,10 @@ class Assembly:
         self.skin = read_only(skin.ptr, skin.index, skin.weight)
         soft = self.soft = np.flatnonzero(ends.region[:, 0] != ends.region[:, 1])
         (self._frame,) = read_only(c.region_frame)
-        # Where q keeps the forces that its last change foretold, see `retract`.
-        self.foretold = c.pose + 12 * len(self._frame)
         stiffness = read_only(C[soft], rest[soft])
-        self._elements = (c.pose, self.foretold, self._frame, *ends.take(soft), *stiffness)
+        self._elements = (c.pose, self._frame, *ends.take(soft), *stiffness)
+        self.predicted_size = 6 * len(soft)
+        self._own, self._none = read_only(np.zeros(0), np.zeros(self.predicted_size))
         slots = _slots(ends.region, self.pattern)
         self._slots, self._all_slots = read_only(slots[soft], slots)
         self._held = (self._frame, *read_only(c.node_region, c.node_arm, c.held))
@@ -77,18 +78,17 @@ class Assembly:
         self._inertia, self._ends = inertia, ends
         self._find_locked()
 
-    @cached_property
-    def q0(self) -> np.ndarray:
-        """Coordinates at rest."""
-        return read_only(np.concatenate([self.coordinates.q0, np.zeros(6 * len(self.soft))]))[0]
-
     def linearise(
-        self, q: np.ndarray, gravity: np.ndarray, *, tangent: bool, clamp: bool
-    ) -> tuple[float, np.ndarray | None, np.ndarray | None]:
-        """Energy [J], r (ndof,) and K (nb, 3, 3); the energy is less the work of gravity since rest."""
+        self, q: np.ndarray, gravity: np.ndarray, *, tangent: bool, clamp: bool, predicted: np.ndarray | None
+    ) -> Linearised:
+        """Energy [J], r (ndof,) and K (nb, 3, 3); the energy is less the work of gravity since rest.
+
+        Clamped, K has no geometric part, neither of section forces nor of weights.
+        """
         K = np.zeros(9 * len(self.pattern.rows) if tangent else 0)
         g = np.zeros(len(self.coordinates.free))
-        energy = self._gradient(q, gravity, K, g, tangent, clamp)
+        forces = self._none if clamp else self._own if predicted is None else read_only_view(predicted)
+        energy = self._gradient(q, gravity, K, g, forces, heavy=tangent and not clamp)
         if not energy < math.inf:
             return math.inf, None, None
         lock(self._locked, self._closed, self._diagonal, K, g)
@@ -97,40 +97,49 @@ class Assembly:
     def gradient(self, q: np.ndarray, gravity: np.ndarray) -> np.ndarray:
         """∂E/∂dq (ndof,), of locked coordinates too: what supports take."""
         g = np.zeros(len(self.coordinates.free))
-        self._gradient(q, gravity, np.zeros(0), g, False, False)
+        self._gradient(q, gravity, np.zeros(0), g, self._own, heavy=False)
         return g
 
     def _gradient(
-        self, q: np.ndarray, gravity: np.ndarray, K: np.ndarray, g: np.ndarray, tangent: bool, clamp: bool
+        self,
+        q: np.ndarray,
+        gravity: np.ndarray,
+        K: np.ndarray,
+        g: np.ndarray,
+        forces: np.ndarray,
+        *,
+        heavy: bool,
     ) -> float:
+        """The energy [J], with ∂E/∂dq added to g and, unless it is empty, to K what `forces` and, if `heavy`, weights make."""
         q = read_only_view(q)
-        energy = assemble(q, *self._elements, self._slots, K, g, tangent, clamp)
+        energy = assemble(q, *self._elements, self._slots, K, g, len(K) > 0, forces)
         if gravity.any():
             energy += add_weight(
                 q, self.coordinates.pose, self._start, self._frame, *self._weights,
-                read_only_view(gravity), self._rotations, K, g, tangent,
+                read_only_view(gravity), self._rotations, K, g, heavy,
             )  # fmt: skip
         return energy
 
     def retract(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-        """q ⊕ dq; locked coordinates stay.
-
-        A step of a thin rod turns its elements and, to second order, stretches them: forces far from those that the
-        step was meant to bring. q keeps the latter, and `linearise(clamp=True)` takes K's geometric part from them
-        (Magisano, Leonetti and Garcea 2017).
-        """
-        change = np.ascontiguousarray(np.where(self.coordinates.free, dq, 0.0))
-        before, q = read_only_view(q), q.copy()
-        foretell(before, *self._elements, change, q)
-        self._move(q, change)
+        """q ⊕ dq; locked coordinates stay."""
+        q = q.copy()
+        self._move(q, self._change(dq))
         return q
+
+    def predict(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
+        """Section forces (6 ne,) [N, N·m] of the elements that are not rigid that a change dq of q is to bring."""
+        out = np.empty(self.predicted_size)
+        predict(read_only_view(q), *self._elements, self._change(dq), out)
+        return out
 
     def turned(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-        """As `retract`, for what asks for the poses of regions only: the carried mesh and the forces foretold stay as they are."""
+        """As `retract`, for what asks for the poses of regions only: the carried mesh stays as it is."""
         q = q.copy()
-        change = np.ascontiguousarray(np.where(self.coordinates.free, dq, 0.0))
-        move_regions(q, self.coordinates.pose, *self._held, change)
+        move_regions(q, self.coordinates.pose, *self._held, self._change(dq))
         return q
+
+    def _change(self, dq: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(np.where(self.coordinates.free, dq, 0.0))
 
     def follow(self, q: np.ndarray) -> None:
         """Bring frame nodes and mesh to where the poses in q are, in place."""

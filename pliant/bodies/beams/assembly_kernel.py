@@ -33,12 +33,12 @@ from pliant.bodies.blocks import kernel
 
 
 @kernel
-def assemble(q, pose, foretold, frame, ends, arm, turn, C, rest, slots, K, g, tangent, clamp):
+def assemble(q, pose, frame, ends, arm, turn, C, rest, slots, K, g, tangent, predicted):
     """Add ∂E/∂dq to g (6m,) and, if tangent, K's blocks (flat); the energy [J], inf if an element turns too far.
 
     ends (ne, 2) regions, arm (ne, 2, 3), turn (ne, 2, 3, 3) D, C (ne, 6) and rest (ne, 6) of (u, θ). slots
-    (ne, 4, 4): where the block between two of (τ₁, ω₁, τ₂, ω₂) lands, 2·block + (1 if transposed). If clamp,
-    the geometric stiffness is that of the forces that q[foretold:] holds.
+    (ne, 4, 4): where the block between two of (τ₁, ω₁, τ₂, ω₂) lands, 2·block + (1 if transposed). predicted
+    (6 ne,): section forces that the geometric stiffness is taken from; empty: those at q.
     """
     x, R, Q = np.empty((2, 3)), np.empty((2, 3, 3)), np.empty((2, 3, 3))
     p, theta, u, n, m = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
@@ -61,9 +61,9 @@ def assemble(q, pose, foretold, frame, ends, arm, turn, C, rest, slots, K, g, ta
         _scatter_gradient(e, ends, arm, turn, frame, R, force, couple, g)
         if not tangent:
             continue
-        if clamp:
+        if len(predicted):
             for i in range(3):
-                n[i], m[i] = q[foretold + 6 * e + i], q[foretold + 6 * e + 3 + i]
+                n[i], m[i] = predicted[6 * e + i], predicted[6 * e + 3 + i]
             _gradient(p, theta, c, d, n, m, f, mu, couple)
             _in_space(Q[0], f, force)
         log_matrix(theta, c, A)
@@ -79,8 +79,8 @@ def assemble(q, pose, foretold, frame, ends, arm, turn, C, rest, slots, K, g, ta
 
 
 @kernel
-def foretell(q, pose, foretold, frame, ends, arm, turn, C, rest, dq, out):
-    """out[foretold:] (6 ne,): forces C (ε + ∂ε/∂dq dq − rest) that a change dq (6m,) of q foretells."""
+def predict(q, pose, frame, ends, arm, turn, C, rest, dq, out):
+    """out (6 ne,): section forces C (ε + ∂ε/∂dq dq − rest) that a change dq (6m,) of q is to bring."""
     x, R, Q = np.empty((2, 3)), np.empty((2, 3, 3)), np.empty((2, 3, 3))
     p, theta, u, T = np.empty(3), np.empty(3), np.empty(3), np.empty((3, 3))
     A, N, P = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
@@ -101,7 +101,7 @@ def foretell(q, pose, foretold, frame, ends, arm, turn, C, rest, dq, out):
             for j in range(6):
                 dp[i] += Y[i, j] * dq[first + j] + Y[i, 6 + j] * dq[second + j]
                 dtheta[i] += Y[3 + i, j] * dq[first + j] + Y[3 + i, 6 + j] * dq[second + j]
-        o = foretold + 6 * e
+        o = 6 * e
         for i in range(3):
             out[o + i] = C[e, i] * (u[i] + dot(A[i], dp) + dot(N[i], dtheta) - rest[e, i])
             out[o + 3 + i] = C[e, 3 + i] * (theta[i] + dtheta[i] - rest[e, 3 + i])

@@ -13,8 +13,10 @@ from pliant.bodies.beams.assembly import Assembly, Ends
 from pliant.bodies.beams.inertia import Inertia
 from pliant.bodies.beams.numbering import number
 from pliant.bodies.beams.properties import Profile, element_inertia, element_stiffness, rest_strains
+from pliant.bodies.body import Linearised
 from pliant.bodies.groups import read_only
 from pliant.bodies.numbered import Numbered
+from pliant.bodies.overstress import Overstress
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.supports import as_selection, checked_indices, moved_rigidly
 from pliant.errors import InputError
@@ -41,10 +43,7 @@ class Beam(Numbered):
     nodes go along with; by default each with the nearest.
     """
 
-    # q remembers the section forces that its last change dq was to bring, to first order. K with these is what
-    # Newton wants far from balance, where the true forces are those of a rod stretched by turning; in balance both
-    # are the same.
-    foretells = True
+    node_fields = ("stress",)
 
     def __init__(
         self,
@@ -91,9 +90,9 @@ class Beam(Numbered):
     # Coordinates
 
     @property
-    def q0(self) -> np.ndarray:
-        """Coordinates at rest."""
-        return self.assembly.q0
+    def element(self) -> str:
+        """The kind of its elements, in a word; the cells of the mesh that it carries are something else."""
+        return "beam"
 
     @property
     def surface(self) -> Surface:
@@ -112,7 +111,7 @@ class Beam(Numbered):
 
     def _poses(self, q: np.ndarray) -> np.ndarray:
         """t and R (m, 12) of the regions, a view of q."""
-        return q[self.coordinates.pose : self.assembly.foretold].reshape(-1, 12)
+        return q[self.coordinates.pose :].reshape(-1, 12)
 
     def move_supports(
         self, q: np.ndarray, *, rotation: Any = None, translation: Any = None, nodes: Any = None
@@ -145,13 +144,27 @@ class Beam(Numbered):
         *,
         tangent: bool = True,
         clamp: bool = False,
-    ) -> tuple[float, np.ndarray | None, np.ndarray | None]:
+        predicted: np.ndarray | None = None,
+        viscous: Overstress | None = None,
+    ) -> Linearised:
         """Energy [J], r = f_ext − f_int (ndof,) [N, N·m] and K = −∂r/∂dq (nb, 3, 3).
 
-        (inf, None, None) if the ends of an element are turned by more than 3 rad to each other. clamp=True takes
-        K's geometric part from the forces that the last change of q was to bring, see `foretells`; r stays exact.
+        (inf, None, None) if the ends of an element are turned by more than 3 rad to each other. clamp=True leaves
+        the geometric stiffness out of K; otherwise it is that of the section forces `predicted`, or of those at q. r
+        stays exact.
         """
-        return self.assembly.linearise(q, np.asarray(gravity, float), tangent=tangent, clamp=clamp)
+        return self.assembly.linearise(
+            q, np.asarray(gravity, float), tangent=tangent, clamp=clamp, predicted=predicted
+        )
+
+    @property
+    def predicted_size(self) -> int:
+        """Six section forces for each element that is not rigid."""
+        return self.assembly.predicted_size
+
+    def predict(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
+        """Section forces C (ε + ∂ε/∂dq dq − ε₀) [N, N·m] that a change dq of q is to bring; see `Body.predict`."""
+        return self.assembly.predict(q, dq)
 
     def reactions(self, q: np.ndarray, gravity: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
         """Force [N] and couple [N·m] (m, 6) of the supports on each region, in space; zero where free in balance."""
@@ -166,9 +179,7 @@ class Beam(Numbered):
 
         Compressed rods have a negative geometric stiffness; damping in proportion to that would feed energy.
         """
-        calm = q.copy()
-        calm[self.assembly.foretold :] = 0.0  # the section forces that `clamp` takes the geometric part from
-        K = self.assembly.linearise(calm, np.zeros(3), tangent=True, clamp=True)[2]
+        K = self.linearise(q, np.zeros(3), clamp=True)[2]
         return np.zeros((len(self.pattern.rows), 3, 3)) if K is None else K
 
     def mass(self, q: np.ndarray | None = None) -> np.ndarray:
@@ -206,8 +217,11 @@ class Beam(Numbered):
 
     # Material points
 
-    def points(self, where: Any, *, branch: int | None = None) -> Points:
-        """Material points at rest positions (P, 3) [m], each on the section of its nearest point on the centreline."""
+    def points(self, where: Any, *, outside: str = "error", branch: int | None = None) -> Points:
+        """Material points at rest positions (P, 3) [m], each on the section of its nearest point on the centreline.
+
+        A section reaches as far as one likes: `outside`, which other bodies ask for, makes no difference here.
+        """
         return self._attach(*places.near(self.lines, self.element_lengths, where, branch))
 
     def at(self, arc: Any, *, branch: int = 0, offset: Any = (0.0, 0.0)) -> Points:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from pliant.algebra.pattern import Pattern
+from pliant.bodies.body import Linearised
 from pliant.bodies.groups import read_only, read_only_view
 from pliant.bodies.projection import add_second_derivatives, move_regions, project_forces
 from pliant.bodies.shells.element import deform
 from pliant.bodies.shells.law import Law
 from pliant.bodies.shells.numbering import Numbering
-from pliant.bodies.shells.shell_kernel import add_shell, foretell, strains
+from pliant.bodies.shells.shell_kernel import add_change, add_shell, strains
 from pliant.bodies.shells.spreading import Spreading
 from pliant.bodies.shells.strings import StringGroup
 from pliant.bodies.shells.triangle import Triangles
@@ -70,8 +70,7 @@ class ShellAssembly:
         )
         (self._every,) = read_only(np.arange(len(self._region)))
         (self._shared,) = read_only(np.flatnonzero(numbering.shared))
-        # Where q keeps the strains that its last change foretold, see `retract`.
-        self.foretold = self.coordinates.pose + 12 * numbering.regions
+        self.predicted_size = 12 * len(self.cells)
         (self._rotations,) = read_only(self.pattern.diagonal[self.coordinates.region_block + 1])
 
     def _lay_out(self) -> None:
@@ -107,17 +106,24 @@ class ShellAssembly:
 
     def rotations(self, q: np.ndarray) -> np.ndarray:
         """From rest, of the nodes, (k, 3, 3)."""
-        R = q[self.coordinates.pose : self.foretold].reshape(-1, 12)[:, 3:].reshape(-1, 3, 3)
+        R = q[self.coordinates.pose :].reshape(-1, 12)[:, 3:].reshape(-1, 3, 3)
         R = R @ np.swapaxes(self.coordinates.region_frame, 1, 2) if len(self._shared) else R
         return np.ascontiguousarray(R[self._region[: len(self.numbering.sheet.nodes)]])
 
     def linearise(
-        self, q: np.ndarray, z: np.ndarray, external: np.ndarray, *, tangent: bool, clamp: bool
-    ) -> tuple[float, np.ndarray | None, np.ndarray | None]:
+        self,
+        q: np.ndarray,
+        z: np.ndarray,
+        external: np.ndarray,
+        *,
+        tangent: bool,
+        clamp: bool,
+        predicted: np.ndarray | None = None,
+    ) -> Linearised:
         """Elastic energy [J], r (ndof,) and K (nb, 3, 3), for forces `external` (3n,) [N] on the nodes."""
         q = read_only_view(q)  # frozen or not, the kernels see one type and compile once
         K = np.zeros(9 * self.spreading.blocks if tangent else 0)
-        energy, f, couple = self._forces(q, z, K, tangent, clamp)
+        energy, f, couple = self._forces(q, z, K, tangent, clamp, predicted)
         if not energy < math.inf:
             return math.inf, None, None
         f -= external
@@ -126,14 +132,21 @@ class ShellAssembly:
             return energy, r, None
         if len(self._shared):
             self.spreading.project(q, K)
-            pose = self.coordinates.pose
-            add_second_derivatives(q, pose, self._region, self._arm, self._shared, self._rotations, f, K)
+            if not clamp:
+                pose = self.coordinates.pose
+                add_second_derivatives(q, pose, self._region, self._arm, self._shared, self._rotations, f, K)
         blocks = K[: 9 * len(self.pattern.rows)]
         self.lock(blocks)
         return energy, r, blocks.reshape(-1, 3, 3)
 
     def _forces(
-        self, q: np.ndarray, z: np.ndarray, K: np.ndarray, tangent: bool, clamp: bool
+        self,
+        q: np.ndarray,
+        z: np.ndarray,
+        K: np.ndarray,
+        tangent: bool,
+        clamp: bool,
+        predicted: np.ndarray | None = None,
     ) -> tuple[float, np.ndarray, np.ndarray]:
         """Energy [J], its gradient by the positions (3n,) [N] and rotations (k, 3) [N·m] of the nodes."""
         f, couple = np.zeros(self.coordinates.pose), np.zeros((len(self.numbering.sheet.nodes), 3))
@@ -150,14 +163,14 @@ class ShellAssembly:
                 C[chosen] = moduli
         if not energy < math.inf:
             return math.inf, f, couple
-        told = (N, at.phi)
-        if clamp and tangent:
-            foretold = q[self.foretold :].reshape(ne, 12)
-            change = np.einsum("eij,ej->ei", C, foretold[:, :3] - at.eps)
-            told = N + change, read_only(foretold[:, 3:].reshape(ne, 3, 3))[0]
+        geometric = (N, at.phi)
+        if predicted is not None and tangent:
+            strain = predicted.reshape(ne, 12)
+            change = np.einsum("eij,ej->ei", C, strain[:, :3] - at.eps)
+            geometric = N + change, read_only(strain[:, 3:].reshape(ne, 3, 3))[0]
         add_shell(
-            self.cells, self.gradient, self.frame, self.L, self.D, at.T, at.U, at.phi, N, C, told, self._slots, K, f, couple,
-            tangent,
+            self.cells, self.gradient, self.frame, self.L, self.D, at.T, at.U, at.phi, N, C, geometric, self._slots, K, f, couple,
+            tangent, clamp,
         )  # fmt: skip
         for string in self.strings:
             energy += string.assemble(q, z, K, f, tangent, clamp)
@@ -176,22 +189,22 @@ class ShellAssembly:
         return -self._residual(read_only_view(q), forces, np.zeros((len(self.numbering.sheet.nodes), 3)))
 
     def retract(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-        """q ⊕ dq; locked coordinates stay.
-
-        A step of a thin sheet turns its triangles and, to second order, stretches them: forces far from those
-        that the step was meant to bring. q keeps the strains that the step foretold, to first order, and
-        `linearise(clamp=True)` takes K's geometric part from them (Magisano, Leonetti and Garcea 2017).
-        """
-        dq = np.where(self.coordinates.free, dq, 0.0) if len(self._locked) else np.ascontiguousarray(dq)
-        before, q = q, q.copy()
+        """q ⊕ dq; locked coordinates stay."""
+        q, dq = q.copy(), self._change(dq)
         move_regions(q, self.coordinates.pose, self._frames, self._region, self._arm, self._every, dq)
-        at = self.posture(before)
-        if at is not None:
-            told = q[self.foretold :].reshape(-1, 12)
-            told[:, :3], told[:, 3:] = at.eps, at.phi.reshape(-1, 9)
-            change = self._node_changes(before, dq)
-            foretell(at.T, at.U, at.phi, self.L, self.gradient, self.frame, self.cells, *change, told)
         return q
+
+    def predict(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
+        """Strains and turns of the corners (12 ne,) that a change dq of q is to bring; zeros where q is inadmissible."""
+        out, at = np.zeros((len(self.cells), 12)), self.posture(q)
+        if at is not None:
+            out[:, :3], out[:, 3:] = at.eps, at.phi.reshape(-1, 9)
+            change = self._node_changes(q, self._change(dq))
+            add_change(at.T, at.U, at.phi, self.L, self.gradient, self.frame, self.cells, *change, out)
+        return out.ravel()
+
+    def _change(self, dq: np.ndarray) -> np.ndarray:
+        return np.where(self.coordinates.free, dq, 0.0) if len(self._locked) else np.ascontiguousarray(dq)
 
     def _node_changes(self, q: np.ndarray, dq: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """First-order motion (k, 3) [m] and rotation (k, 3) [rad], in the nodes' own axes, of the nodes."""
@@ -201,20 +214,11 @@ class ShellAssembly:
         motion, turn = by_region[region, :3], by_region[region, 3:]
         if len(self._shared):
             Q = self._frames[region]
-            R = q[self.coordinates.pose : self.foretold].reshape(-1, 12)[region, 3:].reshape(-1, 3, 3)
+            R = q[self.coordinates.pose :].reshape(-1, 12)[region, 3:].reshape(-1, 3, 3)
             swing = np.einsum("nij,nj->ni", R, np.cross(turn, self._arm[:k]))
             motion = np.einsum("nij,nj->ni", Q, motion) + swing
             turn = np.einsum("nij,nj->ni", Q, turn)
         return np.ascontiguousarray(motion), np.ascontiguousarray(turn)
-
-    @cached_property
-    def q0(self) -> np.ndarray:
-        """Coordinates at rest, with the strains there."""
-        q = np.concatenate([self.coordinates.q0, np.zeros(12 * len(self.cells))])
-        at = self.posture(q)
-        assert at is not None
-        q[self.foretold :].reshape(-1, 12)[:, :3] = at.eps
-        return read_only(q)[0]
 
     def _residual(self, q: np.ndarray, f: np.ndarray, couple: np.ndarray) -> np.ndarray:
         """r (ndof,) = −Jᵀ(f, couple), zero where locked."""

@@ -66,20 +66,26 @@ class GeneralLaw:
         if material.incompressible:  # λ₃ follows the volume: nothing locks, and a large modulus does no harm
             self._c[LOCAL] = STIFF_VOLUME * self._c[SHEAR]
         self._axes, self._volume = np.ascontiguousarray(axes), np.ascontiguousarray(volume)
-        self._across = np.ones(len(volume))  # λ₃ of the last state: where the next search begins
+        poisson = small_poisson(material)
+        self._narrowing = poisson / (1.0 - poisson)
 
     def respond(self, eps: np.ndarray, *, tangent: bool) -> tuple[float, np.ndarray, np.ndarray | None]:
-        N, C = np.empty((len(eps), 3)), np.empty((len(eps) if tangent else 0, 3, 3))
-        given = self._code, self._c, self._axes, self._volume, np.ascontiguousarray(eps), self._across
-        energy = plane_stress(*given, N, C, tangent)
+        energy, N, C, _ = self._found(eps, tangent)
         return energy, N, C if tangent else None
+
+    def _found(self, eps: np.ndarray, tangent: bool) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+        """Energy, N, C and λ₃, sought from λ₃ = J^(−ν/(1−ν)) with J the change of area: the same strains, the same answer."""
+        N, C = np.empty((len(eps), 3)), np.empty((len(eps) if tangent else 0, 3, 3))
+        area = (1.0 + eps[:, 0]) * (1.0 + eps[:, 1]) - 0.25 * eps[:, 2] ** 2
+        across = np.maximum(area, 1e-6) ** -self._narrowing
+        given = self._code, self._c, self._axes, self._volume, np.ascontiguousarray(eps), across
+        return plane_stress(*given, N, C, tangent), N, C, across
 
     def stress(self, eps: np.ndarray) -> np.ndarray:
         return self.respond(eps, tangent=False)[1] / self._volume[:, None]
 
     def across(self, eps: np.ndarray) -> np.ndarray:
-        self.respond(eps, tangent=False)
-        return self._across.copy()
+        return self._found(eps, False)[3]
 
 
 def make_law(material: Material, axes: np.ndarray, volume: np.ndarray) -> Law:
@@ -130,7 +136,7 @@ def checked_law(material: Any, sheet: Sheet) -> dict[int, Material]:
 
 @kernel
 def plane_stress(code, c, axes, volume, eps, across, N, C, tangent):
-    """N, C and the energy of all triangles; `across` (ne,) are λ₃, found by Newton from where they were."""
+    """N, C and the energy of all triangles; `across` (ne,) are λ₃, found by Newton from what they are."""
     F, G, P, A, Z = np.zeros((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((9, 9)), np.empty((4, 4))
     energy, always = 0.0, code >= 0  # a literal True would compile everything anew
     for e in range(len(eps)):
@@ -146,7 +152,7 @@ def plane_stress(code, c, axes, volume, eps, across, N, C, tangent):
             step = -pull / stiff if stiff > 0.0 else (-0.1 if pull > 0.0 else 0.1) * stretch
             step = max(-0.5 * stretch, min(step, stretch))
             stretch += step
-            found = abs(step) < 1e-9 * stretch
+            found = abs(step) < 1e-12 * stretch
             if found:
                 break
         if not found:

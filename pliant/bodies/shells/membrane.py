@@ -98,6 +98,8 @@ class Membrane(NodalBody):
     its compliance.
     """
 
+    two_sided = True
+
     def __init__(
         self,
         sheet: Sheet,

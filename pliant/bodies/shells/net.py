@@ -25,6 +25,7 @@ class Threads:
     nodes: np.ndarray
     cells: np.ndarray
     kind = "line2"
+    volume = 0.0  # [m³]: strings are lines
 
     @property
     def size(self) -> float:
@@ -48,6 +49,8 @@ class Net(NodalBody):
 
     fixed and rigid as for a Solid. Like a membrane, a net that is not taut has directions without stiffness.
     """
+
+    node_fields = ()
 
     def __init__(
         self,
@@ -80,11 +83,16 @@ class Net(NodalBody):
         """Of every string (n,) [N]."""
         return np.concatenate([group.tension(q) for group in self.strings])
 
-    def points(self, where: Any, *, tolerance: float | None = None) -> Points:
-        """Nodes at rest positions (P, 3) [m], within `tolerance` [m] (1e-6 of the size)."""
+    def points(self, where: Any, *, outside: str = "error", tolerance: float | None = None) -> Points:
+        """Nodes at rest positions (P, 3) [m].
+
+        outside: "error" for places more than `tolerance` [m] (1e-6 of the size) off a node, or "nearest" for the nearest node.
+        """
+        if outside not in ("error", "nearest"):
+            raise InputError("outside", expected="'error' or 'nearest'", got=repr(outside))
         where = np.atleast_2d(as_floats("points", where, "coordinates (P, 3) in metres"))
         distance = np.linalg.norm(where[:, None] - self.mesh.nodes, axis=2)
         off = distance.min(axis=1)
-        if (off > (1e-6 * self.mesh.size if tolerance is None else tolerance)).any():
+        if outside == "error" and (off > (1e-6 * self.mesh.size if tolerance is None else tolerance)).any():
             raise InputError("points of a net", expected="places of its nodes", got=f"{off.max():.3g} m off")
         return self.node_points(distance.argmin(axis=1))

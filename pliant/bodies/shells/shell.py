@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.bodies.body import Linearised
 from pliant.bodies.groups import read_only
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.shells import attachment, fields
@@ -57,7 +58,7 @@ class Shell(ThinBody):
     more accurate on coarse meshes, see `drilling`.
     """
 
-    foretells = True  # linearise(clamp=True) uses the strains that the last change of q foretold
+    two_sided = True
 
     def __init__(
         self,
@@ -115,11 +116,6 @@ class Shell(ThinBody):
         self.moduli = moduli
         return Stiffnesses(laws, strain_of_rotations(triangles, alpha), D)
 
-    @property
-    def q0(self) -> np.ndarray:
-        """Coordinates at rest."""
-        return self.assembly.q0
-
     def rigid_modes(self) -> int:
         """Rigid motions that supports and joints leave free; zero for a body that statics can solve alone."""
         return self.numbering.rigid_modes()
@@ -128,6 +124,22 @@ class Shell(ThinBody):
     def volume(self) -> float:
         """Of the material at rest [m³]."""
         return float(self.mesh.areas @ self.thickness)
+
+    def _linearised(
+        self, q: np.ndarray, external: np.ndarray, tangent: bool, clamp: bool, predicted: np.ndarray | None
+    ) -> Linearised:
+        return self.assembly.linearise(
+            q, self.z0, external, tangent=tangent, clamp=clamp, predicted=predicted
+        )
+
+    @property
+    def predicted_size(self) -> int:
+        """Three strains of each triangle and nine turns of its corners."""
+        return self.assembly.predicted_size
+
+    def predict(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
+        """Strains of the triangles and turns of their corners that a change dq of q is to bring; see `Body.predict`."""
+        return self.assembly.predict(q, dq)
 
     def rotations(self, q: np.ndarray) -> np.ndarray:
         """Of the nodes from rest, (k, 3, 3)."""

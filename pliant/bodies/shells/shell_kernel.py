@@ -10,7 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.bodies.blocks import kernel
-from pliant.bodies.shells.element import add_geometric, carry_plane, frame_rows, plane_gradient, rotate
+from pliant.bodies.shells.element import (
+    add_geometric,
+    add_tension,
+    carry_plane,
+    frame_rows,
+    plane_gradient,
+    rotate,
+)
 from pliant.bodies.shells.rotation import coefficients, log_matrix, log_slope
 
 
@@ -32,8 +39,8 @@ def strains(U, phi, L, D, eps):
 
 
 @kernel
-def foretell(T, U, phi, L, gradient, frame, cells, dx, turn, told):
-    """told (ne, 12) += ∂(ε + L φ_z, φ)/∂dq dq, for changes dx (k, 3) [m] and turn (k, 3) [rad] of the nodes."""
+def add_change(T, U, phi, L, gradient, frame, cells, dx, turn, out):
+    """out (ne, 12) += ∂(ε + L φ_z, φ)/∂dq dq, for changes dx (k, 3) [m] and turn (k, 3) [rad] of the nodes."""
     v, G, w, theta = np.empty((3, 2)), np.empty((3, 3)), np.empty(3), np.empty(3)
     for e in range(len(cells)):
         for s in range(2):
@@ -47,9 +54,9 @@ def foretell(T, U, phi, L, gradient, frame, cells, dx, turn, told):
         w[0] = (U[e, 0] * v[2, 1] - U[e, 2] * v[2, 0]) / det
         w[1] = (U[e, 2] * v[2, 1] - U[e, 1] * v[2, 0]) / det
         w[2] = (v[1, 0] - v[0, 1]) / trace
-        told[e, 0] += v[0, 0] + w[2] * U[e, 2]
-        told[e, 1] += v[1, 1] - w[2] * U[e, 2]
-        told[e, 2] += v[0, 1] + v[1, 0] + w[2] * (U[e, 1] - U[e, 0])
+        out[e, 0] += v[0, 0] + w[2] * U[e, 2]
+        out[e, 1] += v[1, 1] - w[2] * U[e, 2]
+        out[e, 2] += v[0, 1] + v[1, 0] + w[2] * (U[e, 1] - U[e, 0])
         for a in range(3):
             n = cells[e, a]
             zeta, _ = coefficients(phi[e, a, 0] ** 2 + phi[e, a, 1] ** 2 + phi[e, a, 2] ** 2)
@@ -62,18 +69,19 @@ def foretell(T, U, phi, L, gradient, frame, cells, dx, turn, told):
                 change = 0.0
                 for j in range(3):
                     change += G[i, j] * theta[j] - G[j, i] * w[j]
-                told[e, 3 + 3 * a + i] += change
+                out[e, 3 + 3 * a + i] += change
                 if i == 2:
                     for j in range(3):
-                        told[e, j] += L[e, j, a] * change
+                        out[e, j] += L[e, j, a] * change
 
 
 @kernel
-def add_shell(cells, gradient, frame, L, D, T, U, phi, N, C, told, slots, K, f, couple, tangent):
+def add_shell(cells, gradient, frame, L, D, T, U, phi, N, C, predicted, slots, K, f, couple, tangent, clamp):
     """Add ∂E/∂x to f (3n,) [N], ∂E/∂ω to couple (k, 3) [N·m] and, if tangent, blocks to K (flat).
 
     D (ne, 3, 3, 3, 3) [corner a, corner b]. slots (ne, 6, 4): blocks of K of the corner pairs (a, b ≤ a): (x,
-    x), (x, ω), (ω, x), (ω, ω). told (2, ne, …): N and φ that the geometric stiffness is taken from.
+    x), (x, ω), (ω, x), (ω, ω). predicted (2, ne, …): N and φ that the geometric stiffness is taken from; if clamp,
+    there is only that of tension.
     """
     m, tau, P = np.empty((3, 3)), np.empty(3), np.empty((3, 2))
     G, M, H, S = np.empty((3, 3, 3)), np.empty((3, 3, 3)), np.empty((6, 6)), np.zeros((6, 6))
@@ -89,13 +97,16 @@ def add_shell(cells, gradient, frame, L, D, T, U, phi, N, C, told, slots, K, f, 
         if not tangent:
             continue
         _material(e, L, D, C, G, H, mixed, tt)
-        _spin_moment(e, told[1], D, L, told[0], G, m, tau)
-        for a in range(3):
-            zeta, slope = coefficients(phi[e, a, 0] ** 2 + phi[e, a, 1] ** 2 + phi[e, a, 2] ** 2)
-            log_slope(phi[e, a], zeta, slope, m[a], M[a])
-        _turning(G, M, m, H, mixed, tt)
-        c = plane_gradient(U[e], told[0][e], tau, P)
-        add_geometric(U[e], told[0][e], tau, c, P, H)
+        if clamp:
+            add_tension(U[e], N[e], H)
+        else:
+            _spin_moment(e, predicted[1], D, L, predicted[0], G, m, tau)
+            for a in range(3):
+                zeta, slope = coefficients(phi[e, a, 0] ** 2 + phi[e, a, 1] ** 2 + phi[e, a, 2] ** 2)
+                log_slope(phi[e, a], zeta, slope, m[a], M[a])
+            _turning(G, M, m, H, mixed, tt)
+            c = plane_gradient(U[e], predicted[0][e], tau, P)
+            add_geometric(U[e], predicted[0][e], tau, c, P, H)
         frame_rows(U[e], S)
         carry_plane(e, S, H, T, gradient, work, xx)
         _carry_mixed(e, S, mixed, T, frame, gradient, work, xt)

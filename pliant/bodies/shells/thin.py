@@ -8,8 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant.algebra.pattern import Pattern
+from pliant.bodies.body import Linearised
 from pliant.bodies.coordinates import Coordinates
 from pliant.bodies.numbered import Numbered
+from pliant.bodies.overstress import Overstress
 from pliant.bodies.shells.strings import Strings
 from pliant.bodies.supports import moved_rigidly
 from pliant.errors import InputError, is_number
@@ -25,7 +27,7 @@ class Equations(Protocol):
 
     def linearise(
         self, q: np.ndarray, z: np.ndarray, external: np.ndarray, *, tangent: bool, clamp: bool
-    ) -> tuple[float, np.ndarray | None, np.ndarray | None]: ...
+    ) -> Linearised: ...
     def node_forces(self, q: np.ndarray, z: np.ndarray) -> np.ndarray: ...
     def retract(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray: ...
     def carry(self, q: np.ndarray, forces: np.ndarray) -> np.ndarray: ...
@@ -38,6 +40,7 @@ class ThinBody(Numbered):
     it weighs.
     """
 
+    node_fields = ("stress",)
     fixed: np.ndarray
     density: np.ndarray | None = None
     _node_mass: np.ndarray | None
@@ -52,15 +55,24 @@ class ThinBody(Numbered):
         *,
         tangent: bool = True,
         clamp: bool = False,
-    ) -> tuple[float, np.ndarray | None, np.ndarray | None]:
+        predicted: np.ndarray | None = None,
+        viscous: Overstress | None = None,
+    ) -> Linearised:
         """Energy [J], r = f_ext − f_int (ndof,) [N, N·m] and K = −∂r/∂dq (nb, 3, 3).
 
         (inf, None, None) if q is inadmissible. The energy is elastic, less the work of gravity (3,) [m/s²]
-        since rest. clamp=True leaves out the terms of K that can make it indefinite; r stays exact.
+        since rest. clamp=True leaves out the terms of K that can make it indefinite; otherwise the geometric
+        stiffness is that of the strains `predicted`, or of those at q. r stays exact.
         """
         external = self.weight(gravity).ravel()
-        energy, r, K = self.assembly.linearise(q, self.z0, external, tangent=tangent, clamp=clamp)
+        energy, r, K = self._linearised(q, external, tangent, clamp, predicted)
         return energy - float(external @ (q[: len(external)] - self.q0[: len(external)])), r, K
+
+    def _linearised(
+        self, q: np.ndarray, external: np.ndarray, tangent: bool, clamp: bool, predicted: np.ndarray | None
+    ) -> Linearised:
+        """The equations under forces `external` (3n,) [N]; a body that predicts nothing has no use for `predicted`."""
+        return self.assembly.linearise(q, self.z0, external, tangent=tangent, clamp=clamp)
 
     def weight(self, gravity: Any) -> np.ndarray:
         """Forces of gravity (3,) [m/s²] on the nodes (n, 3) [N]; their first k are the mesh's."""
