@@ -10,6 +10,9 @@ SI units everywhere: m, N, Pa, kg, s, rad.
 
 from typing import TYPE_CHECKING
 
+from pliant import kernel_cache  # first: the rest makes kernels while it is imported
+
+# isort: split
 from pliant import contact, interactions, laws, materials, mesh, solvers
 from pliant.bodies import Hinge, Prismatic, Rigid, Solid
 from pliant.compliance import compliance

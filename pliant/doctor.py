@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import platform
 from importlib import metadata, util
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pliant import kernel_cache
 from pliant.io.table import Table
 
 PACKAGES = (
@@ -79,19 +79,17 @@ def _blas() -> list[dict[str, Any]]:
 
 
 def _cache() -> dict[str, Any]:
-    """Where Numba keeps compiled code, whether it may, and how much is there."""
-    from numba.core import config
-
-    chosen = getattr(config, "CACHE_DIR", "")
-    folder = Path(chosen) if chosen else Path(__file__).parent
-    files = list(folder.rglob("*.nbi"))
-    writable = os.access(folder if folder.is_dir() else folder.parent, os.W_OK)
+    """Where Numba keeps compiled code, how much is there, and how long it stays."""
+    own = kernel_cache.where()
+    if own is None:
+        return {"found": "none: NUMBA_DISABLE_JIT is set, everything is slow", "check": False}
+    folder, stay = own.parent, kernel_cache.STAY
     size = sum(f.stat().st_size for f in folder.rglob("*.nbc")) / 1e6
-    place = folder if chosen else f"{folder}/**/__pycache__"
-    found = f"{len(files)} functions, {size:.1f} MB in {place}"
-    if not writable:
-        found += ": not writable, every start compiles again. Set NUMBA_CACHE_DIR to a folder of yours."
-    return {"found": found, "check": writable}
+    place = folder / "**" / own.name if own.name == "__pycache__" else folder
+    found = f"{len(list(folder.rglob('*.nbi')))} functions, {size:.1f} MB in {place}, {stay}"
+    if stay != kernel_cache.KEPT:
+        found += f". Set {kernel_cache.VARIABLE} to a folder of yours."
+    return {"found": found, "check": {kernel_cache.KEPT: True, kernel_cache.LOST: False}.get(stay)}
 
 
 def _dgemm() -> dict[str, Any]:
@@ -118,4 +116,7 @@ def _hanging_bar() -> dict[str, Any]:
     sunk = -float(static(robot).displacement["end"][2])
     exact = density * g * length**2 / (2 * young)
     error = abs(sunk / exact - 1.0)
-    return {"found": f"sinks by ρgL²/2E to {error:.1e}", "check": bool(np.isfinite(error) and error < 1e-4)}
+    return {
+        "found": f"sinks by ρ g L² / 2E to {error:.1e}",
+        "check": bool(np.isfinite(error) and error < 1e-4),
+    }

@@ -22,8 +22,16 @@ class InputError(PliantError, ValueError):
         super().__init__(f"{what}: expected {expected}, got {got}." + (f" {hint}" if hint else ""))
 
 
+class FileError(InputError):
+    """A file that cannot be read: missing, damaged, or of another kind than was asked for."""
+
+
 class MeshError(InputError):
     """A mesh or mesh file that cannot be used."""
+
+
+class MeshFileError(MeshError, FileError):
+    """A mesh file that cannot be read."""
 
 
 class SingularError(PliantError):

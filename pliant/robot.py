@@ -22,6 +22,8 @@ from pliant.interactions.interaction import Interaction
 from pliant.laws import Condition, Law, Observed
 from pliant.state import State
 
+STRONGEST = 1e9  # [m/s²] of gravity: more is a slip, and forces would overflow
+
 
 @dataclass(frozen=True)
 class Row:
@@ -58,10 +60,11 @@ class Robot:
                 "surroundings", expected="Surroundings", got=type(surroundings).__name__, hint=hint
             )
         self.surroundings = surroundings
-        self.gravity = as_floats("gravity", gravity, "three finite numbers [m/s²]")
+        expected = f"three finite numbers up to {STRONGEST:g} [m/s²]"
+        self.gravity = as_floats("gravity", gravity, expected)
         self.gravity.setflags(write=False)
-        if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
-            raise InputError("gravity", expected="three finite numbers [m/s²]", got=repr(gravity))
+        if self.gravity.shape != (3,) or not (np.abs(self.gravity) <= STRONGEST).all():
+            raise InputError("gravity", expected=expected, got=repr(gravity))
         for key, row in self.rows.items():
             self._check_row(key, row)
         self._lay_out()

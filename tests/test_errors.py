@@ -146,6 +146,7 @@ BODIES = {
     "negative modulus": (lambda: pl.Hooke(young=-1.0, poisson=0.3), "Hooke: young", "positive.*Pa", "-1", ""),
     "modulus in words": (lambda: pl.Hooke(young="soft", poisson=0.3), "young", "positive", "soft", ""),
     "negative density": (lambda: bar(density=-1.0), "density", r"not negative \[kg/m³\]", "-1", ""),
+    "density of a slip": (lambda: bar(density=1e30), "density", r"1e\+09.*kg/m³", r"1e\+30", ""),
     "density in words": (lambda: bar(density="heavy"), "density", r"kg/m³", "heavy", ""),
     "density per cell": (lambda: bar(density=[1.0, 2.0]), "density", r"kg/m³", r"\[1.0, 2.0\]|\(2,\)", ""),
     "no density": (
@@ -271,6 +272,13 @@ ROBOTS = {
     "gravity in words": (lambda: pl.Robot(BODY, gravity="down"), "gravity", r"three.*\[m/s²\]", "down", ""),
     "gravity of two": (lambda: pl.Robot(BODY, gravity=(0, -9.81)), "gravity", "three", "-9.81", ""),
     "gravity of one": (lambda: pl.Robot(BODY, gravity=-9.81), "gravity", "three", "-9.81", ""),
+    "gravity of a slip": (
+        lambda: pl.Robot(BODY, gravity=(0, 0, 1e300)),
+        "gravity",
+        r"1e\+09",
+        r"1e\+300",
+        "",
+    ),
     "gravity not finite": (lambda: pl.Robot(BODY, gravity=(0, 0, NAN)), "gravity", "finite", "nan", ""),
     "points of a stranger": (
         row(pl.Position(STRANGER.points(TIP))),

@@ -40,7 +40,18 @@ from pliant.hardware.emulators import (
     Regulators,
     Terminal,
 )
-from pliant.hardware.emulators.dynamixel import BITTEN, GOAL, PRESENT, TORQUE, WATCHDOG, crc16, packet
+from pliant.hardware.emulators.dynamixel import (
+    BITTEN,
+    GOAL,
+    MAX,
+    MIN,
+    MODE,
+    PRESENT,
+    TORQUE,
+    WATCHDOG,
+    crc16,
+    packet,
+)
 from pliant.hardware.lineprotocol import LONGEST, Line, Splitter, decoded, pairs
 
 PULL = (
@@ -264,7 +275,7 @@ def test_counts_out_of_range_are_refused_whole():
 def test_over_a_real_terminal():
     device = Microcontroller()
     with Terminal(device) as terminal:
-        drive = SerialLine(terminal.port, PULL, timeout=2.0, watchdog=10.0)
+        drive = SerialLine(terminal.port, PULL, timeout=20.0, watchdog=10.0)
         drive.open()
         for k in range(20):
             drive.send({1: k, 2: -k})
@@ -391,6 +402,41 @@ def test_a_servo_with_a_hardware_error_is_not_armed():
     assert device.get(2, TORQUE, 1) == 0
 
 
+def turning(at: int, **options):
+    """One servo whose soft limits are within a turn, 1000 … 3000 counts, standing somewhere."""
+    device = DynamixelBus((1,))
+    device.table[1][PRESENT : PRESENT + 4] = at.to_bytes(4, "little", signed=True)
+    channel = Channel("arm", 1, 1000.0, zero=2000.0, limits=(-1.0, 1.0))
+    wire = EmulatedWire(device, FakeClock())
+    return Dynamixel(wire, [channel], **options), wire, device
+
+
+def test_a_servo_is_told_its_limits_and_ignores_goals_beyond():
+    drive, wire, device = turning(1800)
+    drive.open()
+    drive.arm()
+    assert device.get(1, MODE, 1) == 3 and (device.get(1, MIN), device.get(1, MAX)) == (1000, 3000)
+    drive.send({1: 3000})
+    for beyond in (999, 3001, -5, 70_000):
+        drive.send({1: beyond})  # past the loop, which would not
+        assert device.get(1, GOAL) == device.get(1, PRESENT) == 3000
+    written = []
+    wire.out = lambda data: written.append(device.get(1, TORQUE, 1)) or data
+    drive.open()
+    drive.arm()  # it has them already: neither goes it limp nor is its memory worn
+    assert all(written) and len(written) > 5
+
+
+def test_a_servo_that_stands_outside_its_limits_or_its_turn():
+    drive, _, device = turning(3040)  # a little: it is armed where it stands
+    drive.open()
+    drive.arm()
+    assert device.get(1, GOAL) == 3040 and (device.get(1, MIN), device.get(1, MAX)) == (1000, 3040)
+    drive, _, device = turning(1800 + 4096)  # a turn: it must not forget, for then it would seem to be inside
+    drive.open()
+    assert device.get(1, MODE, 1) == 4 and drive.counts() == {1: 5896}
+
+
 # Pressure regulators
 
 
@@ -481,7 +527,7 @@ def test_zenoh_messages_arrive():
     subscriber = drive._session.declare_subscriber("pliant/**", hear)
     drive.send({1: 4096, 2: 0})
     drive.safe()
-    assert heard.wait(20.0)
+    assert heard.wait(120.0)
     subscriber.undeclare()
     drive.close()
     (first, command), (second, safe) = came

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import types
 from types import SimpleNamespace
 
@@ -119,7 +120,7 @@ def test_a_board_that_boots_when_its_port_is_opened_is_waited_for():
 def test_a_port_can_be_opened_again_after_a_failure():
     device = Microcontroller([1])  # has no channel 2
     with Terminal(device) as terminal:
-        drive = SerialLine(terminal.port, PULL, timeout=2.0)
+        drive = SerialLine(terminal.port, PULL, timeout=20.0)
         for _ in range(2):
             with pytest.raises(DeviceError, match="not"):
                 drive.open()
@@ -192,6 +193,23 @@ def test_a_device_that_babbles_does_not_hold_the_loop():
         with pytest.raises(DeviceError):
             drive.open()
         drive.safe()
+
+
+def test_a_machine_that_stalls_while_it_writes_has_not_lost_its_port(monkeypatch):
+    device, written = Microcontroller([1, 2]), os.write
+
+    def stalling(file, data):
+        time.sleep(0.15)
+        return written(file, data)
+
+    with Terminal(device, clock=FakeClock().now) as terminal:
+        drive = SerialLine(terminal.port, PULL, timeout=20.0, watchdog=10.0)
+        drive.open()
+        monkeypatch.setattr(os, "write", stalling)
+        drive.send({1: 5, 2: 6})
+        monkeypatch.undo()
+        drive.close()
+    assert device.position == {1: 5, 2: 6}
 
 
 def test_servos_reach_their_safe_place_after_the_bus_watchdog_has_bitten():
@@ -292,14 +310,14 @@ def test_ros2_tells_tensions_from_strokes(monkeypatch):
 def test_a_stop_does_not_wait_for_a_device_that_does_not_answer():
     """While the loop waits for one device, the other is made safe; the first is told to hurry, and is safe as soon as it lets go."""
     clock, inside, answered = FakeClock(), threading.Event(), threading.Event()
-    mute = Other(send=lambda: inside.set() or answered.wait(20.0))
+    mute = Other(send=lambda: inside.set() or answered.wait(120.0))
     mute.hurried = False  # type: ignore[attr-defined]
     drive, device = drive_on(clock)
     output = Output([drive, mute])
     output.open()
     loop = threading.Thread(target=lambda: output.send(BOTH))
     loop.start()
-    assert inside.wait(20.0) and device.position[1] == 100
+    assert inside.wait(120.0) and device.position[1] == 100
     presser = threading.Thread(target=output.safe)
     presser.start()
     assert wait_for(lambda: device.state == "safe") and "safe" not in mute.told
@@ -416,14 +434,14 @@ def test_what_would_end_or_freeze_the_program_is_a_stop(name):
     stop = Stop()
     with Signals(stop):
         os.kill(os.getpid(), getattr(signal, name))
-        assert stop.wait(20.0) and stop.reason == name
+        assert stop.wait(120.0) and stop.reason == name
 
 
 def test_a_second_ctrl_c_ends_a_model_that_hangs():
     stop = Stop()
     with Signals(stop):
         os.kill(os.getpid(), signal.SIGINT)
-        assert stop.wait(20.0) and stop.reason == "SIGINT"
+        assert stop.wait(120.0) and stop.reason == "SIGINT"
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
             wait_for(lambda: False, 5.0)
@@ -584,7 +602,7 @@ def test_a_guard_that_is_ended_by_a_signal_retreats_and_zeroing_moves_nothing():
     device.position[1] = 700
     channel = Channel("cable", 1, GAIN, safe=0.0)
     with Terminal(device) as terminal:
-        drive = Guarded("serial", [channel], silence=30.0, wire=terminal.port, timeout=2.0, watchdog=10.0)
+        drive = Guarded("serial", [channel], silence=30.0, wire=terminal.port, timeout=20.0, watchdog=10.0)
         (zeroed,) = zero(drive)
         assert (
             device.position[1] == 700 and zeroed.safe_counts == 700

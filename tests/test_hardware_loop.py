@@ -31,6 +31,7 @@ from pliant.hardware import (
     Stop,
     studio_stop,
 )
+from pliant.hardware.clock import SystemClock
 from pliant.hardware.emulators import EmulatedWire, FakeClock, Microcontroller, Terminal
 from pliant.hardware.output import Output
 from pliant.session import Session
@@ -147,7 +148,7 @@ def test_what_is_sent_and_read_is_recorded():
     assert [kind for kind, _ in notes] == ["channels", "reading", "sent", "reading", "sent", "event"]
     assert notes[2][1]["counts"] == {"cable": 100} and notes[1][1]["values"] == {"tip": [0.0, 0.0, 0.0]}
     assert notes[0][1]["rows"]["cable"]["gain"] == GAIN
-    assert notes[-1][1] == {"what": "done", "reason": ""}
+    assert notes[-1][1] == {"what": "done", "reason": "", "met": 1.0}
 
 
 # Whatever happens
@@ -214,9 +215,23 @@ def test_a_model_that_takes_too_long_sends_nothing_any_more():
     assert len(device.accepted) == 3 and device.state == "safe"
 
 
+class ByHand(SystemClock):
+    """The machine's clock, as far as the loop can tell: it moves as a fake one does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fake = FakeClock()
+
+    def now(self) -> float:
+        return self.fake.now()
+
+    def wait_until(self, time: float) -> None:
+        self.fake.wait_until(time)
+
+
 def test_a_model_that_hangs_is_not_waited_for():
-    """On the machine's clock: the supervisor sends the safe state while the model is still computing."""
-    device = Microcontroller([1])
+    """The supervisor, a thread of its own, sends the safe state while the model is still computing."""
+    device, clock = Microcontroller([1]), ByHand()
     wire = EmulatedWire(device, FakeClock())
     saved = threading.Event()
 
@@ -226,16 +241,17 @@ def test_a_model_that_hangs_is_not_waited_for():
         def step(self):
             self.steps += 1
             if self.steps == 3:
+                clock.fake.advance(0.5)
                 saved.set() if wait_for(lambda: device.state == "safe") else None
             row = {"cable": np.array([1e-3])}
             return SimpleNamespace(command=row, effort=row, displacement=row)
 
     drive = SerialLine(wire, [Channel("cable", 1, GAIN, safe=0.0)], watchdog=9.0)
-    report = Loop(Hanging(), drive, rate=20, watchdog=2.0).run(steps=10)
+    report = Loop(Hanging(), drive, rate=20, watchdog=0.2, clock=clock).run(steps=10)
     assert saved.is_set() and report.status == "watchdog" and len(device.accepted) == 1
 
 
-def wait_for(condition, seconds: float = 20.0) -> bool:
+def wait_for(condition, seconds: float = 120.0) -> bool:
     """Whether something happens within a long time."""
     for _ in range(int(100 * seconds)):
         if condition():
@@ -334,6 +350,101 @@ def test_limits_hold_for_any_commands(asked, limits, rate):
         before = now
 
 
+class Catching:
+    """A device that keeps all it was sent, and says where it stands."""
+
+    name = "catching"
+
+    def __init__(self, channel: Channel, at: int) -> None:
+        self.channels, self.sent = (channel,), [at]
+
+    def open(self): ...
+    def safe(self): ...
+    def close(self): ...
+
+    def counts(self):
+        return {1: self.sent[-1]}
+
+    def send(self, counts):
+        self.sent.append(counts[1])
+
+
+ANYTHING = st.floats(allow_nan=True, allow_infinity=True)
+
+
+@given(
+    st.lists(st.tuples(st.one_of(st.floats(-3.0, 3.0), ANYTHING), st.one_of(st.floats(-1.0, 1.0), ANYTHING))),
+    st.tuples(st.floats(-0.5, 0.0), st.floats(0.0, 0.5)),
+    st.floats(1e-3, 5.0),
+    st.sampled_from([1, -1]),
+)
+def test_limits_hold_whatever_the_clock_says(turns, limits, rate, sign):
+    """Times that go back, repeat, jump or are no numbers, and targets of any kind: what leaves is within soft limits, and within the rate."""
+    channel = Channel("cable", 1, GAIN, zero=17.0, sign=sign, limits=limits, rate=rate)
+    device, longest = Catching(channel, channel.counts(0.0)), 0.04
+    output = Output([device], longest=longest)
+    output.open()
+    low, high = channel.bounds
+    for elapsed, value in turns:
+        row = {"cable": np.array([value])}
+        frame = SimpleNamespace(command=row, effort=row, displacement=row)
+        if not np.isfinite(value):
+            with pytest.raises(DeviceError, match="cable"):
+                output.limited(frame, elapsed)
+            continue
+        output.send(output.limited(frame, elapsed)[0])
+        *_, before, sent = device.sent
+        assert isinstance(sent, int) and low <= sent <= high
+        far = GAIN * rate * (min(elapsed, longest) if elapsed > 0 else 0.0)
+        assert abs(sent - before) <= far + 1  # each is rounded by half a count
+    for unlimited in (np.inf, -np.inf):
+        output.send({"cable": unlimited})
+        assert device.sent[-1] in channel.bounds
+
+
+def test_a_clock_that_is_set_back_does_not_move_the_robot():
+    """By a second, in the middle of a run: limits hold, the loop keeps its rhythm, and nothing is counted as missed."""
+    channel = Channel("cable", 1, GAIN, limits=(-0.02, 0.02), rate=0.05, safe=0.0)  # 1 mm a period
+    loop, model, device, wire = bench(channel=channel, path=lambda k: 0.02)
+    model.takes = lambda k: -1.0 if k == 6 else 0.0
+    report = loop.run(steps=30)
+    sent = np.array(commands(device))
+    assert (report.status, report.periods, report.missed) == ("done", 30, 0)
+    assert sent.max() <= 2000 and sent.min() >= 0 and np.abs(np.diff(sent)).max() <= 200
+    assert wire.clock.now() < 30 * 0.02  # it did not wait for the clock to come back to where it was
+
+
+# Limits in the device
+
+
+def test_a_microcontroller_is_told_the_soft_limits_and_refuses_what_is_beyond():
+    channel = Channel("cable", 1, GAIN, zero=50.0, sign=-1, limits=(-0.005, 0.02), safe=0.0)
+    device = Microcontroller([1])
+    drive = SerialLine(EmulatedWire(device, FakeClock()), [channel])
+    drive.open()
+    assert device.limits[1] == channel.bounds == (50 - 2000, 50 + 500)
+    drive.send({1: channel.counts(0.02)})
+    for beyond in (0.0201, -0.0051):
+        with pytest.raises(DeviceError, match="range"):
+            drive.send({1: channel.counts(beyond)})  # past the loop, which would not
+    assert commands(device) == [channel.counts(0.02)]
+    with pytest.raises(InputError, match="can take"):
+        Channel.valve("chamber", 1, full_scale=1e5, limits=(2e5, 3e5), safe=None)
+
+
+def test_a_guard_refuses_what_is_beyond_the_soft_limits():
+    from pliant.hardware.post import Post
+
+    post = Post()
+    post.device, post.state = Catching(Channel("cable", 1, GAIN, limits=(0.0, 0.01)), 0), "open"
+    assert post.obey({"send": {"1": 1000}}) == {}
+    assert (
+        "'cable' was sent 1001 counts, beyond its limits 0 … 1000"
+        in post.obey({"send": {"1": 1001}})["error"]
+    )
+    assert post.device.sent == [0, 1000]
+
+
 # Emergency stop
 
 
@@ -398,7 +509,7 @@ def test_a_stop_while_the_wire_is_busy_is_not_mixed_up():
 
     thread = threading.Thread(target=busy)
     thread.start()
-    assert ready.wait(20.0)
+    assert ready.wait(120.0)
     output.safe()
     last = len(device.accepted)
     thread.join()
@@ -413,7 +524,7 @@ def test_stop_from_the_keyboard():
         os.write(master, b"x")
         assert not stop.wait(0.2)  # not every key
         os.write(master, b" ")
-        assert stop.wait(20.0) and stop.reason == "keyboard"
+        assert stop.wait(120.0) and stop.reason == "keyboard"
     os.close(master)
     with open(os.devnull) as nothing, Keyboard(Stop(), nothing):
         pass  # no terminal: no complaint
@@ -424,7 +535,7 @@ def test_stop_from_signals():
     with Signals(stop):
         assert signal.getsignal(signal.SIGINT) is not before
         os.kill(os.getpid(), signal.SIGTERM)
-        assert stop.wait(20.0) and stop.reason == "SIGTERM"
+        assert stop.wait(120.0) and stop.reason == "SIGTERM"
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -490,46 +601,50 @@ from types import SimpleNamespace
 from pliant.hardware import Channel, Guarded, Loop, SerialLine
 channels = [Channel("cable", 1, 1e5, safe=0.0)]
 port, guarded = sys.argv[1], sys.argv[2] == "guarded"
-options = dict(timeout=2.0, watchdog=10.0 if guarded else 3.0)
-drive = Guarded("serial", channels, silence=30.0, wire=port, **options) if guarded else SerialLine(port, channels, **options)
+options = dict(timeout=20.0, watchdog=10.0)
+drive = Guarded("serial", channels, silence=60.0, wire=port, **options) if guarded else SerialLine(port, channels, **options)
 row = {"cable": np.array([3e-3])}
 frame = SimpleNamespace(command=row, effort=row, displacement=row)
-Loop(SimpleNamespace(step=lambda: frame), drive, rate=50, watchdog=20.0).run()
+Loop(SimpleNamespace(step=lambda: frame), drive, rate=50, watchdog=60.0).run()
 """
 
 
 @pytest.mark.parametrize("how", ["watchdog", "guarded"])
 def test_a_killed_process_leaves_the_device_safe(how):
     """SIGKILL: no handler runs. The device's own watchdog sees to it, or the guard, which outlives its master."""
-    device = Microcontroller([1])
-    with Terminal(device) as terminal:
+    device, clock = Microcontroller([1]), FakeClock()
+    with Terminal(device, clock=clock.now) as terminal:
         process = subprocess.Popen([sys.executable, "-c", KILLED, terminal.port, how])
-        assert wait_for(lambda: len(device.accepted) > 5, 60.0)
+        assert wait_for(lambda: len(device.accepted) > 5)
         assert device.position[1] == 300 and device.state == "armed"
         process.send_signal(signal.SIGKILL)
         process.wait()
-        assert wait_for(lambda: device.state == "safe", 60.0)
+        if how == "watchdog":
+            clock.advance(10.1)
+        assert wait_for(lambda: device.state == "safe")
         assert device.position[1] == 0
-        if how == "guarded":  # it was told, before the device's watchdog of ten seconds
+        if how == "guarded":  # it was told: no time has passed for the device's own watchdog
             assert device.requests[-1].verb == "Z"
 
 
 def test_a_guard_passes_errors_on_and_retreats_from_silence():
     device = Microcontroller([1])
-    with Terminal(device) as terminal:
+    with Terminal(device, clock=FakeClock().now) as terminal:
         drive = Guarded(
             "serial",
             [Channel("cable", 1, GAIN, safe=0.0)],
-            silence=2.5,
+            silence=0.5,
             watchdog=10.0,
             wire=terminal.port,
-            timeout=2.0,
+            timeout=20.0,
         )
         with pytest.raises(DeviceError, match="not open"):
             drive.send({1: 1})
+        device.position[1] = 55
         drive.open()
+        assert drive.counts() == {1: 55}  # nobody is in a hurry before the first command
         drive.send({1: 77})
-        assert drive.counts() == {1: 77}
+        assert commands(device) == [77]
         assert wait_for(lambda: device.state == "safe")  # nothing was said for a while
         with pytest.raises(DeviceError, match="safe state"):
             drive.send({1: 78})

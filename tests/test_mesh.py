@@ -89,6 +89,12 @@ def test_unused_nodes_are_dropped_on_request():
     assert np.array_equal(mesh.cells, [[0, 1, 2, 3]])
 
 
+@pytest.mark.parametrize("factor", [1e150, 1e10, 1e-10, 1e-150])
+def test_sizes_that_no_stiffness_could_hold_are_an_error(factor):
+    with pytest.raises(MeshError, match="unit"):
+        pm.Mesh(factor * np.array(TET), [[0, 1, 2, 3]])
+
+
 @pytest.mark.parametrize("factor", [1e-5, 1e3])
 def test_a_strange_size_is_a_warning(factor):
     with pytest.warns(PliantWarning, match="wrong unit"):
@@ -180,6 +186,70 @@ def test_a_cell_may_not_share_a_face_with_two_others():
     mesh = pm.Mesh(nodes, [[0, 1, 2, 3], [1, 2, 3, 5], [1, 2, 3, 4]])
     with pytest.raises(MeshError, match="at most two cells at a face"):
         _ = mesh.surface
+
+
+# Cells that are there twice, and cracks
+
+
+@pytest.mark.parametrize(("kind", "order"), KINDS)
+def test_cells_that_are_there_twice_are_an_error_that_counts_and_names_them(kind, order):
+    mesh = small_box(kind, order)
+    twice = np.vstack([mesh.cells, mesh.cells[[4, 1]][:, mesh.element.flip]])
+    with pytest.raises(MeshError, match=rf"2 again \(the first is cell {len(mesh.cells)}, near .*merge=True"):
+        pm.Mesh(mesh.nodes, twice)
+    again = pm.Mesh.compacted(mesh.nodes, twice, merge=True)
+    assert np.array_equal(again.cells, mesh.cells) and again.volume == pytest.approx(mesh.volume)
+    # the same cells once more on nodes of their own
+    nodes, cells = np.vstack([mesh.nodes] * 2), np.vstack([mesh.cells, mesh.cells + len(mesh.nodes)])
+    with pytest.raises(MeshError, match=f"{len(mesh.cells)} again"):
+        pm.Mesh(nodes, cells)
+    assert np.array_equal(pm.Mesh.compacted(nodes, cells, merge=True).cells, mesh.cells)
+
+
+@pytest.mark.parametrize(("kind", "order"), KINDS)
+def test_a_crack_is_a_warning_that_counts_and_places_it(kind, order):
+    """The halves of a box on nodes of their own, at first at the same places, then a little off."""
+    mesh = small_box(kind, order)
+    left = mesh.centres[:, 0] < 0.01
+    parts = [mesh.subset(left), mesh.subset(~left)]
+    nodes = np.vstack([part.nodes for part in parts])
+    cells = np.vstack([parts[0].cells, parts[1].cells + len(parts[0].nodes)])
+    faces = 8 if kind == "tet" else 4
+    message = rf"{faces} faces that touch without sharing nodes \(the first between cells \d+ and \d+, near \[0\.01, "
+    with pytest.warns(PliantWarning, match=message) as caught:
+        cracked = pm.Mesh(nodes, cells)
+    assert len(caught) == 1
+    assert len(cracked.components) == 2 and cracked.surface.area > mesh.surface.area
+    for whole in (cracked.welded(), pm.Mesh.compacted(nodes, cells, merge=1e-6)):
+        assert len(whole.nodes) == len(mesh.nodes) and len(whole.components) == 1
+        assert whole.surface.area == pytest.approx(mesh.surface.area)
+    moved = nodes + 1e-9 * np.random.default_rng(0).standard_normal(nodes.shape)
+    with pytest.warns(PliantWarning, match=f"{faces} faces"):
+        pm.Mesh(moved, cells)
+
+
+def test_parts_that_shall_be_apart_are_no_crack():
+    """Said once; meshes made from one that was told of do not say it again."""
+    mesh = small_box("hex")
+    beside = mesh.transformed(translation=(0.03, 0, 0))
+    both = mesh.merged(beside)  # join without weld: apart
+    assert len(both.components) == 2
+    for again in (pm.Mesh(both.nodes, both.cells, apart=True), pickle.loads(pickle.dumps(both))):
+        assert len(again.quadratic().tetrahedra().linear().with_regions(np.arange(120)).components) == 2
+    with pytest.raises(PliantWarning, match="4 faces"):
+        pm.Mesh(both.nodes, both.cells)
+    gap = mesh.merged(mesh.transformed(translation=(0.0301, 0, 0)))
+    pm.Mesh(gap.nodes, gap.cells)  # near is not on each other
+    corner = mesh.merged(mesh.transformed(translation=(0.03, 0.02, 0)))
+    pm.Mesh(corner.nodes, corner.cells)  # an edge is no face
+
+
+@pytest.mark.parametrize("merge", [-1.0, np.nan, np.inf, "yes"])
+def test_a_distance_to_merge_within_is_not_negative(merge):
+    with pytest.raises(InputError, match="merge"):
+        pm.Mesh.compacted(TET, [[0, 1, 2, 3]], merge=merge)
+    with pytest.raises(MeshError, match="shorter than every edge"):
+        pm.Mesh(TET, [[0, 1, 2, 3]]).welded(2.0)
 
 
 @pytest.mark.parametrize("rule", ["parity", "index", "random"])

@@ -51,6 +51,110 @@ def test_round_trip(tmp_path, kind, order, suffix, binary):
         assert stored["displacement"] == pytest.approx(mesh.nodes**2, abs=1e-9)
 
 
+DISGUISED = [
+    ("vtu", ".vtk", {"binary": False}),
+    ("vtu", ".vtk", {"binary": True}),
+    ("vtk42", ".vtu", {"binary": False}),
+    ("vtk42", ".msh", {"binary": True}),
+    ("vtk", ".vtu", {"binary": True}),
+    ("gmsh", ".vtk", {"binary": True}),
+    ("gmsh22", ".inp", {"binary": False}),
+    ("abaqus", ".vtk", {}),
+    ("vtu", ".stl", {"binary": True}),
+]
+
+
+@pytest.mark.parametrize(("variant", "suffix", "options"), DISGUISED)
+def test_the_content_says_what_a_file_is(tmp_path, variant, suffix, options):
+    """SOFA writes XML files with the ending .vtk."""
+    mesh = sample()
+    path = tmp_path / f"part{suffix}"
+    meshio.write(path, meshio.Mesh(mesh.nodes * 1e3, [("tetra", mesh.cells)]), file_format=variant, **options)
+    again = pm.read(path, unit="mm")
+    assert np.array_equal(again.cells, mesh.cells) and again.nodes == pytest.approx(mesh.nodes)
+
+
+@pytest.mark.parametrize("binary", [True, False])
+def test_a_surface_under_another_name_is_a_surface(tmp_path, binary, no_mesher):
+    surface = sample().surface
+    path = tmp_path / "skin.vtk"
+    content = meshio.Mesh(surface.nodes, [("triangle", surface.triangles)])
+    meshio.write(path, content, file_format="stl", binary=binary)
+    assert pm.read_sheet(path).area == pytest.approx(surface.area)
+    with pytest.raises(MissingExtraError, match="STL"):
+        pm.read(path)
+    with pytest.raises(InputError, match="made here"):
+        pm.read(path, merge=True)
+
+
+def test_cracks_and_cells_that_are_there_twice_are_merged_on_reading(tmp_path):
+    mesh = sample()
+    halves = pm.join([mesh.subset(mesh.centres[:, 0] < 0.01), mesh.subset(mesh.centres[:, 0] > 0.01)])
+    path = pm.write(halves, tmp_path / "cracked.vtu")
+    with pytest.warns(PliantWarning, match="8 faces that touch without sharing nodes"):
+        assert len(pm.read(path).components) == 2
+    assert len(pm.read(path, merge=False).components) == 2
+    for merge in (True, 1e-5):
+        whole = pm.read(path, merge=merge)
+        assert len(whole.components) == 1 and len(whole.nodes) == len(mesh.nodes)
+        assert sorted(whole.regions) == sorted(mesh.regions)
+    cells = np.vstack([mesh.cells, mesh.cells[:2]])
+    meshio.Mesh(mesh.nodes, [("tetra", cells)]).write(tmp_path / "twice.vtu")
+    with pytest.raises(MeshError, match=r"twice\.vtu.*2 again .*merge=True"):
+        pm.read(tmp_path / "twice.vtu")
+    assert pm.read(tmp_path / "twice.vtu", merge=True).volume == pytest.approx(mesh.volume)
+
+
+@pytest.mark.parametrize("binary", [True, False])
+@pytest.mark.parametrize("variant", ["gmsh", "gmsh22"])
+def test_a_node_with_a_huge_number_takes_no_memory(tmp_path, variant, binary, monkeypatch):
+    """The parser has a table of all numbers up to the largest."""
+    mesh = sample()
+    path = tmp_path / "part.msh"
+    meshio.write(path, meshio.Mesh(mesh.nodes, [("tetra", mesh.cells)]), file_format=variant, binary=binary)
+    raw = path.read_bytes()
+    last = len(mesh.nodes)
+    small, large = (n.to_bytes(8 if variant == "gmsh" else 4, "little") for n in (last, 2**31 - 1))
+    if not binary:
+        small, large = (b"\n%d%s" % (n, b"\n" if variant == "gmsh" else b" ") for n in (last, 2**31 - 1))
+    at = raw.rindex(small, 0, raw.index(b"$EndNodes"))
+    path.write_bytes(raw[:at] + large + raw[at + len(small) :])
+    if (variant, binary) != ("gmsh22", True):  # there the parser refuses all numbers but 1, 2, 3 …
+        monkeypatch.setattr(meshio.gmsh, "read", lambda _: pytest.fail("parsed"))
+    with pytest.raises(MeshError, match=r"part\.msh"):
+        pm.read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.vtk", "# vtk DataFile Version 4.2\nx\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 1000000000000 double\n0 0 0\n"),
+        ("a.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1000000000000\n1 0 0 0\n$EndNodes\n"),
+        ("a.msh", "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 1000000000000 1 1\n3 1 0 1\n1\n0 0 0\n$EndNodes\n"),
+        ("a.ply", "ply\nformat ascii 1.0\nelement vertex 1000000000000\nproperty float x\nend_header\n"),
+        ("a.ply", "ply\nformat ascii 1.0\nelement vertex 3\n"),
+    ],
+)  # fmt: skip
+def test_counts_that_a_file_cannot_hold_are_refused_before_it_is_parsed(tmp_path, name, text, monkeypatch):
+    path = tmp_path / name
+    path.write_text(text)
+    for kind in ("vtk", "gmsh", "ply"):
+        monkeypatch.setattr(getattr(meshio, kind), "read", lambda _: pytest.fail("parsed"))
+    with pytest.raises(MeshError, match=name):
+        pm.read_sheet(path)
+
+
+def test_a_sheet_with_a_node_that_is_no_number(tmp_path):
+    sheet = pm.sheet((0.1, 0.1), cells=(2, 2))
+    nodes = sheet.nodes.copy()
+    nodes[3, 1] = np.nan
+    for ending in (".stl", ".vtk"):
+        path = tmp_path / f"sheet{ending}"
+        meshio.Mesh(nodes, [("triangle", sheet.cells)]).write(path)
+        with pytest.raises(MeshError, match=rf"sheet\{ending}.* NaN or infinity"):
+            pm.read_sheet(path)
+
+
 @pytest.mark.parametrize(
     ("unit", "metres"), [("m", 1), ("cm", 1e-2), ("mm", 1e-3), ("um", 1e-6), ("in", 0.0254)]
 )

@@ -403,6 +403,44 @@ def test_text_that_is_no_toml_names_its_line(folder):
         load(folder / "gone.toml")
 
 
+@pytest.mark.parametrize(
+    "key", ["a." * 20_000 + "a", "'a' . " * 20_000 + "b", "a." * 100 + "a", "b = {" + "a." * 20_000 + "a"]
+)
+def test_keys_that_are_very_deep_name_their_line(folder, key):
+    """The parser's time would grow with the square of their parts, and so would the room for their lines."""
+    close = "}" if "{" in key else ""
+    line, _, said = fault(folder, f"{ROBOT}\n[deep]\n{key} = 1{close}\n")
+    assert line == ROBOT.count("\n") + 3 and "32 deep" in said
+
+
+@pytest.mark.parametrize("depth", [40, 300, 20_000])
+def test_values_that_are_very_deep_are_refused(folder, depth):
+    for value in ("[" * depth + "]" * depth, "{a=" * depth + "1" + "}" * depth):
+        _, _, said = fault(folder, f"deep = {value}\n{ROBOT}")
+        assert "32 deep" in said
+
+
+def test_numbers_of_thousands_of_digits_are_refused(folder):
+    assert "digits" in fault(folder, ROBOT.replace("rate = 50", f"rate = {'9' * 5000}", 1))[2]
+
+
+def test_meshes_are_merged_if_the_file_says_so(tmp_path):
+    part = pl.mesh.box((0.02, 0.01, 0.01), cells=(2, 1, 1), kind="hex")
+    pl.mesh.write(pl.mesh.join([part.subset([0]), part.subset([1])]), tmp_path / "part.vtu")
+    text = """format = 1
+name = "part"
+[[bodies]]
+mesh = "part.vtu"
+merge = MERGE
+fixed = [{ plane = { point = [0, 0, 0], normal = [1, 0, 0] } }]
+materials = [{ library = "dragon skin 30" }]
+"""
+    for merge, pieces in (("true", 1), ("1e-5", 1), ("false", 2)):
+        (tmp_path / "part.toml").write_text(text.replace("MERGE", merge), encoding="utf-8")
+        assert len(load(tmp_path / "part.toml").robot.body.mesh.components) == pieces
+    assert "merge" in fault(tmp_path, text.replace("MERGE", "-1"))[2]
+
+
 @given(st.data())
 @settings(max_examples=150, deadline=None)
 def test_random_damage_never_ends_in_a_traceback(folder, data):

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import base64
 import csv
+import errno
+import io
+import os
 import re
 import subprocess
 import sys
+import threading
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +22,10 @@ from hypothesis import strategies as st
 from studio_robots import bar
 
 import pliant as pl
+from pliant.io.notes import Note
 from pliant.io.packet import packet, unpack
 from pliant.io.player import BITS, export, player, predicted, unpredicted
-from pliant.io.recording import Recorder, Recording
+from pliant.io.recording import Recorder, Recording, RecordingError
 from pliant.io.run_report import _against, _readings, _times, run_report
 from pliant.io.time_plots import time_plot
 from pliant.session import Session
@@ -204,6 +210,87 @@ def test_a_kill_at_any_byte_leaves_all_complete_chunks(noted, share, beside, at_
     assert (len(recording), len(recording.notes)) == (frames, notes)
 
 
+def test_a_recording_is_never_overwritten(run, tmp_path):
+    _, session, _ = run
+    path = tmp_path / "run.mcap"
+    with Recorder(path, session.stage) as recorder:
+        recorder.write(session.frame)
+        with pytest.raises(pl.InputError, match=r"run\.mcap: expected a new file.*another name"):
+            Recorder(path, session.stage)  # while it is written
+    whole = path.read_bytes()
+    with pytest.raises(pl.InputError, match="already"):
+        Recorder(str(path), session.stage)
+    assert path.read_bytes() == whole and len(Recording.read(path)) == 1
+
+
+def test_recorders_that_begin_together_get_different_files(run, tmp_path):
+    _, session, _ = run
+    (tmp_path / "run-2.mcap").write_text("a note of someone")
+    begin = threading.Barrier(6)
+
+    def record(_):
+        begin.wait()
+        with Recorder.new(tmp_path, "run", session.stage) as recorder:
+            recorder.write(session.frame)
+        return recorder.path.name
+
+    with ThreadPoolExecutor(6) as pool:
+        names = set(pool.map(record, range(6)))
+    assert names == {f"run-{k}.mcap" for k in (1, 3, 4, 5, 6, 7)}
+    assert all(len(Recording.read(tmp_path / name)) == 1 for name in names)
+    with pytest.raises(AttributeError):
+        Recorder.new(tmp_path, "wrong", None)  # type: ignore[arg-type]
+    assert not (tmp_path / "wrong-1.mcap").exists()  # nothing is left of what could not begin
+
+
+class Small(io.FileIO):
+    """A new file on a disk with little room."""
+
+    room = 2**15
+
+    def write(self, data):
+        if self.tell() + len(data) > self.room:
+            super().write(bytes(data)[: self.room - self.tell()])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return super().write(data)
+
+
+def test_a_full_disk_ends_a_recording_and_releases_its_file(run, tmp_path, monkeypatch):
+    _, session, _ = run
+    monkeypatch.setattr(Path, "open", lambda path, mode: io.BufferedWriter(Small(path, mode)))
+    recorder = Recorder(tmp_path / "run.mcap", session.stage)
+    with pytest.raises(
+        RecordingError, match=r"run\.mcap: the recording ends at frame \d+: No space.*new file"
+    ):
+        for _ in range(5000):
+            recorder.write(session.frame)
+    monkeypatch.setattr(Small, "room", 2**30)  # what came now would stand behind a gap
+    for _ in range(2):
+        recorder.close()
+    with pytest.raises(ValueError, match="closed"):
+        recorder.write(session.frame)
+    ending = Recorder(tmp_path / "ending.mcap", session.stage)
+    ending.write(session.frame)
+    monkeypatch.setattr(Small, "room", 1000)
+    with pytest.raises(RecordingError, match="frame 1"):
+        ending.close()
+    ending.close()  # it is released, and says so once
+    with pytest.raises(RecordingError, match=r"frame 0: No space left on device\. Make room"):
+        Recorder(tmp_path / "none.mcap", session.stage)
+    assert not (tmp_path / "none.mcap").exists()
+    monkeypatch.undo()
+    assert 0 < len(Recording.read(tmp_path / "run.mcap")) <= recorder.count
+
+
+def test_takes_of_markers_are_never_overwritten(tmp_path):
+    from pliant.io.streams import Frame, MarkerFile, write_markers
+
+    path = write_markers(tmp_path / "take.csv", [Frame(0.0, [[1.0, 2.0, 3.0]])])
+    with pytest.raises(pl.InputError, match=r"take\.csv: expected a new file"):
+        write_markers(path, [])
+    assert len(MarkerFile(path)) == 1
+
+
 KILLED = """
 import sys
 sys.path.insert(0, sys.argv[2])
@@ -286,6 +373,14 @@ def test_a_report_tells_what_happened(run, noted, tmp_path):
     assert (tmp_path / "run" / "signals.csv").exists()
     page = run_report(Recording.read(noted[0]), tmp_path / "noted").read_text(encoding="utf-8")
     assert "40 commands to devices" in page and "The run came to its end." in page and "sent [mm]" in page
+
+
+@pytest.mark.parametrize(("met", "kind"), [(0.28, "status bad"), (0.95, "status"), (None, "status")])
+def test_a_report_says_when_deadlines_were_missed(run, tmp_path, met, kind):
+    said = {"what": "done", "reason": ""} | ({} if met is None else {"met": met})
+    page = run_report(Recording(run[1].stage, (), (Note("event", 0.2, said),)), tmp_path / "report")
+    late = " Only 28 % of its deadlines were met." if met == 0.28 else ""
+    assert f'<p class="{kind}">The run came to its end.{late}</p>' in page.read_text(encoding="utf-8")
 
 
 def test_a_report_keeps_the_time_of_a_loop_that_was_late(tmp_path):

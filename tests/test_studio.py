@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,14 +17,15 @@ from studio_robots import bar
 import pliant as pl
 from pliant.frame import Frame, Touch
 from pliant.io.packet import unpack
-from pliant.io.recording import Recording
+from pliant.io.recording import Recorder, Recording
 from pliant.session import Session
 from pliant.stage import Stage
 from pliant.studio import messages
-from pliant.studio.desk import MOST_OBSTACLES, Desk, View
+from pliant.studio.desk import MOST_OBSTACLES, SETTLED, Desk, View
+from pliant.studio.limits import UNSEEN
 from pliant.studio.loop import SHOWN, Inbox, Loop, Pace
 from pliant.studio.packet import frame_packet, quantised, stage_packet
-from pliant.studio.viewer import UNSEEN, Viewer
+from pliant.studio.viewer import Viewer
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +89,23 @@ def test_numbers_are_finite_and_bounded(number):
     ):
         with pytest.raises(ValidationError):
             messages.parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 4000,
+        '{"do":' * 600,
+        '{"do":"ack","serial":' + "9" * 3000 + "}",
+        '{"do":"aim","row":"tip","value":[' + "9" * 3000 + "]}",
+        '{"do":"aim","row":"\\ud800","value":[0]}',
+        b'{"do":"robot","name":"\xed\xa0\x80"}',
+    ],
+    ids=["nested", "nested objects", "huge", "huge in a list", "surrogate", "surrogate in UTF-8"],
+)
+def test_strange_values_are_refused(text):
+    with pytest.raises(ValidationError):
+        messages.parse(text)
 
 
 @given(st.one_of(st.text(max_size=80), st.binary(max_size=80)))
@@ -258,6 +278,26 @@ def test_the_scene_comes_first_and_obstacles_when_they_change(robot):
     run_viewer(script)
 
 
+def test_notes_that_wait_replace_each_other(robot):
+    """However many are told to a page that does not read, two wait for it: one of each kind."""
+
+    async def script(viewer, wire):
+        wire.stalled.clear()
+        viewer.tell(type="control", held="you", viewers=1)
+        await settle()
+        for n in range(1000):
+            viewer.tell(type="refused", why=f"{n}")
+            viewer.tell(type="control", held="other", viewers=n)
+            await settle()
+        wire.stalled.set()
+        await settle()
+        said = [json.loads(note) for note in wire.sent]
+        assert [note["type"] for note in said] == ["control", "refused", "control"]
+        assert said[1]["why"] == "999" and said[2]["viewers"] == 999
+
+    run_viewer(script)
+
+
 # The loop
 
 
@@ -330,6 +370,67 @@ def test_views_come_thirty_times_a_second_or_at_every_step(desk, monkeypatch, pe
         loop.put(say(do="aim", row="tip", value=[0.1, 0.01, 0.01]))  # dragging brings no more of them
         loop.turn()
     assert len(seen) == pytest.approx(min(2.0 / SHOWN, count), abs=2)
+
+
+def test_a_view_that_is_asked_for_puts_off_no_other(desk, monkeypatch):
+    """Someone who asks at every step, for another field or because they come and go, delays nobody's views afterwards."""
+    loop, clock, seen = looped(desk)
+    monkeypatch.setattr(desk.session, "step", lambda: None)
+
+    def run(steps):
+        before = len(seen)
+        for _ in range(steps):
+            clock.now += 0.02
+            loop.turn()
+        return len(seen) - before
+
+    for _ in range(100):
+        loop.refresh()
+        assert run(1) == 1
+    assert run(50) == pytest.approx(1.0 / SHOWN, abs=2)
+
+
+def test_a_robot_at_rest_is_not_stepped_while_nobody_looks(desk):
+    """A command, a viewer, a recording or any other listener wakes it at once; nothing else has to."""
+    loop, _, _ = looped(desk)
+
+    def steps(turns=3):
+        before = desk.session.count
+        for _ in range(turns):
+            loop.turn()
+        return desk.session.count - before
+
+    def settled():
+        return any(not steps(1) for _ in range(1000))
+
+    assert steps(200) == 200  # someone looks
+    loop.watched = False
+    assert settled() and steps() == 0
+    loop.put(say(do="aim", row="tip", value=[0.098, 0.01, 0.02]))
+    assert steps() == 3 and settled()
+    assert desk.session.frame.status != "moving" and desk.session.frame.target["tip"][2] == 0.02
+    loop.put(say(do="record", on=True))
+    assert steps(100) == 100 and desk.recorder.count == 101
+    loop.put(say(do="record", on=False))
+    assert settled()
+    desk.session.listeners.append(lambda frame: None)  # such as devices that follow
+    assert steps() == 3
+    desk.session.listeners.clear()
+    assert steps() == 0
+    loop.watched = True
+    assert steps() == 3
+
+
+def test_a_robot_in_motion_is_stepped_though_nobody_looks(robot):
+    """What swings goes on swinging; it is at rest when nothing has moved for a while, not at a turning point."""
+    desk = Desk({"bar": lambda: Session(robot, mode="dynamic")}, "bar")
+    loop, _, _ = looped(desk)
+    loop.watched, tip = False, [int(desk.session.stage.rest[:, 0].argmax())] * 3
+    for force in (0.3, 0.0):  # pull, and let go
+        loop.put(say(do="push", vertices=tip, weights=[1, 0, 0], force=[0, 0, force]))
+        for _ in range(SETTLED + 10):
+            loop.turn()
+    assert desk.session.count == 2 * (SETTLED + 10) and not desk.rests
 
 
 def test_pause_holds_and_step_steps(desk):
@@ -414,6 +515,61 @@ def test_recordings_go_on_without_viewers_and_end_with_the_robot(desk, tmp_path)
     loop.put(say(do="reset"))  # time begins anew: so would a recording
     loop.turn()
     assert desk.recorder is None and len(desk.recordings) == 3
+
+
+def full(*_):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("failing", [("write",), ("write", "close"), ("close",)], ids="+".join)
+def test_a_full_disk_ends_the_recording_and_nothing_else(desk, monkeypatch, failing):
+    loop, _, _ = looped(desk)
+    loop.put(say(do="record", on=True))
+    for _ in range(5):
+        loop.turn()
+    path = desk.recorder.path
+    for method in failing:
+        monkeypatch.setattr(desk.recorder, method, full)
+    if failing == ("close",):
+        loop.put(say(do="record", on=False))
+    loop.turn()
+    assert "No space left" in desk.notice and desk.view().state["recording"] is None
+    assert desk.playing and desk.session.count == 6 and desk.recordings == [path]
+    if "close" not in failing:
+        assert len(Recording.read(path)) == 6
+    for command in ({"do": "record", "on": False}, {"do": "reset"}, {"do": "robot", "name": "other"}):
+        loop.put(say(**command))
+        loop.turn()
+        assert not desk.notice
+    loop.put(say(do="record", on=True))
+    loop.turn()
+    assert desk.recorder is not None and not desk.notice and desk.name == "other"
+    monkeypatch.setattr(desk.recorder, "close", full)
+    desk.stop_recording()  # as the loop does at its end: it never raises
+    assert desk.recorder is None and desk.session.listeners == []
+
+
+def test_a_recording_cannot_begin_on_a_full_disk(desk, monkeypatch):
+    monkeypatch.setattr(Recorder, "write", full)
+    desk.do(say(do="record", on=True))
+    assert "No space left" in desk.notice and desk.recorder is None and desk.session.listeners == []
+
+
+def test_studios_that_start_together_record_to_different_files(desk, monkeypatch):
+    """Between a look whether a name is free and the opening of the file another studio may take it."""
+    taken, exists = [], Path.exists
+
+    def look(path, **options):
+        there = exists(path, **options)
+        if not there and path.suffix == ".mcap":
+            path.write_bytes(b"of another studio")
+            taken.append(path)
+        return there
+
+    monkeypatch.setattr(Path, "exists", look)
+    desk.start_recording()
+    desk.stop_recording()
+    assert desk.recordings and not set(taken).intersection(desk.recordings)
 
 
 @pytest.mark.parametrize(

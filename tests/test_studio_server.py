@@ -2,94 +2,29 @@
 
 from __future__ import annotations
 
-import json
+import socket
 import threading
 from functools import partial
-from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
+from studio_pages import PATIENCE, Page, eventually, get, open_bar
 from studio_robots import bar
 from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import connect
 
 import pliant as pl
-from pliant.io.packet import unpack
 from pliant.io.recording import Recording
 from pliant.session import Session
+from pliant.studio import server
 from pliant.studio.desk import Desk
-from pliant.studio.server import LARGEST_MESSAGE, MOST_VIEWERS
+from pliant.studio.limits import LARGEST_MESSAGE, MOST_VIEWERS, UNSEEN, Allowance
 from pliant.studio.view import open_window
-from pliant.studio.viewer import UNSEEN
-
-PATIENCE = 60  # [s] until a test gives up; no result depends on it
 
 
 @pytest.fixture(scope="module")
 def window(tmp_path_factory):
-    robot, folder = bar(), tmp_path_factory.mktemp("recordings")
-    robots = {"bar": partial(Session, robot, period=0.02)}
-    with open_window(lambda: Desk(robots, "bar", folder=folder), summaries={"bar": "a bar"}) as window:
+    with open_bar(tmp_path_factory.mktemp("recordings")) as window:
         yield window
-
-
-class Page:
-    """A viewer as the page is one: takes frames and acknowledges them."""
-
-    def __init__(self, window, **options):
-        url = f"ws://127.0.0.1:{window.studio.port}/ws"
-        options = {"origin": f"http://127.0.0.1:{window.studio.port}", "max_size": None, **options}
-        self.socket = connect(url, open_timeout=PATIENCE, **options).__enter__()
-        self.frames, self.notes, self.stage = 0, [], None
-
-    def say(self, **message):
-        self.socket.send(json.dumps(message))
-
-    def take(self, *, acknowledge=True):
-        """The next message: a note (dict), or header and blocks."""
-        data = self.socket.recv(timeout=PATIENCE)
-        if isinstance(data, str):
-            self.notes.append(json.loads(data))
-            return self.notes[-1], None
-        header, blocks = unpack(data)
-        if header["type"] == "stage":
-            self.stage = header
-        else:
-            self.frames += 1
-            if acknowledge:
-                self.say(do="ack", serial=self.frames)
-        return header, blocks
-
-    def until(self, condition):
-        """The first message that meets a condition."""
-        for _ in range(2000):
-            header, _ = self.take()
-            if condition(header):
-                return header
-        raise AssertionError("never said")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.socket.close()
-
-
-def get(window, path="/", **headers):
-    connection = HTTPConnection("127.0.0.1", window.studio.port, timeout=PATIENCE)
-    connection.request("GET", path, headers=headers)
-    answer = connection.getresponse()
-    return answer.status, answer.read(), dict(answer.getheaders())
-
-
-def eventually(condition):
-    """Wait for other threads, however slow the machine."""
-    pause = threading.Event()
-    for _ in range(PATIENCE * 100):
-        if condition():
-            return True
-        pause.wait(0.01)
-    return False
 
 
 def test_the_page_is_served_under_a_strict_policy(window):
@@ -110,6 +45,91 @@ def test_only_our_own_page_may_connect(window):
     assert get(window, Host=f"localhost:{port}")[0] == 200
     with Page(window, origin=f"http://127.0.0.1:{port}") as page:
         page.until(lambda h: h["type"] == "frame")
+
+
+def raw(window, head, *lines):
+    """The status of the answer to a request as it is, or None if the connection is closed without one."""
+    host = b"Host: 127.0.0.1:%d" % window.studio.port
+    said = b"\r\n".join([head, *(host if line == "host" else line for line in lines), b"", b""])
+    with socket.create_connection(("127.0.0.1", window.studio.port), timeout=PATIENCE) as connection:
+        connection.sendall(said)
+        status = connection.makefile("rb").readline().split()
+    return int(status[1]) if status else None
+
+
+@pytest.mark.parametrize(
+    ("request_lines", "status"),
+    [
+        ((b"GET //[ HTTP/1.1", "host"), 400),
+        ((b"GET http://[::1 HTTP/1.1", "host"), 400),
+        ((b"GET / HTTP/1.1", "host", "host"), 400),
+        ((b"GET /ws HTTP/1.1", "host", b"Origin: http://a", b"Origin: http://a"), 400),
+        ((b"GET / HTTP/1.1",), 403),
+        ((b"GET /?token=%ff%zz HTTP/1.1", "host"), 200),
+        ((b"GET /%00%zz\0 HTTP/1.1", "host"), 404),
+        ((b"GET /" + b"a" * 9000 + b" HTTP/1.1", "host"), 414),
+        ((b"GET / HTTP/1.1", "host", *[b"X: y"] * 200), 431),
+        ((b"GET /\xff HTTP/1.1", "host"), None),
+        ((b"GET /",), None),
+        ((b"\x16\x03\x01\x02\n",), None),
+    ],
+    ids=str,
+)
+def test_malformed_requests_are_answered_or_closed_quietly(window, caplog, request_lines, status):
+    assert raw(window, *request_lines) == status
+    assert get(window)[0] == 200 and not caplog.records
+
+
+def test_clients_that_break_off_leave_no_words(window, caplog, capfd):
+    for begun in (b"", b"GET", b"GET / HTTP/1.1\r\n"):
+        socket.create_connection(("127.0.0.1", window.studio.port)).sendall(begun)
+    with Page(window) as page:
+        page.socket.socket.sendall(b"\xff" * 64)  # not even a frame
+        with pytest.raises(ConnectionClosed):
+            page.until(lambda h: False)
+    assert eventually(lambda: not window.studio.viewers)
+    assert not caplog.records and capfd.readouterr().err == ""
+
+
+def test_errors_of_our_own_are_logged(window, caplog, monkeypatch):
+    monkeypatch.setattr(window.studio, "_download", lambda number, kind: 1 / 0)
+    assert get(window, "/recording/1.csv")[0] == 500
+    (record,) = caplog.records
+    assert record.name == "pliant.studio" and record.exc_info[0] is ZeroDivisionError
+
+
+def test_requests_have_a_rate(window, monkeypatch):
+    monkeypatch.setattr(window.studio, "_requests", Allowance(1e-6, 2.0))
+    assert [get(window)[0] for _ in range(4)] == [200, 200, 503, 503]
+
+
+def test_a_request_that_never_ends_does_not_keep_a_studio_open(tmp_path, monkeypatch):
+    monkeypatch.setattr(server, "OPENING", None)
+    window = open_bar(tmp_path)
+    silent = socket.create_connection(("127.0.0.1", window.studio.port))
+    silent.sendall(b"GET / HTTP/1.1\r\n")
+    assert eventually(lambda: window.studio._door.inside)
+    threading.Thread(target=window.close, daemon=True).start()
+    assert eventually(lambda: not window._thread.is_alive()) and not window.studio._door.inside
+    silent.close()
+
+
+def test_a_robot_at_rest_waits_for_a_viewer(window):
+    """Without one it takes no steps; with one it goes on at once. A tab that takes no frames is none."""
+    desk = window.loop.desk
+    assert eventually(lambda: not window.studio.viewers and desk.rests)
+    with Page(window) as page:
+        step = page.until(lambda h: h["type"] == "frame")["step"]
+        page.until(lambda h: h["type"] == "frame" and h["step"] > step + 5)
+        assert window.loop.watched
+        for _ in range(UNSEEN):  # on their way, and none is acknowledged
+            while page.take(acknowledge=False)[0]["type"] != "frame":
+                pass
+        assert eventually(lambda: not window.loop.watched and desk.rests)
+        step = desk.session.count
+        page.say(do="ack", serial=page.frames)
+        page.until(lambda h: h["type"] == "frame" and h["step"] > step + 5)
+    assert eventually(lambda: not window.loop.watched)
 
 
 def test_it_listens_on_this_machine_alone(window):

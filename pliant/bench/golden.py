@@ -17,7 +17,8 @@ from pliant.algebra import factorise
 from pliant.bench.inverse import inverse
 from pliant.bodies import Solid
 from pliant.core.view import linearise
-from pliant.errors import ConvergenceError, InputError
+from pliant.errors import ConvergenceError
+from pliant.files import reading
 from pliant.interactions import Cable, Position
 from pliant.io.table import Table
 from pliant.laws import Bounded, Known, Target
@@ -34,10 +35,8 @@ SMALLEST_SCALE = 20.0  # [mm]: errors are relative to the tip's displacement, or
 
 def golden(path: Path) -> list[Table]:
     """Solve every case of a folder, and time one step on its meshes."""
-    file = path / "cases.json"
-    if not file.is_file():
-        raise InputError("reference folder", expected="a folder with cases.json", got=str(path))
-    cases = json.loads(file.read_text())
+    with reading(path / "cases.json", "reference cases", "a folder with cases.json") as file:
+        cases = json.loads(file.read_text(encoding="utf-8"))
     columns = (
         "case",
         "tip [mm]",

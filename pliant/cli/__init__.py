@@ -9,6 +9,7 @@ from pliant.cli import checks, robots, work  # noqa: F401  (their commands)
 from pliant.cli.app import ERROR, FAILED, INTERRUPTED, app
 from pliant.cli.robots import parse_setting
 from pliant.errors import PliantError, PliantWarning, unknown_name
+from pliant.io.characters import write_readably
 from pliant.io.terminal import complain, warn
 
 DESCRIPTION = "Model, simulate and control soft robots. Begin with: pliant run trunk"
@@ -19,6 +20,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code: 0 fine, 1 a check failed, 2 wrong input or no solution."""
     import warnings
 
+    for stream in (sys.stdout, sys.stderr):
+        write_readably(stream)
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments in (["--version"], ["-V"]):
         from importlib.metadata import version

@@ -9,7 +9,7 @@ import tyro
 
 from pliant.cli.app import FAILED, File, Folder, app, save_tables
 from pliant.errors import InputError, unknown_name
-from pliant.io.terminal import complain, console
+from pliant.io.terminal import complain, console, tell
 
 # What can be measured, and where; those apart are not part of "all": they need a folder, an extra, or minutes.
 BENCHES = {
@@ -17,6 +17,7 @@ BENCHES = {
     "closed": "pliant.hardware.bench_closed:closed_bench",
     "damping": "pliant.bench.damping:damping",
     "dynamics": "pliant.bench:dynamics",
+    "fuzz": "pliant.bench.fuzz:fuzz",
     "golden": "pliant.bench:golden",
     "hand": "pliant.bench.hand:hand",
     "hardware": "pliant.hardware.bench:loop_bench",
@@ -31,7 +32,7 @@ BENCHES = {
     "studio": "pliant.studio.bench:studio_bench",
     "validation": "pliant.bench:validation",
 }
-APART = {"closed", "golden", "hardware", "learning", "reduced", "stop", "studio"}
+APART = {"closed", "fuzz", "golden", "hardware", "learning", "reduced", "stop", "studio"}
 
 
 @app.command
@@ -40,19 +41,27 @@ def bench(
     path: tyro.conf.Positional[Folder] = None,
     /,
     json: File = None,
+    count: int = 10_000,
+    seed: int = 0,
+    only: str = "",
+    repeat: int | None = None,
 ) -> int:
     """Measure accuracy and speed; exit code 1 when a stated check fails.
 
     Args:
         what: cantilever (error against cost), closed (feedback on a wrong model), damping (the trunk's first vibration,
-            controlled), dynamics (time of a step in motion), golden (reference equilibria in a folder), hand (soft hand), hardware
-            (deadlines of the loop, ten minutes), lcp and qpcc (solvers), learning (steps of the environments per second), manipulator
-            (a tree of rods that touches itself), rates (steps of the inverse model per second), reduced (the hyper-reduced
+            controlled), dynamics (time of a step in motion), fuzz (damaged files and messages), golden (reference
+            equilibria in a folder), hand (soft hand), hardware (deadlines of the loop, ten minutes), lcp and qpcc (solvers),
+            learning (steps of the environments per second), manipulator (a tree of rods that touches itself), rates (steps of the inverse model per second), reduced (the hyper-reduced
             trunk), speed (one step), stop (from an emergency stop to the safe state), studio (how fast the page is served),
-            validation (closed forms and orders of convergence), or all but closed, golden, hardware, learning, reduced,
+            validation (closed forms and orders of convergence), or all but closed, fuzz, golden, hardware, learning, reduced,
             stop and studio.
         path: the folder with cases.json, for golden.
         json: also write the tables to this file.
+        count: of fuzz, how many inputs.
+        seed: of fuzz, which inputs.
+        only: of fuzz, one kind of input.
+        repeat: of fuzz, the number of one input to read again, where a fault can be looked at.
     """
     if what not in ("all", *BENCHES):
         raise unknown_name("benchmark", what, ("all", *BENCHES))
@@ -64,11 +73,12 @@ def bench(
     chosen = [name for name in BENCHES if name not in APART] if what == "all" else [what]
     if what == "all":
         console().print(f"{', '.join(sorted(APART))}: skipped, ask for them by name.", style="dim")
+    given = {"golden": (path,), "fuzz": (count, seed, only, repeat)}
     for name in chosen:
         module, _, function = BENCHES[name].partition(":")
         measure = getattr(import_module(module), function)
         with console().status(f"Measuring: {name}"):
-            tables += measure(path) if name == "golden" else measure()
+            tables += measure(*given.get(name, ()))
     for table in tables:
         table.show()
     save_tables(tables, json)
@@ -100,7 +110,7 @@ def reproduce(
     from pliant import studies
 
     page, passed = studies.reproduce(name, out=out, quick=quick, only=only, json=json)
-    console().print(f"Look at [bold]{page}[/bold]", highlight=False, soft_wrap=True)
+    tell("Look at {}", page)
     if not passed:
         complain("Some checks failed: see the report.")
     return 0 if passed else FAILED

@@ -9,7 +9,7 @@ import tyro
 
 from pliant.cli.app import FAILED, File, Folder, Name, app, entry_of, project_of, save_tables
 from pliant.errors import InputError
-from pliant.io.terminal import console, drive_with_progress, summarise
+from pliant.io.terminal import console, drive_with_progress, summarise, tell
 
 Settings = Annotated[
     tuple[tuple[str, ...], ...],
@@ -32,7 +32,7 @@ def list_robots(json: File = None) -> int:
     for name, entry in gallery.items():
         table.add(robot=name, what=entry.summary)
     table.show()
-    console().print("Try [bold]pliant run trunk[/bold]. In Python: pliant.robots.trunk().", highlight=False)
+    tell("Try {}. In Python: pliant.robots.trunk().", "pliant run trunk")
     return save_tables([table], json)
 
 
@@ -67,7 +67,7 @@ def run(
     summarise(results, laws, first)
     if json is not None:
         _copy(folder / "result.json", json)
-    console().print(f"Look at [bold]{page}[/bold]", highlight=False, soft_wrap=True)
+    tell("Look at {}", page)
     return 0 if results[-1].certificate.converged else FAILED
 
 
@@ -98,7 +98,7 @@ def view(
         from pliant.io.player import export
 
         page = export(name, Path(name).with_suffix(".html"))
-        console().print(f"Look at [bold]{page}[/bold]", highlight=False, soft_wrap=True)
+        tell("Look at {}", page)
         if browser:
             webbrowser.open(page.resolve().as_uri())
         return 0
@@ -115,9 +115,7 @@ def view(
 
             follower = stack.enter_context(following(window, project))
             follower.emergency.listen(_tell_stop)
-        console().print(
-            f"The studio is at [bold]{window.url}[/bold]. Ctrl+C ends it.", highlight=False, soft_wrap=True
-        )
+        tell("The studio is at {}. Ctrl+C ends it.", window.url)
         window.wait()
     return 0
 

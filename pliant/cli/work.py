@@ -9,7 +9,8 @@ import tyro
 
 from pliant.cli.app import FAILED, File, Folder, Given, Name, app, entry_of
 from pliant.errors import InputError
-from pliant.io.terminal import console
+from pliant.io.notes import PUNCTUAL
+from pliant.io.terminal import complain, console, tell
 
 
 @app.command
@@ -36,12 +37,13 @@ def new(
         part, path = path, path.with_suffix(".toml")
     if (part is None) == (not robot):
         raise InputError("pliant new", expected="--part FILE or --robot NAME", got="both or none")
+    _refuse_existing(path, part)
     if part is not None:
         start(part, path, unit=unit, size=size)
     else:
         chosen = entry_of(robot)
         save(chosen.build(), path, summary=chosen.summary, laws=chosen.laws, view=chosen.view)
-    console().print(f"Look at [bold]{path}[/bold], then: pliant run {path}", highlight=False, soft_wrap=True)
+    tell("Look at {}, then: {}", path, f"pliant run {path}")
     return 0
 
 
@@ -53,25 +55,37 @@ def drive(
     seconds: float | None = None,
     dry_run: bool = False,
     record: File = None,
+    deadlines: float = PUNCTUAL,
 ) -> int:
     """Drive the devices of a project file (its [hardware] table). Space, escape, q or Ctrl+C stop it.
+
+    The exit code is 1 if it failed, a watchdog ended it, or fewer deadlines were met than asked for.
 
     Args:
         path: the project file.
         aim: targets instead of the file's, in SI units: "tip=0.03,0,0.18".
         seconds: how long; until stopped if not given.
         dry_run: everything but the devices.
-        record: write what happens to this file (.mcap).
+        record: write what happens to this new file (.mcap); one that is there already is never overwritten.
+        deadlines: the share of them that must be met, from 0 to 1.
     """
     from pliant.project.drive import drive as drive_devices
 
+    if not 0.0 <= deadlines <= 1.0:
+        raise InputError("--deadlines", expected="a share from 0 to 1", got=deadlines)
     aims = dict(_parse_aim(text) for text in aim)
     console().print(
         "Dry run: nothing is sent." if dry_run else "Space, escape, q or Ctrl+C stop it.", style="dim"
     )
     found = drive_devices(path, aims=aims, seconds=seconds, dry_run=dry_run, record=record)
-    console().print(str(found), highlight=False, soft_wrap=True)
-    return 0 if found.status in ("done", "stopped") else FAILED
+    console().print(str(found), highlight=False, markup=False, soft_wrap=True)
+    late = found.met < deadlines
+    if late:
+        complain(
+            f"Only {100 * found.met:.3g} % of the deadlines were met, {100 * deadlines:.3g} % are asked for: commands left late, and the robot "
+            f"moved slower than its model. Lower the rate in {path} from {1.0 / found.period:g} Hz, or give this machine less to do."
+        )
+    return 0 if found.status in ("done", "stopped") and not late else FAILED
 
 
 @app.command(name="report")
@@ -86,7 +100,7 @@ def report_recording(path: Given, /, out: Folder = None) -> int:
 
     with console().status("Drawing"):
         page = run_report(path, out or Path("results") / path.stem)
-    console().print(f"Look at [bold]{page}[/bold]", highlight=False, soft_wrap=True)
+    tell("Look at {}", page)
     return 0
 
 
@@ -133,8 +147,19 @@ def reduce(
         error=error,
     )
     page, passed = reduce_named(name, out, options, json=json)
-    console().print(f"Look at [bold]{page}[/bold]", highlight=False, soft_wrap=True)
+    tell("Look at {}", page)
     return 0 if passed else FAILED
+
+
+def _refuse_existing(path: Path, part: Path | None) -> None:
+    """A project file is someone's work, and so may be the mesh of its name, which one that is made of a surface or a robot has beside it."""
+    from pliant.io.recording import taken
+    from pliant.mesh.files import FORMATS
+
+    beside = () if part is not None and part.suffix.lower() in FORMATS else (".vtu", ".npz")
+    for file in (path, *map(path.with_suffix, beside)):
+        if file.exists():
+            raise taken(file)
 
 
 def _parse_aim(text: str) -> tuple[str, list[float]]:

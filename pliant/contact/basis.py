@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -14,8 +13,9 @@ import numpy as np
 from pliant.contact.checks import frozen, positive
 from pliant.contact.detector import Detector
 from pliant.errors import InputError
+from pliant.files import read_saved, reading
 
-VERSION = 1
+FORMAT, VERSION = "pliant contact basis", 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,8 +57,19 @@ class ContactBasis:
             raise InputError("contact basis", expected=expected, got=f"shape {self.modes.shape}")
         if not np.isfinite(self.modes).all() or (self.modes < 0).any() or not self.modes.any(axis=0).all():
             raise InputError("contact basis", expected="non-negative modes, none of them zero", got="others")
-        if len(self.corner_ptr) != n + 1 or self.corner.shape != (self.corner_ptr[-1], 3):
+        ptr = self.corner_ptr
+        if ptr.shape != (n + 1,) or ptr[0] or (np.diff(ptr) < 0).any() or self.corner.shape != (ptr[-1], 3):
             raise InputError("contact basis", expected="triangles of every contact", got="others")
+        if (
+            self.touched.shape != (n,)
+            or self.offset.shape != (len(self),)
+            or not np.isfinite(self.offset).all()
+        ):
+            expected = "a body for every contact, a finite offset for every mode"
+            raise InputError("contact basis", expected=expected, got="others")
+        known = self.samples * len(self.opponents)
+        if self.index.shape != (n,) or (self.index < 0).any() or (self.index >= known).any():
+            raise InputError("contact basis", expected=f"contacts below {known}", got="others")
         object.__setattr__(self, "fade", positive(self.fade, "fade"))
 
     def __len__(self) -> int:
@@ -89,7 +100,7 @@ class ContactBasis:
     def save(self, path: str | Path) -> None:
         """Write an .npz file."""
         facts = {
-            "format": "pliant contact basis",
+            "format": FORMAT,
             "version": VERSION,
             "fade": self.fade,
             "opponents": self.opponents,
@@ -103,19 +114,11 @@ class ContactBasis:
     @staticmethod
     def load(path: str | Path) -> ContactBasis:
         """Read what `save` wrote."""
-        what, expected = f"contact basis {str(path)!r}", "a file that pliant wrote"
-        try:
-            with np.load(path, allow_pickle=False) as data:
-                facts = json.loads(str(data["facts"]))
-                arrays = {name: data[name] for name in ARRAYS}
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise InputError(what, expected=expected, got=str(error)) from None
-        if facts.get("format") != "pliant contact basis" or facts.get("version") != VERSION:
-            raise InputError(
-                what, expected=expected, got=f"{facts.get('format')!r}, {facts.get('version')!r}"
-            )
-        others = {name: facts[name] for name in ("fade", "samples", "digest")}
-        return ContactBasis(**arrays, **others, opponents=tuple(facts["opponents"]))
+        with reading(path, "contact basis", "a file that pliant wrote") as file:
+            facts, arrays = read_saved(file, FORMAT, VERSION)
+            others = {name: facts[name] for name in ("fade", "samples", "digest")}
+            own = {name: arrays[name] for name in ARRAYS}
+            return ContactBasis(**own, **others, opponents=tuple(facts["opponents"]))
 
 
 ARRAYS = ("index", "modes", "touched", "corner_ptr", "corner", "offset")

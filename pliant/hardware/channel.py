@@ -43,6 +43,8 @@ class Channel:
         _check(what, "rate", self.rate, "a positive number", self.rate > 0)
         low, high = self.limits
         _check(what, "limits", low, "low ≤ high", low <= high)
+        overlap = low <= self.reach[1] and high >= self.reach[0]
+        _check(what, "limits", low, f"some that the device can take, {self.span} counts", overlap)
         if self.quantity not in ("displacement", "effort"):
             raise InputError(what, expected="quantity displacement or effort", got=repr(self.quantity))
         if not (isinstance(self.id, int) and self.id >= 0):
@@ -89,9 +91,20 @@ class Channel:
         low, high = sorted((self.value(self.span[0]), self.value(self.span[1])))
         return low - 0.5 / self.gain, high + 0.5 / self.gain
 
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Counts from one soft limit to the other, each to the nearest count and within the span: what a device is told to keep to."""
+        low, high = sorted((self.counts(self.limits[0]), self.counts(self.limits[1])))
+        return low, high
+
+    def within(self, value: float) -> float:
+        """The nearest value that is within the soft limits, and that the device can take."""
+        low, high = max(self.limits[0], self.reach[0]), min(self.limits[1], self.reach[1])
+        return min(max(value, low), high)
+
     def counts(self, value: float) -> int:
-        """Counts of a value, within the span of the device."""
-        return int(min(max(round(self.zero + self.sign * self.gain * value), self.span[0]), self.span[1]))
+        """Counts of a value, infinite ones too, within the span of the device."""
+        return round(min(max(self.zero + self.sign * self.gain * value, self.span[0]), self.span[1]))
 
     def value(self, counts: float) -> float:
         """The value at counts."""

@@ -15,14 +15,16 @@ from pliant.hardware.wire import BABBLE, OnAWire, Wire, clear
 
 # Addresses of the X-series control table, and their sizes in bytes
 OPERATING_MODE, TORQUE_ENABLE, HARDWARE_ERROR, BUS_WATCHDOG = (11, 1), (64, 1), (70, 1), (98, 1)
-GOAL_POSITION, PRESENT_POSITION = (116, 4), (132, 4)
+MAX_POSITION, MIN_POSITION, GOAL_POSITION, PRESENT_POSITION = (48, 4), (52, 4), (116, 4), (132, 4)
+POSITION, TURN = 3, 4096  # one turn [counts], within limits that the servo keeps
 EXTENDED_POSITION, FARTHEST = 4, 1_048_575  # several turns, since a spool makes them: up to 256 [counts]
 WATCHDOG_UNIT = 0.02  # [s]
 SLICE = 0.002  # [s] that one look at the wire may wait
 
 
 class Dynamixel(OnAWire):
-    """Servos on one bus.
+    """Servos on one bus. Where the soft limits of a channel are within one turn of the servo, 0 … 4095, it is told of them, and ignores goals
+    beyond; for several turns a servo knows no limits.
 
     watchdog [s]: the servos' own Bus Watchdog; without an instruction for so long they stop where they are. `release`: the safe state
     switches the torque off; otherwise servos whose channel has a `safe` value go there, and the others hold.
@@ -44,6 +46,7 @@ class Dynamixel(OnAWire):
         self.watchdog, self.release = watchdog, release
         self._port: WirePort | None = None
         self._present: dict[int, int] = {}
+        self._limits: dict[int, tuple[int, int]] = {}  # of those that keep to them
         self._armed, self._looked = False, 0
 
     def open(self) -> None:
@@ -58,15 +61,35 @@ class Dynamixel(OnAWire):
             servo = channel.id
             self._write(servo, BUS_WATCHDOG, 0)  # clears one that has bitten
             self._look(servo, needs_torque=False)
-            if self._read(servo, OPERATING_MODE) != EXTENDED_POSITION:
+        self._present = self._positions()
+        self._limits = {c.id: c.bounds for c in self.channels if self._in_one_turn(c)}
+        for servo in self._present:
+            mode = POSITION if servo in self._limits else EXTENDED_POSITION
+            if self._read(servo, OPERATING_MODE) != mode:
                 self._write(servo, TORQUE_ENABLE, 0)  # it takes no other mode under torque
-                self._write(servo, OPERATING_MODE, EXTENDED_POSITION)
+                self._write(servo, OPERATING_MODE, mode)
         self._present = self._positions()
 
+    def _in_one_turn(self, channel: Channel) -> bool:
+        """Whether limits and servo are. A servo that stands elsewhere would forget by how many turns."""
+        return all(0 <= n < TURN for n in (*channel.bounds, self._present[channel.id]))
+
+    def _tell_limits(self, servo: int, place: int) -> None:
+        """The limits, and where it stands if that is just outside: it would not take that for its goal. They are kept in memory that wears
+        out, and cannot be written under torque: only if they are others."""
+        low, high = self._limits[servo]
+        limits = ((MIN_POSITION, min(low, place)), (MAX_POSITION, max(high, place)))
+        if any(self._read(servo, address) != value for address, value in limits):
+            self._write(servo, TORQUE_ENABLE, 0)
+            for address, value in limits:
+                self._write(servo, address, value)
+
     def arm(self) -> None:
-        """Torque on, and the watchdog. None moves: the goal is where it is."""
+        """Limits told, torque on, and the watchdog. None moves: the goal is where it is."""
         self._present = self._positions()
         for servo, place in self._present.items():
+            if servo in self._limits:
+                self._tell_limits(servo, place)
             self._write(servo, GOAL_POSITION, place)
             self._write(servo, TORQUE_ENABLE, 1)
         for servo in self._present:
@@ -169,7 +192,10 @@ class Dynamixel(OnAWire):
         """Ask until it is answered."""
         result = error = 0
         for _ in self._attempts():
-            value, result, error = ask()
+            try:
+                value, result, error = ask()
+            except IndexError:  # the SDK believes in the length that an answer should have
+                value, result, error = None, self._sdk.COMM_RX_CORRUPT, 0
             if result == self._sdk.COMM_SUCCESS and not error & 0x7F:  # bit 7: an alert, see HARDWARE_ERROR
                 return value
         return self._check(result, error, who)

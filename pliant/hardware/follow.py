@@ -34,9 +34,10 @@ class Follower:
         recorder: Any = None,
         clock: Clock | None = None,
     ) -> None:
-        self.session, self.output = session, Output(actuators, dry=dry_run)
-        self.output.check_rows(list(session.robot.rows))
+        self.session = session
         self.watchdog = 5.0 * session.period if watchdog is None else watchdog
+        self.output = Output(actuators, dry=dry_run, longest=self.watchdog)
+        self.output.check_rows(list(session.robot.rows))
         self.emergency, self.clock, self.recorder = stop or Stop(), clock or SystemClock(), recorder
         self._fresh, self._supervisor = 0.0, None
         self.emergency.listen(lambda reason: self.output.safe())
@@ -55,8 +56,7 @@ class Follower:
             return
         try:
             now = self.clock.now()
-            elapsed = min(max(now - self._fresh, 0.0), self.watchdog)
-            values, met = self.output.limited(frame, elapsed)
+            values, met = self.output.limited(frame, now - self._fresh)
             counts = self.output.send(values)
             self._fresh = now
             if self.recorder is not None:

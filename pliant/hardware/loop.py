@@ -64,7 +64,7 @@ class Loop:
         self.watchdog = 5.0 * self.period if watchdog is None else float(watchdog)
         if not self.watchdog >= self.period:
             raise InputError("watchdog", expected=f"at least a period, {self.period:g} s", got=watchdog)
-        self.output = Output(_several(actuators, Actuator), dry=dry_run)
+        self.output = Output(_several(actuators, Actuator), dry=dry_run, longest=CATCH_UP * self.period)
         robot = getattr(controller, "robot", None)
         if robot is not None:
             self.output.check_rows(list(robot.rows))
@@ -124,11 +124,12 @@ class Loop:
                 with suppress(Exception):  # one that cannot be closed, or was never opened: the others can
                     sensor.close()
         self._end("done", "")
+        report = self.report(error)
         with suppress(OSError, ValueError):  # a full disk, a closed file: the run itself is over
-            self._note("event", {"what": self.status, "reason": self.reason})
+            self._note("event", {"what": self.status, "reason": self.reason, "met": report.met})
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise error
-        return self.report(error)
+        return report
 
     def report(self, error: BaseException | None = None) -> LoopReport:
         """How it went so far."""
@@ -186,15 +187,16 @@ class Loop:
                 self._end("stopped", self.emergency.reason)
             if self.status != "running":
                 return
-            elapsed = min(begun - last, CATCH_UP * self.period) if count else self.period
+            elapsed = begun - last if count else self.period
             if not self._turn(begun, elapsed):
                 return
             done = self.clock.now()
             self._jitter.append(begun - due)
             self._busy.append(done - begun)
             last, count = begun, count + 1
-            skipped = int((done - due) // self.period)  # whole periods that are over
-            self.missed += skipped
+            # whole periods that are over; fewer than none after a clock went back, so that the next turn does not wait for it
+            skipped = int((done - due) // self.period)
+            self.missed += max(skipped, 0)
             due += (1 + skipped) * self.period
 
     def _turn(self, now: float, elapsed: float) -> bool:

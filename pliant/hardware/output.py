@@ -63,14 +63,15 @@ class _Slot:
 
 
 class Output:
-    """Devices behind soft limits and rate limits. `dry`: devices are never touched.
+    """Devices behind soft limits and rate limits. `dry`: devices are never touched. longest [s]: rate limits do not let a late command make
+    up for more.
 
     state: "off" → "opening" → "open" → "safe". From "safe" nothing is sent any more until it is opened again. Safe may be called from
     any thread; locks keep a command from slipping in behind it.
     """
 
-    def __init__(self, actuators: Iterable[Actuator], *, dry: bool = False) -> None:
-        self.actuators, self.dry = tuple(actuators), dry
+    def __init__(self, actuators: Iterable[Actuator], *, dry: bool = False, longest: float = np.inf) -> None:
+        self.actuators, self.dry, self.longest = tuple(actuators), dry, longest
         for device in self.actuators:
             if not isinstance(device, Actuator):
                 raise InputError("actuator", expected="a device with channels", got=type(device).__name__)
@@ -137,7 +138,9 @@ class Output:
                 self.last[channel.row] = _standing(channel, present[channel.id])
 
     def limited(self, frame: Any, elapsed: float) -> tuple[dict[str, float], list[str]]:
-        """Commands in SI units by row, within soft limits and rates over `elapsed` [s]; and which limits they met."""
+        """Commands in SI units by row, within rates over `elapsed` [s] and within soft limits; and which limits they met. A time that is
+        negative or no number, because a clock was set back, counts as none."""
+        elapsed = min(elapsed, self.longest) if elapsed > 0 else 0.0
         values, met = {}, []
         for row, channel in self.channels.items():
             asked = commanded(frame, channel)
@@ -146,7 +149,7 @@ class Output:
             value = min(max(asked, channel.limits[0]), channel.limits[1])
             if value != asked:
                 met.append(f"{row}: soft limit")
-            inside = min(max(value, channel.reach[0]), channel.reach[1])
+            inside = channel.within(value)
             if inside != value:
                 met.append(f"{row}: range of the device")
                 value = inside
@@ -160,7 +163,8 @@ class Output:
         return values, met
 
     def send(self, values: Mapping[str, float]) -> dict[str, int]:
-        """To the devices, as counts by row; returns them. Nothing is sent unless open."""
+        """To the devices, as counts by row; returns them. Nothing is sent unless open, and nothing beyond soft limits, whatever was asked for."""
+        values = {row: self.channels[row].within(value) for row, value in values.items()}
         counts = {row: self.channels[row].counts(value) for row, value in values.items()}
         for slot in self._slots:
             with slot.lock:

@@ -13,6 +13,7 @@ from typing import Any
 
 from pliant.errors import PliantError
 from pliant.hardware.channel import Channel
+from pliant.hardware.device import DeviceError
 
 
 def _channel(said: dict[str, Any]) -> Channel:
@@ -97,8 +98,17 @@ class Post:
         if "arm" in request:
             getattr(self.device, "arm", lambda: None)()
         else:
-            self.device.send({int(i): n for i, n in request["send"].items()})
+            self.device.send(self._checked({int(i): n for i, n in request["send"].items()}))
         self.state, self.due = "armed", monotonic() + self.silence
+
+    def _checked(self, counts: dict[int, int]) -> dict[int, int]:
+        """Counts that are within the soft limits: for a device that is not told of them, the guard is the second to look."""
+        for channel in self.device.channels:
+            low, high = channel.bounds
+            if not low <= counts.get(channel.id, low) <= high:
+                got = f"{counts[channel.id]} counts, beyond its limits {low} … {high}"
+                raise DeviceError(f"{channel.row!r} was sent {got}.")
+        return counts
 
     def _open(self, said: dict[str, Any]) -> None:
         from pliant.hardware.drivers import driver

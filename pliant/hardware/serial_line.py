@@ -55,7 +55,7 @@ class SerialLine(OnAWire):
         self._splitter, self._sequence, self._armed = Splitter(), 0, False
 
     def open(self) -> None:
-        """Say hello; declare safe state, range and watchdog."""
+        """Say hello; declare soft limits, beyond which the device refuses commands, safe state and watchdog."""
         self._plug_in()
         self._armed = False
         hello = self._hello()
@@ -66,7 +66,7 @@ class SerialLine(OnAWire):
         if missing:
             raise DeviceError(f"Device {self.name!r} has channels {sorted(known)}, not {missing}.")
         for channel in self.channels:
-            low, high = channel.span
+            low, high = channel.bounds
             safe = "hold" if channel.safe_counts is None else str(channel.safe_counts)
             self._ask("D", str(channel.id), str(low), str(high), safe)
         self._ask("W", str(round(1e3 * self.watchdog)))

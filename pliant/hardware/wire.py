@@ -11,6 +11,7 @@ from pliant.errors import MissingExtraError
 from pliant.hardware.channel import Channel
 from pliant.hardware.device import DeviceError, checked_channels
 
+FULL = 1.0  # [s] for which a device may take nothing before it is lost; what this machine stalls counts in, so no tenth of it
 BABBLE = 4096  # bytes: no answer is so long, nor is there so much to clear away
 
 
@@ -41,8 +42,7 @@ class SerialWire:
         self.port = port
         self._lost: tuple[type[Exception], ...] = (serial.SerialException, OSError)
         try:
-            # write_timeout: a device that takes nothing more must not hold up the loop
-            self._serial: Any = serial.Serial(port, baud, timeout=0, write_timeout=0.1, exclusive=True)
+            self._serial: Any = serial.Serial(port, baud, timeout=0, write_timeout=FULL, exclusive=True)
         except (*self._lost, ValueError) as error:
             raise DeviceError(f"Serial port {port} cannot be opened: {error}.") from error
 

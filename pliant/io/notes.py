@@ -27,9 +27,14 @@ _PROPERTIES: Mapping[str, Mapping[str, Any]] = {
         "age": {"type": "number", "description": "[s]"},
         "values": {**_MANY, "description": "by row, in its unit"},
     },
-    "event": {"what": {"type": "string"}, "reason": {"type": "string"}},
+    "event": {
+        "what": {"type": "string"},
+        "reason": {"type": "string"},
+        "met": {"type": "number", "description": "share of the loop's deadlines that were met"},
+    },
 }
 KINDS = tuple(_PROPERTIES)
+PUNCTUAL = 0.9  # share of the deadlines that a good run meets
 
 
 @dataclass(frozen=True)

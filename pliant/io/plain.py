@@ -62,25 +62,25 @@ def frame_from(data: Mapping[str, Any], positions: np.ndarray, shapes: Mapping[s
     """The frame of which `frame_data` was made."""
     touch = [row[1:] for row in data["touch"]]
     numbers = np.array(touch, float).reshape(-1, 6)
-    push = np.array(data["push"]) if "push" in data else None
+    push = np.array(data["push"], float).reshape(6) if "push" in data else None
     rows = {kind: {n: np.array(v, float) for n, v in data[kind].items()} for kind in BY_ROW}
     return Frame(
-        step=data["step"],
-        time=data["time"],
-        mode=data["mode"],
+        step=int(data["step"]),
+        time=float(data["time"]),
+        mode=str(data["mode"]),
         positions=positions,
         lines=np.array(data["lines"], float).reshape(-1, 3),
         **rows,
         touch=Touch(numbers[:, :3], numbers[:, 3:], tuple(row[0] for row in data["touch"])),
-        status=data["status"],
-        words=data["words"],
+        status=str(data["status"]),
+        words=str(data["words"]),
         limits=tuple(data["limits"]),
         slack=tuple(data["slack"]),
         lost=tuple(data["lost"]),
         push=None if push is None else Push(push[:3], push[3:]),
         obstacles=shapes,
-        timings=data["timings"],
-        speed=data.get("speed", 0.0),
+        timings={str(stage): float(t) for stage, t in data["timings"].items()},
+        speed=float(data.get("speed", 0.0)),
     )
 
 

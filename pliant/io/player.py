@@ -21,11 +21,14 @@ import numpy as np
 from pliant.errors import InputError
 from pliant.frame import Frame
 from pliant.io.packet import frame_facts, packet, short
+from pliant.io.page import element, restriction
 from pliant.io.plain import stage_facts
+from pliant.io.policy import policy, scripts_of
 from pliant.io.recording import Recording
 
 BITS = 13  # of a coordinate: 1/8191 of the box, a fraction of a pixel
-MARK = "<!-- recording -->"
+MARK = "<!-- recording -->"  # of the page: here goes the recording
+HEAD = "<head>"
 
 
 @cache
@@ -45,11 +48,16 @@ def export(recording: Recording | str | Path, path: str | Path, *, every: int = 
 
 
 def player(recording: Recording, *, every: int = 1) -> str:
-    """The text of the HTML file."""
+    """The text of the HTML file, under a policy that lets only the page's own script run.
+
+    The recording is base64 in it, which has no character that means something in HTML.
+    """
     if not len(recording):
         raise InputError("recording", expected="at least one frame", got="none")
     data = base64.b64encode(zlib.compress(_data(recording, recording.frames[::every]), 9)).decode()
-    return page().replace(MARK, f'<script type="application/octet-stream" id="recording">{data}</script>', 1)
+    held = element("script", {"type": "application/octet-stream", "id": "recording"}, data)
+    rules = restriction(policy(scripts_of(page())))
+    return page().replace(HEAD, f"{HEAD}\n{rules}", 1).replace(MARK, held, 1)
 
 
 def predicted(whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

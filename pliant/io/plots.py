@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.io.page import INK, Markup, svg
 from pliant.io.units import display
 
 if TYPE_CHECKING:
     from pliant.result import Result
 
-INK = "#123456"  # a colour that stands for the page's own, put in afterwards
 LINES = ("#d9622b", "#2a8c82", "#a3195b", "#4a7fb5", "#b58a1e", "#6d5aa8", "#5e8c31", "#8c564b")
 
 
-def effort_plot(results: Sequence[Result], rows: Sequence[str]) -> str:
+def effort_plot(results: Sequence[Result], rows: Sequence[str]) -> Markup:
     """Effort against displacement of the named rows along the load path; rows of one kind share axes."""
     robot = results[-1].robot
     groups: dict[tuple[str, str], list[str]] = {}
@@ -36,10 +34,10 @@ def effort_plot(results: Sequence[Result], rows: Sequence[str]) -> str:
         ax.set_ylabel(f"{_QUANTITY.get(effort_unit, 'effort')} [{y_unit}]")
         if len(names) > 1:
             ax.legend(frameon=False, labelcolor=INK, fontsize=8.5)
-    return _svg(figure)
+    return svg(figure)
 
 
-def path_plot(results: Sequence[Result], row: str) -> str:
+def path_plot(results: Sequence[Result], row: str) -> Markup:
     """The path of an effector's first point in the plane of its largest motion."""
     path = np.array([r.displacement[row][:3] for r in results]) * 1e3
     i, j = sorted(np.argsort(-np.ptp(path, axis=0), kind="stable")[:2])
@@ -54,7 +52,7 @@ def path_plot(results: Sequence[Result], row: str) -> str:
     if results[-1].robot.gravity[j] > 0:  # what falls goes down in the plot too
         ax.invert_yaxis()
     ax.margins(0.12)
-    return _svg(figure)
+    return svg(figure)
 
 
 _QUANTITY = {
@@ -83,17 +81,3 @@ def _figure(count: int) -> tuple[Any, list[Any]]:
             spine.set_color(INK)
             spine.set_alpha(0.35)
     return figure, axes
-
-
-def _svg(figure: Any) -> str:
-    import matplotlib
-
-    buffer = io.StringIO()
-    with matplotlib.rc_context(
-        {"svg.fonttype": "none", "font.family": "sans-serif", "svg.hashsalt": "pliant"}
-    ):
-        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    text = buffer.getvalue()
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    return text.replace(INK, "currentColor")

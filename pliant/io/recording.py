@@ -17,6 +17,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError, unknown_name
+from pliant.errors import InputError, PliantError, unknown_name
+from pliant.files import read_arrays, reading
 from pliant.frame import Frame
 from pliant.io.notes import KINDS, Note, schema
 from pliant.io.plain import POSITIONS, SCHEMA, frame_data, frame_from, stage_arrays, stage_facts, stage_from
@@ -34,21 +36,52 @@ NANO = 1e-9
 WHOLE = {"contact force": "N", "speed": "m/s"}  # signals of the whole robot
 
 
-class Recorder:
-    """Writes frames to a file; closes it at the end of a `with` block. `count` frames are in it.
+class RecordingError(PliantError, OSError):
+    """A recording that could not be written to its end, as on a full disk."""
 
-    chunk_size [bytes]: what a kill may cost at most.
+
+class Recorder:
+    """Writes frames to a new file; closes it at the end of a `with` block. `count` frames are in it.
+
+    A file that is there already is never overwritten: that is an InputError. If the disk fails, the file is released, a RecordingError
+    says so, and what was written can be read. chunk_size [bytes]: what a kill may cost at most.
     """
 
     def __init__(self, path: str | Path, stage: Stage, *, chunk_size: int = 2**16) -> None:
+        self.path, self.count, self._shapes = Path(path), 0, None
+        self._notes: dict[str, int] = {}  # channels of the notes, by kind
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:  # made, or refused: nobody else can come between a look and this
+            self._file = self.path.open("xb")
+        except FileExistsError:
+            raise taken(self.path) from None
+        try:
+            with self._writing():
+                self._begin(stage, chunk_size)
+        except BaseException:  # nothing to keep
+            self._file.close()
+            self.path.unlink(missing_ok=True)
+            raise
+
+    @classmethod
+    def new(cls, folder: str | Path, name: str, stage: Stage, **options: Any) -> Recorder:
+        """A recorder of the first of NAME-1.mcap, NAME-2.mcap, … in a folder that is not there yet. Two programs never get the same."""
+        number = 1
+        while True:
+            path = Path(folder) / f"{name}-{number}.mcap"
+            try:
+                return cls(path, stage, **options)
+            except InputError:
+                if not path.exists():  # another reason
+                    raise
+            number += 1
+
+    def _begin(self, stage: Stage, chunk_size: int) -> None:
+        """The head of the file: schemas, channels, and the stage."""
         from mcap.writer import Writer
 
         import pliant
 
-        self.path, self.count, self._shapes = Path(path), 0, None
-        self._notes: dict[str, int] = {}  # channels of the notes, by kind
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self.path.open("wb")
         self._writer = Writer(self._file, chunk_size=chunk_size)
         self._writer.start(profile="", library=f"pliant {getattr(pliant, '__version__', '')}")
         schema = self._writer.register_schema("pliant.Frame", "jsonschema", json.dumps(SCHEMA).encode())
@@ -58,6 +91,7 @@ class Recorder:
         facts = json.dumps(stage_facts(stage))
         self._writer.add_metadata("stage", {"json": facts})
         self._writer.add_attachment(0, 0, "stage.npz", "application/octet-stream", stage_arrays(stage))
+        self._file.flush()
 
     def write(self, frame: Frame, *, at: float | None = None) -> None:
         """Add a frame. at [s]: when it was made, where the session's own time is another: that of a loop that missed some periods lags
@@ -67,34 +101,58 @@ class Recorder:
             data["obstacles"], self._shapes = dict(frame.obstacles), frame.obstacles
         when = max(round((frame.time if at is None else at) / NANO), 0)
         raw = np.asarray(frame.positions, "<f4").tobytes()
-        self._writer.add_message(self._frames, when, json.dumps(data).encode(), when, self.count)
-        self._writer.add_message(self._positions, when, raw, when, self.count)
+        with self._writing():
+            self._writer.add_message(self._frames, when, json.dumps(data).encode(), when, self.count)
+            self._writer.add_message(self._positions, when, raw, when, self.count)
+            self._file.flush()  # whole chunks reach the disk whatever becomes of us
         self.count += 1
-        self._file.flush()  # whole chunks reach the disk whatever becomes of us
 
     def note(self, kind: str, time: float, data: Mapping[str, Any]) -> None:
         """Add a note of a kind, at a time [s]; see `pliant.io.notes`."""
         if kind not in KINDS:
             raise unknown_name("note", kind, KINDS)
-        if kind not in self._notes:
-            said = json.dumps(schema(kind)).encode()
-            number = self._writer.register_schema(f"pliant.{kind.capitalize()}", "jsonschema", said)
-            self._notes[kind] = self._writer.register_channel(f"/{kind}", "json", number)
-        when = max(round(time / NANO), 0)
-        self._writer.add_message(self._notes[kind], when, json.dumps({"time": time, **data}).encode(), when)
-        self._file.flush()
+        with self._writing():
+            if kind not in self._notes:
+                said = json.dumps(schema(kind)).encode()
+                number = self._writer.register_schema(f"pliant.{kind.capitalize()}", "jsonschema", said)
+                self._notes[kind] = self._writer.register_channel(f"/{kind}", "json", number)
+            when = max(round(time / NANO), 0)
+            said = json.dumps({"time": time, **data}).encode()
+            self._writer.add_message(self._notes[kind], when, said, when)
+            self._file.flush()
 
     def close(self) -> None:
-        """Complete the file."""
+        """Complete and release the file; it is released even if it cannot be completed. Nothing happens the second time."""
         if not self._file.closed:
-            self._writer.finish()
-            self._file.close()
+            with self._writing():
+                self._writer.finish()
+                self._file.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """The file is released if it cannot be written: what came after the gap could not be read."""
+        try:
+            yield
+        except OSError as error:
+            with suppress(OSError):  # of what is still in its buffer
+                self._file.close()
+            kept = "What reached the disk can be read; make" if self.count else "Make"
+            raise RecordingError(
+                f"{self.path}: the recording ends at frame {self.count}: {error.strerror or error}. "
+                f"{kept} room, and record to a new file."
+            ) from error
 
     def __enter__(self) -> Recorder:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def taken(path: str | Path) -> InputError:
+    """The error for the path of a new file where something is already."""
+    hint = "It is never overwritten: give another name, or move it away."
+    return InputError(str(path), expected="a new file", got="one that is there already", hint=hint)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +166,11 @@ class Recording:
     @classmethod
     def read(cls, path: str | Path) -> Recording:
         """Read a file; what is missing at the end of one that was cut off, and chunks that are damaged, are left out."""
-        path = Path(path)
-        if not path.is_file():
-            raise InputError(str(path), expected="a recording (.mcap)", got="no file")
+        with reading(path, "recording", "a recording of pliant (.mcap)") as file:
+            return cls._read(file)
+
+    @classmethod
+    def _read(cls, path: Path) -> Recording:
         stage, frames, shapes, notes = {}, [], {}, []
         data: dict[int, dict[str, Any]] = {}
         for kind, number, content in _records(path):
@@ -126,7 +186,10 @@ class Recording:
             elif kind[1:] in KINDS:
                 said = json.loads(content)
                 notes.append(Note(kind[1:], said.pop("time"), said))
-        return cls(_stage(path, **stage), tuple(frames), tuple(notes))
+        shown = {frame.positions.shape for frame in frames}
+        if len(shown) > 1:
+            raise InputError("frames", expected="positions of the same nodes", got=f"shapes {sorted(shown)}")
+        return cls(_stage(**stage), tuple(frames), tuple(notes))
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -175,15 +238,11 @@ class Recording:
         return [stills.write(frame) for frame in shown]
 
 
-def _stage(path: Path, facts: str | None = None, arrays: bytes | None = None) -> Stage:
+def _stage(facts: str | None = None, arrays: bytes | None = None) -> Stage:
     """The scene, of which every recording begins with a description."""
-    expected = "a recording of pliant"
     if facts is None or arrays is None:
-        raise InputError(str(path), expected=expected, got="a file without a stage")
-    try:
-        return stage_from(json.loads(facts), dict(np.load(io.BytesIO(arrays), allow_pickle=False)))
-    except Exception as error:  # of JSON, zip, zlib, NumPy and our own
-        raise InputError(str(path), expected=expected, got=f"one with a damaged stage ({error})") from error
+        raise InputError("content", expected="a recording of pliant", got="a file without a stage")
+    return stage_from(json.loads(facts), read_arrays(io.BytesIO(arrays)))
 
 
 def _records(path: Path) -> Iterator[tuple[str, int, Any]]:
@@ -193,7 +252,8 @@ def _records(path: Path) -> Iterator[tuple[str, int, Any]]:
 
     topics: dict[int, str] = {}
     with path.open("rb") as file:
-        records = StreamReader(file, emit_chunks=True).records
+        size = path.stat().st_size  # no record is longer than the file
+        records = StreamReader(file, emit_chunks=True, record_size_limit=size).records
         while (record := _next(records)) is not None:
             if isinstance(record, Metadata) and record.name == "stage":
                 yield "facts", 0, record.metadata.get("json")

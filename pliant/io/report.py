@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -51,7 +50,7 @@ def report(
     parts = [
         page.heading(title, 1),
         page.paragraph(summary, "lead"),
-        page.photo(base64.b64encode(image.read_bytes()).decode(), _caption(last)),
+        page.photo(image.read_bytes(), _caption(last)),
         page.paragraph(
             certificate_words(last.certificate, last.robot.length),
             "status" if last.certificate.converged else "status bad",
@@ -74,7 +73,7 @@ def driven_rows(result: Result, laws: Mapping[str, Any] | None) -> list[str]:
     return [name for name in names if robot.rows[name].interaction.size == 1]
 
 
-def _curves(results: Sequence[Result], folder: Path, driven: list[str]) -> list[str]:
+def _curves(results: Sequence[Result], folder: Path, driven: list[str]) -> list[page.Markup]:
     robot, curves = results[-1].robot, []
     if len(results) < 2:
         return curves
@@ -90,7 +89,7 @@ def _curves(results: Sequence[Result], folder: Path, driven: list[str]) -> list[
     return curves
 
 
-def _rows_section(result: Result, laws: Mapping[str, Known]) -> list[str]:
+def _rows_section(result: Result, laws: Mapping[str, Known]) -> list[page.Markup]:
     robot, rows = result.robot, []
     for name, row in robot.rows.items():
         interaction, at = row.interaction, result.displacement[name]
@@ -117,7 +116,7 @@ def imposed_text(law: Any) -> str:
     return "effort" if getattr(law, "effort", None) is not None else "displacement"
 
 
-def _timings_section(results: Sequence[Result]) -> list[str]:
+def _timings_section(results: Sequence[Result]) -> list[page.Markup]:
     last = results[-1]
     stages = {k: float(v) for k, v in last.timings.items() if k != "total"}
     total = max(float(last.timings.get("total", sum(stages.values()))), 1e-12)
@@ -134,7 +133,7 @@ def _timings_section(results: Sequence[Result]) -> list[str]:
     ]
 
 
-def _facts_section(result: Result) -> list[str]:
+def _facts_section(result: Result) -> list[page.Markup]:
     parts = [page.heading("Model")]
     for body in result.robot.bodies:
         facts = body_facts(body)
@@ -159,10 +158,9 @@ def _caption(result: Result) -> str:
     return words + ("." if result.certificate.converged else "; not an equilibrium.")
 
 
-def _footer(meshes: Sequence[str]) -> str:
-    names = ["result.json", *meshes]
-    links = ", ".join(f'<a href="{name}">{name}</a>' for name in names)
-    return f"<footer>Beside this page: {links}. SI units in the files.</footer>"
+def _footer(meshes: Sequence[str]) -> page.Markup:
+    links = [part for name in meshes for part in (", ", page.link(name))]
+    return page.footer("Beside this page: ", page.link("result.json"), *links, ". SI units in the files.")
 
 
 def _write_meshes(result: Result, folder: Path) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
@@ -11,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from pliant.errors import is_number
 from pliant.io import page
+from pliant.io.notes import PUNCTUAL
 from pliant.io.recording import Recording
 from pliant.io.time_plots import time_plot
 from pliant.io.units import number, quantity
@@ -34,14 +35,10 @@ def run_report(recording: Recording | str | Path, folder: str | Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     happened = list(_events(run))
     ended = [note for note in run.notes if note.kind == "event"]
-    bad = bool(ended) and ended[-1].data.get("what") not in ("done", None)
     parts = [page.heading(run.stage.robot.capitalize() or "Recording", 1), page.paragraph(_lead(run), "lead")]
     parts += _pictures(run, folder)
     if ended:
-        said = ended[-1].data
-        reason = f": {said['reason']}" if said.get("reason") else ""
-        how = ENDS.get(str(said.get("what")), f"ended: {said.get('what')}")
-        parts.append(page.paragraph(f"The run {how}{reason}.", "status bad" if bad else "status"))
+        parts.append(_end(ended[-1].data))
     elif run.notes:
         text = "The recording breaks off: the program was killed, or still runs."
         parts.append(page.paragraph(text, "status bad"))
@@ -55,10 +52,21 @@ def run_report(recording: Recording | str | Path, folder: str | Path) -> Path:
         parts += [page.paragraph(f"And {more} more.")] if more > 0 else []
     if run.frames:
         run.to_csv(folder / "signals.csv")
-        parts.append('<footer>Beside this page: <a href="signals.csv">signals.csv</a>, in SI units.</footer>')
+        parts.append(page.footer("Beside this page: ", page.link("signals.csv"), ", in SI units."))
     index = folder / "index.html"
     index.write_text(page.page(f"{run.stage.robot} · pliant", parts), "utf-8")
     return index
+
+
+def _end(said: Mapping[str, Any]) -> page.Markup:
+    """How a run ended, in words. One that came to its end but missed its deadlines did not do what the model did."""
+    reason = f": {said['reason']}" if said.get("reason") else ""
+    how = ENDS.get(str(said.get("what")), f"ended: {said.get('what')}")
+    met: Any = said.get("met")
+    late = is_number(met) and met < PUNCTUAL
+    share = f" Only {100 * met:.3g} % of its deadlines were met." if late else ""
+    bad = late or said.get("what") not in ("done", None)
+    return page.paragraph(f"The run {how}{reason}.{share}", "status bad" if bad else "status")
 
 
 def _lead(run: Recording) -> str:
@@ -73,14 +81,14 @@ def _lead(run: Recording) -> str:
     return f"{run.stage.summary.rstrip('.')}. {', '.join(parts)}.".lstrip(". ")
 
 
-def _pictures(run: Recording, folder: Path) -> list[str]:
+def _pictures(run: Recording, folder: Path) -> list[page.Markup]:
     if not run.frames:
         return []
     chosen = sorted({0, len(run) // 2, len(run) - 1})[:PICTURES]
     short = Recording(run.stage, tuple(run.frames[k] for k in chosen))
     paths, t = short.to_png(folder), _times(run)
     shown = [
-        page.photo(base64.b64encode(path.read_bytes()).decode(), f"{t[k]:.2f} s: {run.frames[k].words}")
+        page.photo(path.read_bytes(), f"{t[k]:.2f} s: {run.frames[k].words}")
         for k, path in zip(chosen, paths, strict=True)
     ]
     return [page.side_by_side(shown)]
@@ -94,7 +102,7 @@ def _groups(run: Recording, role: str, unit: str) -> Iterator[tuple[str, list[Ro
     yield from rows.items()
 
 
-def _frame_curves(run: Recording) -> Iterator[str]:
+def _frame_curves(run: Recording) -> Iterator[page.Markup]:
     """Errors of effectors, efforts and displacements of actuators, contact force."""
     if len(run) < 2:
         return
@@ -149,7 +157,7 @@ def _readings(run: Recording) -> dict[str, tuple[np.ndarray, list[Any]]]:
     return {row: (np.array(times), values) for row, (times, values) in found.items()}
 
 
-def _device_curves(run: Recording) -> Iterator[str]:
+def _device_curves(run: Recording) -> Iterator[page.Markup]:
     """What was sent, with what devices said of themselves, and how late."""
     sent = [n for n in run.notes if n.kind == "sent"]
     if len(sent) < 2:
@@ -173,7 +181,7 @@ def _device_curves(run: Recording) -> Iterator[str]:
     )
 
 
-def _stages(run: Recording) -> list[str]:
+def _stages(run: Recording) -> list[page.Markup]:
     stages: dict[str, list[float]] = {}
     for frame in run:
         for stage, seconds in frame.timings.items():

@@ -31,16 +31,16 @@ class Table:
 
     def show(self) -> None:
         """Print to the terminal."""
-        from rich.console import Console
-        from rich.markup import escape
         from rich.table import Table as RichTable
 
-        console = Console()
+        from pliant.io.console import PlainConsole
+
+        console = PlainConsole()
         if not console.is_terminal:
-            console = Console(width=160)  # a file or a pipe has no width to respect
+            console = PlainConsole(width=160)  # a file or a pipe has no width to respect
         table = RichTable(title=self.title, title_justify="left")
         for column in self.columns:
-            table.add_column(escape(column), justify="left" if column in LEFT else "right")
+            table.add_column(column, justify="left" if column in LEFT else "right")
         for row in self.rows:
             table.add_row(*(_cell(row.get(c)) for c in self.columns))
         console.print(table)
@@ -52,16 +52,16 @@ class Table:
         return {"title": self.title, "rows": self.rows, "notes": self.notes, "passed": self.passed}
 
 
-def _cell(value: Any) -> str:
-    from rich.markup import escape
+def _cell(value: Any) -> Any:
+    from rich.text import Text
 
     if value is None:
         return ""
     if isinstance(value, bool):
-        return "[green]ok[/green]" if value else "[red]FAILED[/red]"
+        return Text("ok", "green") if value else Text("FAILED", "red")
     if isinstance(value, float):
         return f"{value:.4g}"
-    return escape(str(value))
+    return str(value)
 
 
 def save(tables: Sequence[Table], path: Path) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from pliant.io.characters import visible
+
 if TYPE_CHECKING:
     from pliant.laws import Known
     from pliant.result import Result
@@ -15,10 +17,21 @@ STARTED = perf_counter()
 
 
 def console(*, stderr: bool = False) -> Any:
-    """The terminal."""
-    from rich.console import Console
+    """The terminal. It shows a string as it is, without markup."""
+    from pliant.io.console import PlainConsole
 
-    return Console(stderr=stderr)
+    return PlainConsole(stderr=stderr)
+
+
+def tell(sentence: str, *values: Any) -> None:
+    """One line on the terminal; each {} in the sentence is one of the values, in bold."""
+    from rich.text import Text
+
+    first, *others = sentence.split("{}")
+    line = Text(first)
+    for value, words in zip(values, others, strict=True):
+        line.append(visible(str(value)), "bold").append(words)
+    console().print(line, soft_wrap=True)
 
 
 def complain(message: str) -> None:
@@ -34,7 +47,7 @@ def warn(message: Any, category: Any, filename: str, lineno: int, file: Any = No
 def _line(message: str, style: str) -> None:
     from rich.text import Text
 
-    console(stderr=True).print(Text(" ".join(message.split()), style=style), soft_wrap=True)
+    console(stderr=True).print(Text(visible(" ".join(message.split())), style=style), soft_wrap=True)
 
 
 def drive_with_progress(robot: Robot, laws: Mapping[str, Known], steps: int) -> tuple[list[Result], float]:
@@ -43,14 +56,15 @@ def drive_with_progress(robot: Robot, laws: Mapping[str, Known], steps: int) -> 
 
     from pliant import robots
 
-    columns = (bar.SpinnerColumn(), "{task.description}", bar.BarColumn(), bar.MofNCompleteColumn())
+    text = bar.TextColumn("{task.description}", markup=False)
+    columns = (bar.SpinnerColumn(), text, bar.BarColumn(), bar.MofNCompleteColumn())
     results, first = [], 0.0
     with bar.Progress(*columns, bar.TimeElapsedColumn(), console=console(), transient=True) as progress:
         task = progress.add_task("First step (compiles once after an installation)", total=steps + 1)
         for result in robots.drive(robot, laws, steps=steps):
             first = first or perf_counter() - STARTED
             results.append(result)
-            progress.update(task, advance=1, description=f"Driving the {robot.name}")
+            progress.update(task, advance=1, description=visible(f"Driving the {robot.name}"))
     return results, first
 
 

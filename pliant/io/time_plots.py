@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.io.plots import INK, LINES, _figure, _svg
+from pliant.io.page import INK, Markup, svg
+from pliant.io.plots import LINES, _figure
 from pliant.io.units import display
 
 FLAT = 1e-3  # of the largest value, or of a unit that is shown: less than that is drawn as a level line
@@ -21,7 +22,7 @@ def time_plot(
     *,
     dashed: Mapping[str, tuple[Any, Any]] | None = None,
     marks: Sequence[float] = (),
-) -> str:
+) -> Markup:
     """Curves (times [s], values in an SI unit) by name, on one pair of axes; `dashed` ones in the colour of their namesake. `marks`: times
     of events."""
     shown, factor = display(unit)
@@ -44,7 +45,7 @@ def time_plot(
     ax.set_ylabel(f"{what} [{shown}]" if shown else what)
     if len(curves) > 1:
         ax.legend(frameon=False, labelcolor=INK, fontsize=8.5, ncols=2 if len(curves) > 4 else 1)
-    return _svg(figure)
+    return svg(figure)
 
 
 def _thin(t: Any, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

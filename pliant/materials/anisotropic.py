@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, as_floats
 from .codes import ANISOTROPIC
 from .material import (
     FIRST,
@@ -91,16 +91,17 @@ class Orthotropic(Anisotropic):
 
     def __post_init__(self) -> None:
         for name in ("young", "poisson", "shear"):
-            values = tuple(np.asarray(getattr(self, name), dtype=float).ravel().tolist())
+            given = as_floats(f"Orthotropic: {name}", getattr(self, name), "three numbers")
+            values = tuple(given.ravel().tolist())
             if len(values) != 3:
                 raise InputError(f"Orthotropic: {name}", expected="three numbers", got=getattr(self, name))
             for value in values:
                 if name == "poisson":
-                    check_finite("Orthotropic: poisson", value, "")
+                    check_finite("Orthotropic: poisson", value, "", most=1e3)
                 else:
                     check_positive(f"Orthotropic: {name}", value, "Pa")
             object.__setattr__(self, name, values)
-        Q = np.asarray(self.axes, dtype=float)
+        Q = as_floats("Orthotropic: axes", self.axes, "three perpendicular unit vectors as columns")
         if Q.shape != (3, 3) or not np.allclose(Q.T @ Q, np.eye(3), atol=1e-8):
             raise InputError(
                 "Orthotropic: axes", expected="three perpendicular unit vectors as columns", got=self.axes
@@ -140,8 +141,8 @@ class TransverselyIsotropic(Anisotropic):
         for name in ("young_along", "young_across", "shear_along"):
             check_positive(f"TransverselyIsotropic: {name}", getattr(self, name), "Pa")
         for name in ("poisson_along", "poisson_across"):
-            check_finite(f"TransverselyIsotropic: {name}", getattr(self, name), "")
-        direction = np.asarray(self.fibre, dtype=float)
+            check_finite(f"TransverselyIsotropic: {name}", getattr(self, name), "", most=1e3)
+        direction = as_floats("TransverselyIsotropic: fibre", self.fibre, "a vector of three numbers")
         length = np.linalg.norm(direction)
         if direction.shape != (3,) or not (np.isfinite(length) and length > 0):
             raise InputError(

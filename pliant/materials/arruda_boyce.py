@@ -31,7 +31,7 @@ class ArrudaBoyce(Rubber):
 
     def __post_init__(self) -> None:
         check_positive("ArrudaBoyce: shear", self.shear, "Pa")
-        check_positive("ArrudaBoyce: locking", self.locking, "")
+        check_positive("ArrudaBoyce: locking", self.locking, "", most=1e6)
         if self.locking <= 1.0:
             raise InputError("ArrudaBoyce: locking", expected="a stretch above 1", got=self.locking)
         self._check_bulk()

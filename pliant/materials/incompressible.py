@@ -48,7 +48,7 @@ class Incompressible(Isotropic):
                 got=self.law,
                 hint="Leave `bulk` (or `poisson`) out: the volume is held exactly.",
             )
-        check_positive("Incompressible: ratio", self.ratio, "")
+        check_positive("Incompressible: ratio", self.ratio, "", most=1e9)
 
     @property
     def _shape_law(self) -> Rubber:

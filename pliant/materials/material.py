@@ -27,24 +27,38 @@ def split_modulus(lame: float, shear: float, split: bool) -> tuple[float, float]
     return local, lame - local
 
 
-def check_positive(what: str, value: float, unit: str) -> None:
-    """Raise InputError unless value is a positive finite number."""
+# Moduli [Pa] beyond these are slips of units: diamond has 1e12, the softest gels have 1. Stiffnesses, their squares and the
+# factors of a stiffness matrix stay far from the ends of the floating-point range.
+SOFTEST, STIFFEST = 1e-9, 1e15
+POISSON_MARGIN = 1e-12  # from −1 and ½: K/μ of 5e11 and more cannot be told from a volume that is held
+
+
+def check_positive(what: str, value: float, unit: str, *, most: float = math.inf) -> None:
+    """Raise InputError unless value is a positive finite number, at most `most`; moduli in Pa have limits of their own."""
+    low, most = (SOFTEST, STIFFEST) if unit == "Pa" else (0.0, most)
     if not (_is_number(value) and math.isfinite(value) and value > 0):
         raise InputError(what, expected=f"a positive finite number{f' of {unit}' if unit else ''}", got=value)
+    if not low <= value <= most:
+        expected = f"from {low:g} to {most:g} {unit}".strip()
+        raise InputError(what, expected=expected, got=value, hint="Check its unit: everything is SI.")
 
 
-def check_finite(what: str, value: float, unit: str) -> None:
-    """Raise InputError unless value is a finite number."""
+def check_finite(what: str, value: float, unit: str, *, most: float = math.inf) -> None:
+    """Raise InputError unless value is a finite number, of a size of at most `most`; that of moduli in Pa is limited anyway."""
+    most = STIFFEST if unit == "Pa" else most
     if not (_is_number(value) and math.isfinite(value)):
         raise InputError(what, expected=f"a finite number{f' of {unit}' if unit else ''}", got=value)
+    if abs(value) > most:
+        expected = f"from {-most:g} to {most:g} {unit}".strip()
+        raise InputError(what, expected=expected, got=value, hint="Check its unit: everything is SI.")
 
 
 def check_poisson(what: str, value: float) -> None:
-    """Raise InputError unless −1 < ν < ½."""
-    if not (_is_number(value) and -1.0 < value < 0.5):
+    """Raise InputError unless −1 < ν < ½, and neither to the last digit."""
+    if not (_is_number(value) and -1.0 + POISSON_MARGIN <= value <= 0.5 - POISSON_MARGIN):
         hint = (
             "For a material that keeps its volume (ν = 0.5) use pliant.materials.Incompressible."
-            if _is_number(value) and value >= 0.5
+            if _is_number(value) and value > 0.49
             else ""
         )
         raise InputError(

@@ -9,13 +9,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, as_floats
 from .codes import OGDEN
 from .material import FIRST, LOCAL, check_finite
 from .rubber import Rubber
 from .tensors import VOLUME_FLOOR, add_volume_tangent, cofactor, inadmissible, inner, set_diagonal, signed_svd
 
 _TERMS = 3
+_LARGEST_EXPONENT = 1e3  # published ones are below 50
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,11 @@ class Ogden(Rubber):
 
 
 def _terms(what: str, values: Sequence[float], unit: str) -> tuple[float, ...]:
-    values = tuple(np.atleast_1d(np.asarray(values, dtype=float)).tolist())
+    values = tuple(np.ravel(as_floats(what, values, f"one to {_TERMS} numbers")).tolist())
     if not 1 <= len(values) <= _TERMS:
         raise InputError(what, expected=f"one to {_TERMS} terms", got=f"{len(values)} terms")
     for value in values:
-        check_finite(what, value, unit)
+        check_finite(what, value, unit, most=_LARGEST_EXPONENT)
     return values
 
 

@@ -34,6 +34,7 @@ class Rubber(Isotropic):
                 expected="constants with a positive shear modulus at rest",
                 got=f"{self.shear_modulus} Pa",
             )
+        check_positive(f"{name}: shear modulus at rest", self.shear_modulus, "Pa")
 
     def with_bulk(self, bulk: float) -> Self:
         """The same W with another bulk modulus K [Pa]."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InputError, as_floats
+from pliant.files import reading
 
 UNITS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "N": 1.0, "mN": 1e-3, "rad": 1.0, "deg": np.pi / 180.0}
 COLUMNS = {
@@ -83,28 +84,22 @@ def read_measurements(path: str | Path, *, ends: Any = None, radius: float = 0.0
     A unit may follow a name in brackets, as in `x [mm]`; without one it is SI. Lines that begin with # are remarks; two of them,
     `# pulley_a = x, y` and `# pulley_b = x, y` [m], place the pulleys unless `ends` does.
     """
-    path = Path(path)
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise InputError(
-            f"file {path}", expected="a readable CSV file", got=error.strerror or error
-        ) from None
-    except UnicodeDecodeError:
-        raise InputError(f"file {path}", expected="text in UTF-8", got="something else") from None
+    with reading(path, "measurements", "a readable CSV file, text in UTF-8") as file:
+        return _measured(file, ends, radius)
+
+
+def _measured(path: Path, ends: Any, radius: float) -> Measurements:
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
     body = [(n, row) for n, row in enumerate(lines, 1) if row.strip() and not row.lstrip().startswith("#")]
     if len(body) < 2:
-        raise InputError(
-            f"file {path}", expected="a line of names and lines of numbers", got=f"{len(body)} lines"
-        )
-    columns = _columns(path, next(csv.reader([body[0][1]])), body[1:])
+        raise InputError("text", expected="a line of names and lines of numbers", got=f"{len(body)} lines")
+    columns = _columns(next(csv.reader([body[0][1]])), body[1:])
     if "x" not in columns or "y" not in columns or not {"force_x", "force_y"} & set(columns):
-        raise InputError(
-            f"columns of {path}", expected="x, y and force_x, force_y or one of them", got=sorted(columns)
-        )
+        expected = "x, y and force_x, force_y or one of them"
+        raise InputError("columns", expected=expected, got=sorted(columns))
     none = np.full(len(body) - 1, np.nan)
     return Measurements.of(
-        _pulleys(path, lines) if ends is None else ends,
+        _pulleys(lines) if ends is None else ends,
         np.column_stack((columns["x"], columns["y"])),
         np.column_stack((columns.get("force_x", none), columns.get("force_y", none))),
         columns.get("angle"),
@@ -112,13 +107,13 @@ def read_measurements(path: str | Path, *, ends: Any = None, radius: float = 0.0
     )
 
 
-def _columns(path: Path, names: list[str], body: list[tuple[int, str]]) -> dict[str, np.ndarray]:
+def _columns(names: list[str], body: list[tuple[int, str]]) -> dict[str, np.ndarray]:
     """Columns by name, in SI; columns that nobody knows are left out."""
     rows = []
     for number, text in body:
         cells = next(csv.reader([text]))
         if len(cells) != len(names):
-            raise InputError(f"line {number} of {path}", expected=f"{len(names)} cells", got=len(cells))
+            raise InputError(f"line {number}", expected=f"{len(names)} cells", got=len(cells))
         rows.append((number, cells))
     found: dict[str, np.ndarray] = {}
     for k, title in enumerate(names):
@@ -129,25 +124,25 @@ def _columns(path: Path, names: list[str], body: list[tuple[int, str]]) -> dict[
         unit = match.group(2) or COLUMNS[name][0]
         if unit not in COLUMNS[name]:
             raise InputError(f"unit of {name}", expected=f"one of {list(COLUMNS[name])}", got=unit)
-        found[name] = UNITS[unit] * np.array([_number(path, n, name, cells[k]) for n, cells in rows])
+        found[name] = UNITS[unit] * np.array([_number(n, name, cells[k]) for n, cells in rows])
     return found
 
 
-def _number(path: Path, line: int, name: str, cell: str) -> float:
+def _number(line: int, name: str, cell: str) -> float:
     try:
         return float(cell) if cell.strip() else np.nan
     except ValueError:
-        raise InputError(f"{name} in line {line} of {path}", expected="a number", got=repr(cell)) from None
+        raise InputError(f"{name} in line {line}", expected="a number", got=repr(cell)) from None
 
 
-def _pulleys(path: Path, lines: list[str]) -> list[list[float]]:
+def _pulleys(lines: list[str]) -> list[list[float]]:
     """The remarks that place the pulleys."""
     found = {}
     for text in lines:
         match = re.match(r"^\s*#\s*pulley_([ab])\s*=\s*(\S+)\s*,\s*(\S+)\s*$", text)
         if match:
-            found[match.group(1)] = [_number(path, 0, "pulley", match.group(k)) for k in (2, 3)]
+            found[match.group(1)] = [_number(0, "pulley", match.group(k)) for k in (2, 3)]
     if set(found) != {"a", "b"}:
         hint = "Give ends=[[x, y], [x, y]] or write them into the file as `# pulley_a = x, y` and `# pulley_b = x, y`."
-        raise InputError(f"pulleys of {path}", expected="two points", got=sorted(found) or "none", hint=hint)
+        raise InputError("pulleys", expected="two points", got=sorted(found) or "none", hint=hint)
     return [found["a"], found["b"]]

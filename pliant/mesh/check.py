@@ -15,6 +15,10 @@ from pliant.mesh.topology import clashing_cells
 
 _KIND_BY_SIZE = {len(ELEMENTS[kind].nodes): kind for kind in KINDS}
 _FLAT = 1e-10  # a cell of volume below this times its extent cubed has no volume
+FARTHEST, SMALLEST = (
+    1e9,
+    1e-9,
+)  # [m]: beyond these, stiffnesses and volumes are no longer told from zero and infinity
 
 
 def checked_nodes(nodes: Any) -> np.ndarray:
@@ -25,6 +29,14 @@ def checked_nodes(nodes: Any) -> np.ndarray:
     if len(bad):
         raise MeshError(
             "mesh nodes", expected="finite coordinates", got=f"{_listed(bad, 'node')} with NaN or infinity"
+        )
+    far, size = float(np.abs(nodes).max()), float(np.ptp(nodes, axis=0).max())
+    if far > FARTHEST or size < SMALLEST:
+        raise MeshError(
+            "mesh nodes",
+            expected=f"coordinates up to {FARTHEST:g} m, and an extent of {SMALLEST:g} m at least",
+            got=f"up to {far:.3g} m, {size:.3g} m across",
+            hint="Is the unit right? pl.mesh.read takes unit=.",
         )
     return nodes
 

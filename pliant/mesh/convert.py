@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from pliant.errors import MeshError, MissingExtraError
+from pliant.mesh.check import checked_nodes
 from pliant.mesh.files import parse, volume_mesh
 from pliant.mesh.mesh import Mesh
 from pliant.mesh.surface import Surface
@@ -68,7 +69,7 @@ def _stl_surface(path: Path) -> Surface:
     if not blocks or not sum(map(len, blocks)):
         raise MeshError(f"STL file {path}", expected="triangles", got="none")
     triangles = np.vstack(blocks)
-    return Surface(content.points, triangles, np.zeros(len(triangles)))
+    return Surface(checked_nodes(content.points), triangles, np.zeros(len(triangles)))
 
 
 def _gmsh(source: Path, target: Path, named: Path, scale: float, largest: float) -> Mesh:

@@ -8,19 +8,34 @@ import logging
 import re
 import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError, MeshError, PliantWarning, unknown_name
+from pliant.errors import InputError, MeshError, MeshFileError, PliantWarning, unknown_name
+from pliant.files import reading, shown
+from pliant.mesh.announced import check_announced
 from pliant.mesh.mesh import Mesh
 
 UNITS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "in": 0.0254}
 FORMATS = {".vtk": "vtk", ".vtu": "vtu", ".msh": "gmsh", ".inp": "abaqus"}
-_STEP = (".step", ".stp")
-SUFFIXES = (*FORMATS, ".stl", *_STEP)
+SURFACES = {".stl": "stl", ".ply": "ply", ".obj": "obj"}
+SOLIDS = {".step": "step", ".stp": "step"}
+SUFFIXES = (*FORMATS, ".stl", *SOLIDS)
+# How files of each kind begin; a binary STL begins with anything, and is told by its length.
+_BEGINNINGS = {
+    b"# vtk DataFile": "vtk",
+    b"<VTKFile": "vtu",
+    b"<?xml": "vtu",
+    b"$MeshFormat": "gmsh",
+    b"$Comments": "gmsh",
+    b"*": "abaqus",
+    b"solid": "stl",
+    b"ply": "ply",
+    b"ISO-10303-21": "step",
+}
 _KINDS = {
     "tetra": "tet4",
     "tetra4": "tet4",
@@ -40,46 +55,60 @@ _REGION_DATA = ("regions", "gmsh:physical", "CellEntityIds", "medit:ref", "gmsh:
 _log = logging.getLogger(__name__)
 
 
-def read(path: str | Path, *, unit: str | None = None, size: float | None = None) -> Mesh:
+def read(
+    path: str | Path,
+    *,
+    unit: str | None = None,
+    size: float | None = None,
+    merge: bool | float | None = None,
+) -> Mesh:
     """The volume mesh in a VTK, VTU, MSH or INP file, or one made of an STL surface or a STEP part.
 
-    `unit` is the file's: "m" (the default), "cm", "mm", "um" or "in"; a STEP file carries its own. `size`
-    [m] is the edge length wanted where the mesh is made here (a twentieth of the part by default).
-    Triangles, lines and points in a file are ignored; a warning tells when volume cells of a second kind or
-    unused nodes are.
+    What a file is, its content says rather than its name. `unit` is the file's: "m" (the default), "cm", "mm", "um" or "in"; a STEP
+    file carries its own. `size` [m] is the edge length wanted where the mesh is made here (a twentieth of the part by default).
+    merge=True, or a distance [m], welds nodes at the same place and keeps one of cells that are there twice; merge=False says that
+    parts which touch are meant to be apart. Without it, cells that are there twice are an error, cracks a warning.
+    Triangles, lines and points in a file are ignored; a warning tells when volume cells of a second kind or unused nodes are.
     """
-    path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise MeshError(f"mesh file {path}", expected=f"one of {SUFFIXES}", got=suffix or "no ending")
-    if not path.is_file():
-        raise MeshError(
-            f"mesh file {path}", expected="a file", got="a folder" if path.is_dir() else "nothing there"
-        )
-    if suffix in _STEP and unit is not None:
+    kind = format_of(path, SUFFIXES, "mesh file")
+    if kind == "step" and unit is not None:
         raise InputError("unit", expected="none for a STEP file, which carries its own", got=repr(unit))
-    if suffix in FORMATS and size is not None:
-        raise InputError("size", expected="none for a file that is a mesh already", got=size)
     if size is not None and not 0 < size < np.inf:
         raise InputError("size", expected="a positive edge length [m]", got=size)
+    if kind in FORMATS.values() and size is not None:
+        raise InputError("size", expected="none for a file that is a mesh already", got=size)
+    if kind in ("stl", "step") and merge is not None:
+        raise InputError("merge", expected="none for a mesh that is made here", got=merge)
     scale = _scale(unit)
-    try:
-        if suffix in _STEP:
-            return _mesher().mesh_step(path, size=size)
-        if suffix == ".stl":
-            return _mesher().mesh_stl(path, scale=scale, size=size)
-        mesh = volume_mesh(parse(path, FORMATS[suffix]), scale, path)
-    except MeshError as error:
-        if str(path) in str(error):
-            raise
-        raise MeshError(
-            f"{path}: {error.what}", expected=error.expected, got=error.got, hint=error.hint
-        ) from error
-    if suffix == ".inp" and not path.read_bytes().endswith((b"\n", b"\r")):
-        _warn(
-            f"{path}: the last line has no end: is the file truncated?"
-        )  # INP announces no numbers of cells
+    with reading(path, "mesh file", f"a complete {kind} file", error=MeshFileError) as file:
+        if kind == "step":
+            return _mesher().mesh_step(file, size=size)
+        if kind == "stl":
+            return _mesher().mesh_stl(file, scale=scale, size=size)
+        mesh = volume_mesh(parse(file, kind), scale, file, merge)
+        if kind == "abaqus" and not file.read_bytes().endswith((b"\n", b"\r")):
+            # INP announces no numbers of cells
+            _warn(f"{shown(path)}: the last line has no end: is the file truncated?")
     return mesh
+
+
+def format_of(path: str | Path, endings: Collection[str], what: str) -> str:
+    """The kind of a file by how it begins, or else by its ending, which must be one of those expected.
+
+    Names mislead: SOFA writes XML files with the ending .vtk.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in endings:
+        got = suffix or "no ending"
+        raise MeshFileError(f"{what} {shown(path)}", expected=f"one of {tuple(endings)}", got=got)
+    with reading(path, what, "a file that can be read", error=MeshFileError) as file:
+        with file.open("rb") as content:
+            head = content.read(1024)
+        if len(head) >= 84 and file.stat().st_size == 84 + 50 * int.from_bytes(head[80:84], "little"):
+            return "stl"
+        text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        found = (kind for begin, kind in _BEGINNINGS.items() if text.startswith(begin))
+        return next(found, (FORMATS | SURFACES | SOLIDS)[suffix])
 
 
 def write(
@@ -146,43 +175,33 @@ def _region_data(mesh: Mesh, kind: str) -> dict[str, Any]:
     return {} if kind == "abaqus" else {"regions": [regions]}
 
 
-def parse(path: Path, file_format: str) -> Any:
-    """The content of a file as meshio sees it. Whatever goes wrong in the parser becomes a MeshError."""
+def parse(path: Path, kind: str) -> Any:
+    """The content of a file as meshio sees it. Whatever goes wrong in the parser becomes a MeshFileError."""
     import meshio
 
-    said = io.StringIO()
-    try:
-        # meshio prints its complaints, and leaves the interpreter when no reader accepts the file
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), np.errstate(all="ignore"):
-            content = meshio.read(path, file_format=file_format)
-    except (Exception, SystemExit) as error:
-        reason = str(error) if isinstance(error, Exception) else ""
-        reason = " ".join((reason or said.getvalue()).split())[:300]
-        raise _incomplete(path, file_format, f"{type(error).__name__}: {reason}") from error
-    if file_format == "vtk":
-        _count_vtk_cells(path, content)
+    hint = "Is it truncated, or of another format?"
+    with reading(path, "mesh file", f"a complete {kind} file", hint=hint, error=MeshFileError) as file:
+        check_announced(file, kind)
+        # meshio prints its complaints
+        with contextlib.redirect_stderr(io.StringIO()), np.errstate(all="ignore"):
+            content = getattr(meshio, kind).read(file)
+        found = sum(len(block.data) for block in content.cells)
+        announced = _announced_cells(file) if kind == "vtk" else None
+        if announced not in (None, found):
+            raise MeshError("cells", expected=str(announced), got=found, hint=hint)
     return content
 
 
-def _count_vtk_cells(path: Path, content: Any) -> None:
-    """MeshError if meshio found fewer cells than a legacy VTK file announces: it reads what is there."""
-    raw = path.read_bytes()
-    announced = re.search(rb"\nCELLS +(\d+) +\d+\s+(OFFSETS)?", raw)
+def _announced_cells(path: Path) -> int | None:
+    """How many cells a legacy VTK file announces; meshio reads what is there, and does not count."""
+    announced = re.search(rb"\nCELLS +(\d+) +\d+\s+(OFFSETS)?", path.read_bytes())
     if announced is None:
-        return
-    expected = int(announced[1]) - (announced[2] is not None)  # offsets number one more
-    found = sum(len(block.data) for block in content.cells)
-    if found != expected:
-        raise _incomplete(path, "vtk", f"{found} of {expected} cells")
+        return None
+    return int(announced[1]) - (announced[2] is not None)  # offsets number one more
 
 
-def _incomplete(path: Path, file_format: str, got: str) -> MeshError:
-    hint = "Is it truncated, or of another format?"
-    return MeshError(f"mesh file {path}", expected=f"a complete {file_format} file", got=got, hint=hint)
-
-
-def volume_mesh(content: Any, scale: float, path: Path) -> Mesh:
-    """The cells of the most frequent volume kind in what meshio read, with `scale` [m] as the unit."""
+def volume_mesh(content: Any, scale: float, path: Path, merge: bool | float | None = None) -> Mesh:
+    """The cells of the most frequent volume kind in what meshio read, with `scale` [m] as the unit; `merge` as in `read`."""
     counts = Counter()
     for block in content.cells:
         counts[_KINDS.get(block.type, block.type)] += len(block.data)
@@ -196,9 +215,9 @@ def volume_mesh(content: Any, scale: float, path: Path) -> Mesh:
     width = int(kind[3:])
     cells = np.vstack([np.asarray(content.cells[i].data)[:, :width] for i in chosen])
     points = np.asarray(content.points, float) * scale
-    mesh = Mesh.compacted(points, cells.astype(np.int64), kind, _regions(content, chosen))
-    if len(mesh.nodes) < len(points):
-        unused = len(points) - len(mesh.nodes)
+    mesh = Mesh.compacted(points, cells, kind, _regions(content, chosen), merge=merge)
+    unused = len(points) - len(np.unique(cells))
+    if unused:
         _warn(f"{path}: {unused} nodes that no {kind} uses are dropped, the others renumbered")
     return mesh
 
@@ -206,8 +225,7 @@ def volume_mesh(content: Any, scale: float, path: Path) -> Mesh:
 def _regions(content: Any, chosen: list[int]) -> np.ndarray | None:
     for name in _REGION_DATA:
         if name in content.cell_data:
-            values = np.concatenate([np.asarray(content.cell_data[name][i]).ravel() for i in chosen])
-            return values.astype(np.int64)
+            return np.concatenate([np.asarray(content.cell_data[name][i]).ravel() for i in chosen])
     return None
 
 

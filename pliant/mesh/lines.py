@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import InputError, MeshError, as_floats
+from pliant.mesh.check import checked_nodes
 from pliant.mesh.topology import pieces
 from pliant.mesh.topology import weld as weld_nodes
 
@@ -39,6 +40,20 @@ class Lines:
             array = np.array(getattr(self, name), kind, order="C")
             array.setflags(write=False)
             object.__setattr__(self, name, array)
+        self._check()
+
+    def _check(self) -> None:
+        nodes, elements = checked_nodes(self.nodes), self.elements
+        n, k = len(elements), len(nodes)
+        if elements.shape != (n, 2) or not n or elements.min() < 0 or elements.max() >= k:
+            raise MeshError("elements of rods", expected=f"pairs of nodes from 0 to {k - 1}", got="others")
+        for name, shape in (("frames", (n, 2, 3, 3)), ("branch", (n,)), ("arc", (n, 2))):
+            array = getattr(self, name)
+            if array.shape != shape or not np.isfinite(array).all():
+                got = f"shape {array.shape}" if array.shape != shape else "nan or infinity"
+                raise MeshError(f"{name} of rods", expected=f"finite numbers {shape}", got=got)
+        if self.branch.min() < 0:
+            raise MeshError("branch of rods", expected="numbers ≥ 0", got=int(self.branch.min()))
 
     def __repr__(self) -> str:
         sizes = f"{len(self.nodes)} nodes, {len(self.elements)} elements"

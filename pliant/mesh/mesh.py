@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +11,10 @@ import numpy as np
 
 from pliant.errors import InputError, MeshError, as_floats
 from pliant.mesh.check import checked_cells, checked_nodes, checked_regions, oriented, warn_about_size
+from pliant.mesh.cracks import check_repeated, merged, warn_about_cracks
 from pliant.mesh.elements import ELEMENTS, Element, jacobians
 from pliant.mesh.quadrature import quadrature
-from pliant.mesh.topology import compact, pieces, unique_edges, weld
+from pliant.mesh.topology import compact, pieces, unique_edges
 
 if TYPE_CHECKING:
     from pliant.mesh.surface import Surface
@@ -25,18 +26,21 @@ class Mesh:
 
     `kind` is tet4, tet10, hex8 or hex20 (told from nn when empty); `regions` (ne,) numbers the parts of the
     body. All arrays are read-only copies. Cells listed in mirrored order are turned round when their
-    neighbours allow it; cells that are truly inside out or flat raise MeshError, as do nodes that no cell
-    uses.
+    neighbours allow it; cells that are truly inside out or flat raise MeshError, as do cells that are there
+    twice and nodes that no cell uses. Faces that lie on each other without sharing nodes are cracks, and a
+    warning; apart=True says that they are meant so.
     """
 
     nodes: np.ndarray
     cells: np.ndarray
     kind: str = ""
     regions: np.ndarray = None  # type: ignore[assignment]  # zeros when not given
+    apart: InitVar[bool] = False
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, apart: bool) -> None:
         nodes = checked_nodes(self.nodes)
         cells, kind = checked_cells(self.cells, self.kind, len(nodes))
+        check_repeated(cells, kind, nodes)
         cells = oriented(nodes, cells, kind)
         regions = checked_regions(self.regions, len(cells))
         for name, array in (("nodes", nodes), ("cells", cells), ("regions", regions)):
@@ -44,21 +48,33 @@ class Mesh:
             object.__setattr__(self, name, array)
         object.__setattr__(self, "kind", kind)
         warn_about_size(self.size)
+        if not apart:
+            warn_about_cracks(nodes, cells, kind, self.size)
 
     @classmethod
-    def compacted(cls, nodes: Any, cells: Any, kind: str = "", regions: Any = None) -> Mesh:
-        """A mesh of the nodes that the cells use; the others are dropped, the order is kept."""
+    def compacted(
+        cls, nodes: Any, cells: Any, kind: str = "", regions: Any = None, *, merge: bool | float | None = None
+    ) -> Mesh:
+        """A mesh of the nodes that the cells use; the others are dropped, the order is kept.
+
+        merge: nodes at the same place become one (True: within a millionth of the size; or a distance [m]), and of cells
+        on the same nodes the first is kept. False keeps parts that touch apart; None does too, with a warning.
+        """
         nodes = checked_nodes(nodes)
         cells, kind = checked_cells(cells, kind, len(nodes), allow_unused=True)
+        if merge is not None and merge is not False:
+            regions = checked_regions(regions, len(cells))
+            cells, kept = merged(nodes, cells, kind, merge)
+            regions = regions[kept]
         nodes, cells, _ = compact(nodes, cells)
-        return cls(nodes, cells, kind, regions)
+        return cls(nodes, cells, kind, regions, apart=merge is False)
 
     def __repr__(self) -> str:
         extent = " × ".join(f"{1e3 * x:.3g}" for x in np.ptp(self.nodes, axis=0))
         return f"Mesh({self.kind}, {len(self.nodes)} nodes, {len(self.cells)} cells, {extent} mm)"
 
     def __reduce__(self) -> tuple:
-        return Mesh, (self.nodes, self.cells, self.kind, self.regions)  # arrays stay read-only after a pickle
+        return Mesh, (self.nodes, self.cells, self.kind, self.regions, True)  # read-only after a pickle too
 
     # Measures
 
@@ -130,7 +146,7 @@ class Mesh:
         groups = [np.flatnonzero(label == piece) for piece in np.unique(label)]
         return tuple(sorted(groups, key=lambda group: (-len(group), group[0])))
 
-    # New meshes from this one
+    # New meshes from this one: what may be cracks was told when it was made
 
     def quadratic(self) -> Mesh:
         """With a node in the middle of every edge (tet4 → tet10, hex8 → hex20).
@@ -142,15 +158,14 @@ class Mesh:
         edges, of_cell = unique_edges(self.cells, self.kind)
         nodes = np.vstack([self.nodes, self.nodes[edges].mean(axis=1)])
         cells = np.hstack([self.cells, len(self.nodes) + of_cell])
-        return Mesh(nodes, cells, self.element.quadratic, self.regions)
+        return Mesh(nodes, cells, self.element.quadratic, self.regions, apart=True)
 
     def linear(self) -> Mesh:
         """Without mid nodes (tet10 → tet4, hex20 → hex8)."""
         if self.element.order == 1:
             return self
-        return Mesh.compacted(
-            self.nodes, self.cells[:, : self.element.corners], self.element.linear, self.regions
-        )
+        corners = self.cells[:, : self.element.corners]
+        return Mesh.compacted(self.nodes, corners, self.element.linear, self.regions, merge=False)
 
     def tetrahedra(self, priority: np.ndarray | None = None) -> Mesh:
         """Hexahedra cut into tetrahedra so that neighbours match; see `subdivide.tetrahedra`.
@@ -162,18 +177,18 @@ class Mesh:
         if self.kind.startswith("tet"):
             return self
         cells, parent = tetrahedra(self.linear().cells, priority)
-        mesh = Mesh(self.linear().nodes, cells, "tet4", self.regions[parent])
+        mesh = Mesh(self.linear().nodes, cells, "tet4", self.regions[parent], apart=True)
         return mesh.quadratic() if self.element.order == 2 else mesh
 
     def with_nodes(self, nodes: np.ndarray) -> Mesh:
         """The same cells with other node positions (k, 3) [m]."""
         if np.shape(nodes) != self.nodes.shape:
             raise MeshError("mesh nodes", expected=f"shape {self.nodes.shape}", got=np.shape(nodes))
-        return Mesh(nodes, self.cells, self.kind, self.regions)
+        return Mesh(nodes, self.cells, self.kind, self.regions, apart=True)
 
     def with_regions(self, regions: np.ndarray) -> Mesh:
         """The same mesh with other region numbers (ne,)."""
-        return Mesh(self.nodes, self.cells, self.kind, regions)
+        return Mesh(self.nodes, self.cells, self.kind, regions, apart=True)
 
     def transformed(self, rotation: Any = None, translation: Any = None) -> Mesh:
         """Moved rigidly: x = R X + t. `rotation` is a (3, 3) matrix or a scipy Rotation, `translation` (3,)
@@ -200,7 +215,14 @@ class Mesh:
     def subset(self, cells: np.ndarray) -> Mesh:
         """Only some cells, by mask or index; nodes are renumbered in order."""
         chosen = self.cells[cells]
-        return Mesh.compacted(self.nodes, chosen, self.kind, self.regions[cells])
+        return Mesh.compacted(self.nodes, chosen, self.kind, self.regions[cells], merge=False)
+
+    def welded(self, distance: float | None = None) -> Mesh:
+        """With nodes nearer than a distance [m] (None: a millionth of the size) as one, and without cells that are then
+        there twice.
+        """
+        merge = True if distance is None else distance
+        return Mesh.compacted(self.nodes, self.cells, self.kind, self.regions, merge=merge)
 
     def merged(self, other: Mesh, *, weld: float | None = None) -> Mesh:
         """This mesh and another as one; see `join`."""
@@ -218,15 +240,5 @@ def join(meshes: Sequence[Mesh], *, weld: float | None = None) -> Mesh:
     nodes = np.vstack([mesh.nodes for mesh in meshes])
     cells = np.vstack([mesh.cells + o for mesh, o in zip(meshes, offset)])
     regions = np.concatenate([mesh.regions for mesh in meshes])
-    if weld is not None:
-        cells = _welded(nodes, cells, weld)
-    return Mesh.compacted(nodes, cells, kinds.pop(), regions)
-
-
-def _welded(nodes: np.ndarray, cells: np.ndarray, tolerance: float) -> np.ndarray:
-    cells = weld(nodes, tolerance)[cells]
-    ordered = np.sort(cells, axis=1)
-    collapsed = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
-    if len(collapsed):
-        raise MeshError("weld distance", expected="shorter than every edge", got=f"{tolerance:g} m")
-    return cells
+    merge = False if weld is None else weld
+    return Mesh.compacted(nodes, cells, kinds.pop(), regions, merge=merge)

@@ -6,13 +6,16 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.errors import MeshError, unknown_name
-from pliant.mesh.files import FORMATS, UNITS, parse
+from pliant.errors import MeshError, MeshFileError, unknown_name
+from pliant.files import reading
+from pliant.mesh.check import checked_nodes
+from pliant.mesh.files import FORMATS, SURFACES, UNITS, format_of, parse
 from pliant.mesh.generate.sheets import cut
+from pliant.mesh.orientation import checked_triangles
 from pliant.mesh.sheets import Sheet
-from pliant.mesh.topology import weld
+from pliant.mesh.topology import compact, weld
 
-SHEET_FORMATS = {**FORMATS, ".stl": "stl", ".ply": "ply", ".obj": "obj"}
+SHEET_FORMATS = {**FORMATS, **SURFACES}
 
 
 def read_sheet(path: str | Path, *, unit: str = "m") -> Sheet:
@@ -20,31 +23,20 @@ def read_sheet(path: str | Path, *, unit: str = "m") -> Sheet:
 
     `unit` is the file's: "m", "cm", "mm", "um" or "in". Nodes at the same place become one (STL files repeat them).
     """
-    path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in SHEET_FORMATS:
-        raise MeshError(
-            f"sheet file {path}", expected=f"one of {tuple(SHEET_FORMATS)}", got=suffix or "no ending"
-        )
-    if not path.is_file():
-        raise MeshError(
-            f"sheet file {path}", expected="a file", got="a folder" if path.is_dir() else "nothing there"
-        )
     if unit not in UNITS:
         raise unknown_name("unit", unit, UNITS)
-    content = parse(path, SHEET_FORMATS[suffix])
-    found = [np.asarray(block.data, np.int64) for block in content.cells if block.type == "triangle"]
-    quads = [np.asarray(block.data, np.int64) for block in content.cells if block.type == "quad"]
-    found += [cut(np.zeros(0), part, "diagonal")[1] for part in quads if len(part)]
-    if not sum(len(part) for part in found):
-        kinds = ", ".join(f"{len(block.data)} {block.type}" for block in content.cells) or "no cells"
-        raise MeshError(f"sheet file {path}", expected="triangles or quadrilaterals", got=kinds)
-    points = np.asarray(content.points, float)
-    points = UNITS[unit] * np.column_stack([points, np.zeros((len(points), 3 - points.shape[1]))])
-    cells = weld(points, 1e-9 * float(np.linalg.norm(np.ptp(points, axis=0))))[np.vstack(found)]
-    try:
-        return Sheet.compacted(points, cells)
-    except MeshError as error:
-        raise MeshError(
-            f"{path}: {error.what}", expected=error.expected, got=error.got, hint=error.hint
-        ) from error
+    kind = format_of(path, SHEET_FORMATS, "sheet file")
+    with reading(path, "sheet file", f"a complete {kind} file", error=MeshFileError) as file:
+        content = parse(file, kind)
+        found = [np.asarray(block.data, np.int64) for block in content.cells if block.type == "triangle"]
+        quads = [np.asarray(block.data, np.int64) for block in content.cells if block.type == "quad"]
+        found += [cut(np.zeros(0), part, "diagonal")[1] for part in quads if len(part)]
+        if not sum(len(part) for part in found):
+            kinds = ", ".join(f"{len(block.data)} {block.type}" for block in content.cells) or "no cells"
+            raise MeshError("cells", expected="triangles or quadrilaterals", got=kinds)
+        points = np.asarray(content.points, float)
+        points = UNITS[unit] * np.column_stack([points, np.zeros((len(points), 3 - points.shape[1]))])
+        cells = checked_triangles(np.vstack(found), len(points), allow_unused=True)
+        nodes, cells, _ = compact(points, cells)
+        nodes = checked_nodes(nodes)
+        return Sheet.compacted(nodes, weld(nodes, 1e-9 * float(np.linalg.norm(np.ptp(nodes, axis=0))))[cells])

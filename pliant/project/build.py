@@ -12,9 +12,10 @@ import numpy as np
 from pliant import materials
 from pliant.bodies import Ball, Beam, Circle, Hinge, Prismatic, Rectangle, Rigid, Solid
 from pliant.errors import unknown_name
+from pliant.files import read_arrays, reading
 from pliant.materials import library
 from pliant.materials.material import Material
-from pliant.mesh import inside_box, inside_cylinder, inside_sphere, near_plane, read
+from pliant.mesh import Mesh, inside_box, inside_cylinder, inside_sphere, near_plane, read
 from pliant.mesh.lines import Lines, curve, line
 from pliant.project.fault import Source
 from pliant.project.schema_bodies import BodySpec, MaterialSpec, RigidSpec, SelectionSpec
@@ -36,11 +37,15 @@ def body_of(source: Source, spec: BodySpec, number: int) -> Any:
     if spec.rods:
         return _beam(source, spec, here, stuff, density)
     with source.at(*here, "mesh"):
-        mesh = read(_beside(source, str(spec.mesh)), unit=spec.unit, size=spec.size)
+        mesh = _mesh(source, spec)
     fixed = _held(source, spec.fixed, mesh, (*here, "fixed"))
     rigid = [_rigid(source, region, mesh, (*here, "rigid", k)) for k, region in enumerate(spec.rigid)]
     with source.at(*here):
         return Solid(mesh, stuff, density=density, fixed=fixed, order=spec.order, rigid=rigid)
+
+
+def _mesh(source: Source, spec: BodySpec) -> Mesh:
+    return read(_beside(source, str(spec.mesh)), unit=spec.unit, size=spec.size, merge=spec.merge)
 
 
 def _beside(source: Source, name: str) -> Any:
@@ -162,7 +167,7 @@ def _beam(source: Source, spec: BodySpec, here: tuple, stuff: Any, density: Any)
     carried: dict[str, Any] = {}
     if spec.mesh is not None:
         with source.at(*here, "mesh"):
-            carried["mesh"] = read(_beside(source, spec.mesh), unit=spec.unit, size=spec.size)
+            carried["mesh"] = _mesh(source, spec)
     if spec.path is not None:
         lines, section = _rods(source, spec, here), _section(spec)
     else:
@@ -201,10 +206,11 @@ def _section(spec: BodySpec) -> Any:
 
 def read_lines(path: Any) -> tuple[Lines, Any, np.ndarray | None]:
     """Rods from an .npz file of `write_lines`: the lines, a section for each element, and the carriers of a mesh."""
-    with np.load(path, allow_pickle=False) as data:
+    with reading(path, "file of rods", "one that pliant wrote") as file:
+        data = read_arrays(file)
         lines = Lines(*(data[name] for name in ("nodes", "elements", "frames", "branch", "arc")))
         sections = [Circle(a, b) if round_ else Rectangle(a, b) for round_, a, b in data["sections"].tolist()]
-        carriers = data["carriers"] if "carriers" in data.files else None
+        carriers = data.get("carriers")
     same = len(set(sections)) == 1
     return lines, (sections[0] if same else sections) if sections else None, carriers
 

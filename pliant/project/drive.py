@@ -9,6 +9,7 @@ from typing import Any
 
 from pliant.errors import InputError
 from pliant.hardware import Follower, Keyboard, Loop, LoopReport, Signals, Stop, studio_stop
+from pliant.hardware.clock import Clock
 from pliant.io.recording import Recorder
 from pliant.project.project import Project, load
 from pliant.project.schema_hardware import HardwareSpec
@@ -22,10 +23,12 @@ def drive(
     seconds: float | None = None,
     dry_run: bool = False,
     record: str | Path | None = None,
+    clock: Clock | None = None,
 ) -> LoopReport:
     """Run the robot of a project file on its devices until the time is over, or space, escape, q, Ctrl+C or SIGTERM stop it.
 
-    aims: targets of effectors by row, instead of those of the file. record: a file (.mcap) for what happens.
+    aims: targets of effectors by row, instead of those of the file. record: a new file (.mcap) for what happens; one that is there already
+    is refused before a device is touched. clock: for tests.
     """
     project = load(path)
     hardware = _hardware(project)
@@ -45,18 +48,24 @@ def drive(
             dry_run=dry_run,
             stop=stop,
             recorder=recorder,
+            clock=clock,
         )
-        return loop.run(seconds=seconds)
+        report = loop.run(seconds=seconds)
+    if recorder is not None and not recorder.count:  # no device was reached: the name is free again
+        recorder.path.unlink(missing_ok=True)
+    return report
 
 
 @contextmanager
-def following(window: Any, project: Project, *, dry_run: bool = False) -> Iterator[Follower]:
-    """The devices of a project follow an open studio; its pause and reset are emergency stops, and `resume` arms again."""
+def following(
+    window: Any, project: Project, *, dry_run: bool = False, clock: Clock | None = None
+) -> Iterator[Follower]:
+    """The devices of a project follow an open studio; its pause and reset are emergency stops, and `resume` arms again. clock: for tests."""
     hardware = _hardware(project)
     desk, stop = window.loop.desk, Stop()
     studio_stop(desk, stop)
     with Follower(
-        desk.session, project.devices(), watchdog=hardware.watchdog, dry_run=dry_run, stop=stop
+        desk.session, project.devices(), watchdog=hardware.watchdog, dry_run=dry_run, stop=stop, clock=clock
     ) as follower:
         yield follower
 

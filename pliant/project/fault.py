@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pliant.errors import InputError, PliantError
+from pliant.errors import FileError, InputError, PliantError
 from pliant.project.lines import line_map, line_of, spelled
 
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 # What building a robot may raise when a number of the file makes no sense together with another.
 WRONG = (PliantError, ArithmeticError, ValueError, TypeError, LookupError, OSError, MemoryError)
 SHOWN = 3  # further faults that a message lists
+DEEPEST = 32  # tables and arrays within each other
+# A dotted key of very many parts: the time that tomllib takes for it grows with the square of their number.
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
+_DEEP_KEY = re.compile(rf"(?<![\w-])(?:{_PART}){{{DEEPEST}}}")
 
 
 @dataclass(frozen=True)
@@ -37,10 +42,10 @@ class Source:
         """The line of a key, or of the table it is missing in."""
         return line_of(self.lines, path)[1]
 
-    def fault(self, path: Sequence[Any], *, expected: str, got: Any, hint: str = "") -> InputError:
+    def fault(self, path: Sequence[Any], *, expected: str, got: Any, hint: str = "") -> FileError:
         """The error for what stands at a path."""
         key = spelled(path) or "the file"
-        return InputError(
+        return FileError(
             f"{self.path.name}, line {self.line(*path)}, {key}", expected=expected, got=got, hint=hint
         )
 
@@ -59,26 +64,34 @@ class Source:
 
     def parsed(self) -> dict[str, Any]:
         """The values, or the error of a text that is no TOML; its line is the parser's."""
+        deep = _DEEP_KEY.search(self.text)
+        if deep is not None:
+            raise self._too_deep(deep.start())
         try:
-            return tomllib.loads(self.text)
-        except tomllib.TOMLDecodeError as error:
+            values = tomllib.loads(self.text)
+        except ValueError as error:  # TOMLDecodeError, or that of a number of thousands of digits
             what, _, place = str(error).rpartition(" (at ")
             line = place.partition(",")[0].removeprefix("line ")
             if not line.isdigit():  # the end of the document
                 line = str(max(1, len(self.text.splitlines())))
             row = self.text.splitlines()[int(line) - 1 : int(line)]
             key = row[0].partition("=")[0].strip() if row else ""
-            raise InputError(
+            raise FileError(
                 f"{self.path.name}, line {line}, {key or 'the file'}",
                 expected="TOML",
                 got=what or str(error),
             ) from error
         except RecursionError as error:
-            raise InputError(
-                f"{self.path.name}, line 1, the file", expected="TOML", got="too many brackets"
-            ) from error
+            raise self._too_deep() from error
+        if _depth(values) > DEEPEST:  # checks and messages walk through them
+            raise self._too_deep()
+        return values
 
-    def rejected(self, error: ValidationError) -> InputError:
+    def _too_deep(self, place: int = 0) -> FileError:
+        what = f"{self.path.name}, line {1 + self.text.count(chr(10), 0, place)}, the file"
+        return FileError(what, expected=f"tables and arrays at most {DEEPEST} deep", got="deeper ones")
+
+    def rejected(self, error: ValidationError) -> FileError:
         """Pydantic's findings as one error: the first in the file, and a few more."""
         found = []
         for one in error.errors(include_url=False):
@@ -92,7 +105,21 @@ class Source:
         line, key, expected, got = found[0]
         more = [f"line {row[0]}, {row[1]}: expected {row[2]}" for row in found[1 : 1 + SHOWN]]
         hint = f"Also {'; '.join(more)}." if more else ""
-        return InputError(f"{self.path.name}, line {line}, {key}", expected=expected, got=got, hint=hint)
+        return FileError(f"{self.path.name}, line {line}, {key}", expected=expected, got=got, hint=hint)
+
+
+def _depth(values: Any) -> int:
+    """How many tables and arrays stand within each other, counted up to one more than is allowed."""
+    level, depth = [values], 0
+    while level and depth <= DEEPEST:
+        depth += 1
+        level = [
+            inner
+            for one in level
+            for inner in (one.values() if isinstance(one, dict) else one)
+            if isinstance(inner, (dict, list))
+        ]
+    return depth
 
 
 def _expected(one: Any) -> str:

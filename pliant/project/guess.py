@@ -12,7 +12,7 @@ from pliant.bodies import Solid
 from pliant.errors import InputError
 from pliant.materials import library
 from pliant.mesh import Mesh, cavity_surfaces, inside_box, read, write
-from pliant.mesh.files import FORMATS, UNITS, parse
+from pliant.mesh.files import FORMATS, SUFFIXES, UNITS, format_of, parse
 from pliant.project.project import Project, load
 from pliant.project.schema import FORMAT
 from pliant.project.toml import dumps
@@ -41,13 +41,14 @@ def start(
         raise InputError("project file", expected="a name that ends in .toml", got=path.name)
     if path.exists():
         raise InputError("project file", expected="one that does not exist yet", got=str(path))
-    step = part.suffix.lower() in (".step", ".stp")  # such a file says its unit; `read` refuses another
-    chosen = unit if step else unit or _unit(part)
+    kind = format_of(part, SUFFIXES, "mesh file")
+    step = kind == "step"  # such a file says its unit; `read` refuses another
+    chosen = unit if step else unit or _unit(part, kind)
     mesh = read(part, unit=chosen, size=size)
     extent = " × ".join(f"{1e3 * length:.4g}" for length in np.ptp(mesh.nodes, axis=0))
     taken = "in the unit that it states" if step else f"read in {chosen}"
     path.parent.mkdir(parents=True, exist_ok=True)
-    if part.suffix.lower() in FORMATS:
+    if kind in FORMATS.values():
         name = Path(os.path.relpath(part, path.parent)).as_posix()
     else:
         name, chosen = write(mesh, path.with_suffix(".vtu")).name, "m"
@@ -58,14 +59,10 @@ def start(
     return load(path)
 
 
-def _unit(part: Path) -> str:
+def _unit(part: Path, kind: str) -> str:
     """Millimetres for what would be a very long robot in metres."""
-    suffix = part.suffix.lower()
-    if suffix not in (*FORMATS, ".stl") or not part.is_file():
-        return "m"  # `read` says what is wrong
-    extent = np.ptp(np.asarray(parse(part, FORMATS.get(suffix, "stl")).points, float), axis=0).max(
-        initial=0.0
-    )
+    points = np.asarray(parse(part, kind).points, float)
+    extent = np.ptp(points, axis=0).max(initial=0.0) if len(points) else 0.0  # `read` says what is wrong
     return "mm" if extent * UNITS["m"] > LARGE else "m"
 
 

@@ -7,7 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pliant.errors import InputError, unknown_name
+from pliant.errors import FileError, unknown_name
+from pliant.files import reading
 from pliant.laws import Known
 from pliant.project.around import surroundings_of
 from pliant.project.build import body_of
@@ -52,22 +53,12 @@ class Project:
 
 
 def load(path: str | Path) -> Project:
-    """Read a project file. What is wrong in it is an InputError that names the file, the line and the key."""
+    """Read a project file. What is wrong in it is a FileError that names the file, the line and the key."""
     from pydantic import ValidationError
 
-    path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
-        raise InputError(
-            f"{path.name}, line {line}, the file", expected="UTF-8 text", got="other bytes"
-        ) from error
-    except OSError as error:
-        raise InputError(
-            f"project file {path}", expected="a file", got=error.strerror or str(error)
-        ) from error
-    source = Source(path, text.replace("\r\n", "\n"))
+    with reading(path, "project file", "text in UTF-8") as file:
+        raw = file.read_bytes()
+    source = Source(file, _text(file, raw).replace("\r\n", "\n"))
     try:
         spec = ProjectSpec.model_validate(source.parsed())
     except ValidationError as error:
@@ -76,6 +67,15 @@ def load(path: str | Path) -> Project:
     project = Project(source, spec, robot)
     _check(project)
     return project
+
+
+def _text(path: Path, raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        what = f"{path.name}, line {line}, the file"
+        raise FileError(what, expected="UTF-8 text", got="other bytes") from error
 
 
 def _robot(source: Source, spec: ProjectSpec) -> Robot:

@@ -140,6 +140,7 @@ class BodySpec(Part):
     mesh: Word | None = None
     unit: Word | None = None
     size: Positive | None = None
+    merge: Flag | Positive | None = None
     order: Order = 2
     materials: Annotated[tuple[MaterialSpec, ...], Field(min_length=1)]
     fixed: tuple[SelectionSpec, ...] = ()

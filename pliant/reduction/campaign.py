@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pliant.errors import InputError, PliantError
+from pliant.files import reading
 from pliant.reduction.drive import Probe, Source, built, run
 from pliant.reduction.fingerprint import Fingerprint
 from pliant.reduction.plans import Plan
@@ -142,13 +143,11 @@ class _Store:
             draft = path.with_name(f".{path.name}.{os.getpid()}.part")
             draft.write_text(json.dumps(facts, indent=1), encoding="utf-8")
             os.replace(draft, path)
-        try:
-            there = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError:
-            there = {}
+        hint = "Take another folder, or remove this one."
+        with reading(path, "campaign", "what pliant wrote about this folder", hint=hint) as file:
+            there = dict(json.loads(file.read_text(encoding="utf-8")))
         for name, mine in facts.items():
             if there.get(name) != mine:
-                hint = "Take another folder, or remove this one."
                 expected = f"a folder of the same {'robot' if name == 'fingerprint' else name}"
                 raise InputError(
                     f"folder {str(path.parent)!r}", expected=expected, got="another's", hint=hint

@@ -35,6 +35,18 @@ class Sampling:
     error: float
     snapshots: int
 
+    def __post_init__(self) -> None:
+        cells, weights = self.cells, self.weights
+        if cells.shape != (cells.size,) or cells.dtype.kind not in "iu" or weights.shape != cells.shape:
+            got = f"{cells.dtype} {cells.shape}, weights {weights.shape}"
+            raise InputError("sampling", expected="numbers of cells (m,), and a weight of each", got=got)
+        if (
+            not (np.isfinite(weights) & (weights > 0)).all()
+            or not ((cells >= 0) & (cells < self.every)).all()
+        ):
+            expected = f"cells below {self.every} with positive weights"
+            raise InputError("sampling", expected=expected, got="others")
+
     def __len__(self) -> int:
         return len(self.cells)
 

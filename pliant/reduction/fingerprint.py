@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.bodies import Beam
-from pliant.errors import InputError
+from pliant.errors import InputError, is_number
 from pliant.robot import Robot
 
 ALIKE = 1e-6  # relative difference of two stiffnesses that rounding may make
@@ -41,7 +41,13 @@ class Fingerprint:
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Fingerprint:
         """From what `data` gave."""
-        return cls(**{**data, "rows": tuple(data["rows"])})
+        made = cls(**{**data, "rows": tuple(data["rows"])})
+        words = (made.robot, made.shape, *made.rows)
+        if not all(isinstance(word, str) for word in words) or not isinstance(made.coordinates, int):
+            raise InputError("fingerprint", expected="names, a digest and a count", got=repr(data)[:200])
+        if not is_number(made.stiffness):
+            raise InputError("fingerprint", expected="a stiffness [N/m]", got=repr(made.stiffness)[:60])
+        return made
 
     def same_mesh(self, other: Fingerprint) -> bool:
         """Whether coordinates mean the same."""

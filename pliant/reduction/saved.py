@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pliant.contact import ContactBasis
-from pliant.errors import InputError
+from pliant.files import read_saved, reading
 from pliant.reduction.ecsw import Sampling
 from pliant.reduction.fingerprint import Fingerprint
 from pliant.reduction.model import ReducedModel
@@ -55,22 +54,8 @@ def save(model: ReducedModel, path: str | Path) -> Path:
 
 def load(path: str | Path) -> ReducedModel:
     """Read a model; `model.on(robot)` then makes the reduced robot, and refuses another robot than it was made from."""
-    what, expected = f"reduced model {str(path)!r}", "a file that pliant wrote"
-    try:
-        with np.load(path, allow_pickle=False) as data:
-            facts = json.loads(str(data["facts"]))
-            arrays = {name: data[name] for name in data.files if name != "facts"}
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(what, expected=expected, got=str(error)) from None
-    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-        raise InputError(what, expected=expected, got=repr(facts)[:60])
-    if facts.get("version") != VERSION:
-        hint = "Make it again with `pliant reduce`."
-        raise InputError(what, expected=f"version {VERSION}", got=facts.get("version"), hint=hint)
-    try:
-        return _assembled(facts, arrays)
-    except (KeyError, TypeError) as error:
-        raise InputError(what, expected=expected, got=f"no {error}") from None
+    with reading(path, "reduced model", "a file that pliant wrote") as file:
+        return _assembled(*read_saved(file, FORMAT, VERSION))
 
 
 def _assembled(facts: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> ReducedModel:

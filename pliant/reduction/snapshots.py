@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -12,9 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from pliant.errors import InputError
+from pliant.files import read_saved, reading
 from pliant.reduction.fingerprint import Fingerprint
 
-VERSION = 1
+FORMAT, VERSION = "pliant snapshots", 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,10 +40,16 @@ class Snapshots:
     def __post_init__(self) -> None:
         object.__setattr__(self, "extra", dict(self.extra))
         for name, array in self._arrays().items():
+            if array.ndim != AXES.get(name, array.ndim) or array.dtype.kind not in "fiub":
+                expected = f"numbers along {AXES.get(name, array.ndim)} axes"
+                raise InputError(f"snapshots, {name}", expected=expected, got=f"{array.dtype} {array.shape}")
             if len(array) != len(self):
                 expected = f"{len(self)} rows, one for each snapshot"
                 raise InputError(f"snapshots, {name}", expected=expected, got=len(array))
             array.setflags(write=False)
+        if not len(self.actuators) == len(self.drives) == self.commands.shape[1]:
+            got = f"{self.commands.shape[1]} commands, {len(self.drives)} drives"
+            raise InputError("snapshots", expected=f"one of each of {len(self.actuators)} actuators", got=got)
 
     def __len__(self) -> int:
         return len(self.commands)
@@ -102,7 +108,7 @@ class Snapshots:
     def save(self, path: str | Path) -> None:
         """Write an .npz file, at once or not at all: a kill leaves no half of it."""
         facts = {
-            "format": "pliant snapshots",
+            "format": FORMAT,
             "version": VERSION,
             "fingerprint": self.fingerprint.data(),
             "actuators": self.actuators,
@@ -120,29 +126,19 @@ class Snapshots:
     @staticmethod
     def load(path: str | Path) -> Snapshots:
         """Read what `save` wrote."""
-        expected = "a file of snapshots that pliant wrote"
-        try:
-            with np.load(path, allow_pickle=False) as data:
-                facts = json.loads(str(data["facts"]))
-                arrays = {name: data[name] for name in data.files if name != "facts"}
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise InputError(f"snapshots {str(path)!r}", expected=expected, got=str(error)) from None
-        if facts.get("format") != "pliant snapshots" or facts.get("version") != VERSION:
-            got = f"{facts.get('format')!r}, version {facts.get('version')!r}"
-            raise InputError(f"snapshots {str(path)!r}", expected=expected, got=got)
-        missing = [name for name in ARRAYS if name not in arrays]
-        if missing:
-            raise InputError(f"snapshots {str(path)!r}", expected=expected, got=f"no {missing}")
-        extra = {k.removeprefix("extra/"): v for k, v in arrays.items() if k.startswith("extra/")}
-        return Snapshots(
-            Fingerprint.from_data(facts["fingerprint"]),
-            tuple(facts["actuators"]),
-            tuple(facts["drives"]),
-            *(arrays[name] for name in ARRAYS),
-            extra=extra,
-            skipped=tuple(facts["skipped"]),
-        )
+        with reading(path, "snapshots", "a file of snapshots that pliant wrote") as file:
+            facts, arrays = read_saved(file, FORMAT, VERSION)
+            extra = {k.removeprefix("extra/"): v for k, v in arrays.items() if k.startswith("extra/")}
+            return Snapshots(
+                Fingerprint.from_data(facts["fingerprint"]),
+                tuple(facts["actuators"]),
+                tuple(facts["drives"]),
+                *(arrays[name] for name in ARRAYS),
+                extra=extra,
+                skipped=tuple(facts["skipped"]),
+            )
 
 
-ARRAYS = ("commands", "coordinates", "contact", "trajectory", "step")
+AXES = {"commands": 2, "coordinates": 2, "contact": 2, "trajectory": 1, "step": 1}
+ARRAYS = tuple(AXES)
 assert set(ARRAYS) < {f.name for f in fields(Snapshots)}

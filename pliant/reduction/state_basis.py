@@ -25,6 +25,9 @@ class StateBasis:
     skipped: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.modes.ndim != 3 or self.modes.dtype.kind != "f" or not np.isfinite(self.modes).all():
+            got = f"{self.modes.dtype} {self.modes.shape}"
+            raise InputError("modes", expected="finite numbers (nodes, 3, modes)", got=got)
         for array in (self.modes, self.values):
             array.setflags(write=False)
 

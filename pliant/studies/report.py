@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import math
 import platform
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +98,7 @@ def _lead(study: Study, quick: bool) -> str:
     return study.source + (" Quick setting: small samples, for a first look only." if quick else "")
 
 
-def _html(study: Study, found: Sequence[tuple[str, Findings]], folder: Path, quick: bool) -> str:
+def _html(study: Study, found: Sequence[tuple[str, Findings]], folder: Path, quick: bool) -> page.Markup:
     good = all(f.passed for _, f in found)
     parts = [
         page.heading(study.title, 1),
@@ -110,21 +108,20 @@ def _html(study: Study, found: Sequence[tuple[str, Findings]], folder: Path, qui
     for _, f in found:
         parts += [page.heading(f.title), page.paragraph(f.text) if f.text else ""]
         for picture in f.pictures:
-            image = base64.b64encode((folder / f"{picture.name}.png").read_bytes()).decode()
-            parts.append(page.photo(image, picture.caption))
+            parts.append(page.photo((folder / f"{picture.name}.png").read_bytes(), picture.caption))
         for table in f.all_tables:
             if table.title != f.title:
-                parts.append(f'<h3 style="font-size: 1rem">{escape(table.title)}</h3>')
+                parts.append(page.heading(table.title, 3))
             parts += [_html_table(table), *(page.paragraph(note) for note in table.notes)]
     parts.append(
-        f"<footer>pliant reproduce {study.name}{' --quick' if quick else ''}. Numbers: result.json.</footer>"
+        page.footer(f"pliant reproduce {study.name}{' --quick' if quick else ''}. Numbers: result.json.")
     )
     return page.page(f"{study.title} · pliant", parts)
 
 
-def _html_table(table: Table) -> str:
+def _html_table(table: Table) -> page.Markup:
     numbers = [k for k, c in enumerate(table.columns) if c not in WORDS]
-    bad = '<b style="color: var(--bad)">FAILED</b>'
+    bad = page.alarm("FAILED")
     rows = [[bad if row.get(c) is False else _cell(row.get(c)) for c in table.columns] for row in table.rows]
     return page.table(tuple(table.columns), rows, numbers=numbers)
 

@@ -21,6 +21,8 @@ from pliant.stage import Stage
 
 MOST_OBSTACLES = 24
 LONGEST_RECORDING = 30_000  # frames
+STILL = 1e-6  # of the robot's length: motion in a step that is none
+SETTLED = 50  # steps on end without motion; commands that are reached in hops have arrived by then
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +44,7 @@ class Desk:
     ) -> None:
         self.robots, self.folder = dict(robots), folder or Path("results") / "recordings"
         self.playing, self.single, self.speed = True, False, 1.0
+        self._still = 0  # steps on end without motion
         self.notice = ""  # what went wrong last, for the page
         self.recorder: Recorder | None = None
         self.recordings: list[Path] = []  # finished, by number
@@ -78,28 +81,37 @@ class Desk:
         """Write every frame from now on to a new file."""
         if self.recorder is not None:
             return
-        number = 1
-        while (path := self.folder / f"{_plain(self.name)}-{number}.mcap").exists():
-            number += 1
-        self.recorder = Recorder(path, self.session.stage)
-        self.recorder.write(self.session.frame)
-        self.session.listeners.append(self.recorder.write)
+        self.recorder = Recorder.new(self.folder, _plain(self.name), self.session.stage)
+        self.session.listeners.append(self._write)
+        self._write(self.session.frame)
 
     def stop_recording(self) -> None:
-        """Complete the file."""
+        """Complete the file. Never raises: a file that cannot be completed is read as far as it was written, and a notice says so."""
         if self.recorder is None:
             return
-        self.session.listeners.remove(self.recorder.write)
-        self.recorder.close()
-        self.recordings.append(self.recorder.path)
-        self.recorder = None
+        recorder, self.recorder = self.recorder, None
+        self.session.listeners.remove(self._write)
+        self.recordings.append(recorder.path)
+        try:
+            recorder.close()
+        except Exception as error:
+            self.notice = _said(error)
+
+    def _write(self, frame: Frame) -> None:
+        """Record a frame. Where that fails, as on a full disk, the recording ends, and the simulation goes on."""
+        assert self.recorder is not None
+        try:
+            self.recorder.write(frame)
+        except Exception as error:
+            self.stop_recording()
+            self.notice = _said(error)
 
     # Moving on
 
     def do(self, command: Any) -> None:
         """Apply a message; what goes wrong becomes a notice: the studio goes on."""
         try:
-            self.notice = ""
+            self.notice, self._still = "", 0
             command.apply(self)
         except Exception as error:
             self.notice = _said(error)
@@ -108,15 +120,22 @@ class Desk:
         """A step, if it plays or one was asked for. Whether something moved."""
         if not (self.playing or self.single):
             return False
-        self.single = False
+        self.single, before = False, self.session.frame.positions
         try:
             self.session.step()
         except Exception as error:  # stop and say so: the page can reset, or choose another robot
             self.playing, self.notice = False, _said(error)
+        way = float(np.abs(self.session.frame.positions - before).max(initial=0.0))
+        self._still = self._still + 1 if way < STILL * self.session.stage.length else 0
         if self.recorder is not None and self.recorder.count >= LONGEST_RECORDING:
-            self.stop_recording()
             self.notice = f"The recording ended at {LONGEST_RECORDING} frames."
+            self.stop_recording()
         return True
+
+    @property
+    def rests(self) -> bool:
+        """Whether nothing has moved for a while and nobody listens to the session: neither a recording nor devices."""
+        return self._still >= SETTLED and not self.session.listeners
 
     def view(self, fields: frozenset[str] = frozenset()) -> View:
         """What viewers see now, with the fields that some of them want."""

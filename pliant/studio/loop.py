@@ -1,6 +1,7 @@
 """The simulation's own thread: commands in, steps at a fixed rate, the newest view out.
 
-It never waits for a browser. Commands that replace each other (a target that is dragged) are joined while they wait.
+It never waits for a browser. Commands that replace each other (a target that is dragged) are joined while they wait. Where the robot
+rests, and nobody looks or records, it takes no steps.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from time import perf_counter
 from typing import Any
 
 from pliant.studio.desk import Desk, View
+from pliant.studio.limits import WAITING
 
-WAITING = 256  # commands at most
 SHOWN = 1.0 / 30.0  # [s] between two views, on average and at least
 EARLY = 0.002  # [s] that a view may come too early: steps are never quite punctual
 
@@ -72,7 +73,7 @@ class Pace:
 
 
 class Loop:
-    """Runs a desk in a thread. `show` is called from that thread with every new view."""
+    """Runs a desk in a thread. `show` is called from that thread with every new view; `watched` says whether someone looks at them."""
 
     def __init__(
         self,
@@ -81,7 +82,7 @@ class Loop:
         *,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
-        self.inbox, self.fields = Inbox(), frozenset()
+        self.inbox, self.fields, self.watched = Inbox(), frozenset(), True
         self._open, self._show, self.pace = open_desk, show, Pace(clock)
         self._due, self._asked = -1e9, True  # when the next view is, and whether someone wants one at once
         self._stop, self._call = threading.Event(), threading.Event()
@@ -111,17 +112,19 @@ class Loop:
         self._call.set()
 
     def turn(self) -> None:
-        """One turn: commands, a step, a view."""
+        """One turn: commands, a step if someone cares, a view."""
         assert self.desk is not None
         commands = self.inbox.take()
         for command in commands:
             self.desk.do(command)
         self.pace.begin()
-        moved = self.desk.tick()
+        moved = (self.watched or bool(commands) or not self.desk.rests) and self.desk.tick()
         now = self.pace.clock()
         paused = bool(commands) and not moved  # what they changed is shown at once
         if self._asked or paused or (moved and now >= self._due - EARLY):
-            self._asked, self._due = False, max(self._due + SHOWN, now)
+            self._asked = False
+            # no later than that: one that was asked for in between puts off no other
+            self._due = min(max(self._due + SHOWN, now), now + SHOWN + EARLY)
             self._show(self.desk.view(self.fields))
 
     def _run(self) -> None:

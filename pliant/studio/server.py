@@ -3,30 +3,45 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
-import http
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from urllib.parse import parse_qs, urlsplit
+from functools import cache, partial
+from http import HTTPStatus
+from typing import Any, cast
 
 from pydantic import ValidationError
 from websockets.asyncio.server import Server, ServerConnection, serve
-from websockets.datastructures import Headers
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.http11 import Request, Response
 
+from pliant.errors import PliantError
 from pliant.io.player import page
 from pliant.studio import messages
 from pliant.studio.desk import View
+from pliant.studio.limits import (
+    FULL,
+    LARGEST_MESSAGE,
+    MOST_VIEWERS,
+    NONSENSE,
+    NONSENSE_AT_ONCE,
+    NONSENSICAL,
+    OPENING,
+    PARTING,
+    QUEUE,
+    REQUESTS,
+    REQUESTS_AT_ONCE,
+    Allowance,
+)
 from pliant.studio.loop import Loop
 from pliant.studio.packet import frame_packet, stage_packet
 from pliant.studio.policy import policy
+from pliant.studio.request import Asked, answer, refusal
 from pliant.studio.viewer import Viewer
+from pliant.studio.wire import Door, Wire
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
-LARGEST_MESSAGE = 4096  # bytes
-MOST_VIEWERS = 32
-FULL = 4000  # close code: too many viewers
+CLIENTS_FAULTS = (WebSocketException, ConnectionError, EOFError, TimeoutError)
 
 
 class Studio:
@@ -44,32 +59,44 @@ class Studio:
     ) -> None:
         self.loop, self.host, self.port, self.token = loop, host, port, token
         self.robots, self._download = dict(robots or {}), download
-        self.viewers: dict[ServerConnection, Viewer] = {}
-        self.holder: ServerConnection | None = None
+        self.viewers: dict[Wire, Viewer] = {}
+        self.holder: Wire | None = None
         self.view: View | None = None
         self._cache: dict[str, bytes] = {}
         self._main: asyncio.AbstractEventLoop | None = None
         self._server: Server | None = None
+        self._door, self._requests = Door(), Allowance(REQUESTS, REQUESTS_AT_ONCE)
+        self._exporting = asyncio.Lock()
 
     async def open(self) -> None:
         """Begin to listen; `port` is known then."""
         self._main = asyncio.get_running_loop()
+        self._watch()
         self._server = await serve(
             self._serve,
             self.host,
             self.port,
             process_request=self._answer,
             compression=None,
+            open_timeout=OPENING,
             max_size=LARGEST_MESSAGE,
-            max_queue=32,
+            max_queue=None,  # a wire holds itself back
+            create_connection=cast(Any, partial(Wire, door=self._door)),
+            logger=_logger(),
             server_header=None,
         )
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def close(self) -> None:
         """Stop listening, and part from all viewers."""
-        if self._server is not None:
-            self._server.close()
+        if self._server is None:
+            return
+        self._server.close()
+        try:
+            async with asyncio.timeout(PARTING):
+                await self._server.wait_closed()
+        except TimeoutError:  # one of them does not answer
+            self._door.clear()
             await self._server.wait_closed()
 
     @property
@@ -90,6 +117,11 @@ class Studio:
         self.view, self._cache = view, {}
         for viewer in self.viewers.values():
             viewer.show(view)
+        self._watch()
+
+    def _watch(self) -> None:
+        """Tell the loop whether someone is looking."""
+        self.loop.watched = any(viewer.looks for viewer in self.viewers.values())
 
     def _encode(self, view: View, what: str) -> bytes:
         """The packet of a view: "stage", or a frame with the field `what`; the same bytes for all viewers."""
@@ -105,50 +137,63 @@ class Studio:
         return self._cache[what]
 
     async def _serve(self, connection: ServerConnection) -> None:
+        wire = cast(Wire, connection)
         if len(self.viewers) >= MOST_VIEWERS:
-            await connection.close(FULL, "too many viewers")
+            await wire.drop(FULL)
             return
-        viewer = Viewer(connection.send, self._encode)
-        self.viewers[connection] = viewer
+        viewer = self._welcome(wire)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                sender = tasks.create_task(viewer.run())
+                await self._listen(wire, viewer)
+                sender.cancel()
+        except* ConnectionClosed:
+            pass
+        finally:
+            self._part(wire)
+
+    def _welcome(self, wire: Wire) -> Viewer:
+        viewer = self.viewers[wire] = Viewer(wire.give, self._encode)
         if self.holder is None:
-            self.holder = connection
+            self.holder = wire
         self._announce()
         if self.view is not None:
             viewer.show(self.view)
-        sender = asyncio.create_task(self._run(viewer))
-        try:
-            async for text in connection:
-                self._hear(connection, viewer, text)
-        except ConnectionClosed:
-            pass
-        finally:
-            sender.cancel()
-            del self.viewers[connection]
-            if self.holder is connection:
-                self.holder = next(iter(self.viewers), None)
-            self._look()
-            self._announce()
+        self._watch()
+        return viewer
 
-    @staticmethod
-    async def _run(viewer: Viewer) -> None:
-        with suppress(ConnectionClosed):
-            await viewer.run()
+    def _part(self, wire: Wire) -> None:
+        del self.viewers[wire]
+        if self.holder is wire:
+            self.holder = next(iter(self.viewers), None)
+        self._watch()
+        self._look()
+        self._announce()
 
-    def _hear(self, connection: ServerConnection, viewer: Viewer, text: str | bytes) -> None:
-        try:
-            message = messages.parse(text)
-        except (ValidationError, UnicodeDecodeError):
-            viewer.tell(type="refused", why="not a message of the studio")
-            return
+    async def _listen(self, wire: Wire, viewer: Viewer) -> None:
+        """Hear a viewer until it leaves, or has said too much that is no message."""
+        nonsense = Allowance(NONSENSE, NONSENSE_AT_ONCE)
+        async for text in wire:
+            try:
+                message = messages.parse(text)
+            except ValidationError:
+                viewer.tell(type="refused", why="not a message of the studio")
+                if nonsense.take():
+                    return await wire.drop(NONSENSICAL)
+            else:
+                self._hear(wire, viewer, message)
+
+    def _hear(self, wire: Wire, viewer: Viewer, message: messages.Message) -> None:
         match message:
             case messages.Ack():
                 viewer.acknowledge(message.serial)
+                self._watch()
             case messages.Look():
                 viewer.field = message.field
                 self._look()
             case messages.Control():
-                self._hand_over(connection, message.take)
-            case _ if connection is self.holder:
+                self._hand_over(wire, message.take)
+            case _ if wire is self.holder:
                 self.loop.put(message)
             case _:
                 viewer.tell(type="refused", why="another viewer is in control")
@@ -160,76 +205,70 @@ class Studio:
             self.loop.fields = wanted
             self.loop.refresh()
 
-    def _hand_over(self, connection: ServerConnection, take: bool) -> None:
+    def _hand_over(self, wire: Wire, take: bool) -> None:
         if take:
-            self.holder = connection
-        elif self.holder is connection:
+            self.holder = wire
+        elif self.holder is wire:
             self.holder = None
         self._announce()
 
     def _announce(self) -> None:
-        for connection, viewer in self.viewers.items():
-            held = "you" if connection is self.holder else "other" if self.holder else "nobody"
+        for wire, viewer in self.viewers.items():
+            held = "you" if wire is self.holder else "other" if self.holder else "nobody"
             viewer.tell(type="control", held=held, viewers=len(self.viewers))
 
     # HTTP
 
     async def _answer(self, connection: ServerConnection, request: Request) -> Response | None:
-        """The page, a recording, or None to go on to the WebSocket."""
-        target = urlsplit(request.path)
-        if not self._welcome(request, parse_qs(target.query)):
-            return _response(http.HTTPStatus.FORBIDDEN, b"Not allowed.\n", "text/plain")
-        if target.path == "/ws":
+        """The page, a recording, or None to go on to the WebSocket; each in its turn."""
+        wait = self._requests.take(within=QUEUE)
+        if wait > QUEUE:
+            return refusal(HTTPStatus.SERVICE_UNAVAILABLE, "Too many requests.")
+        if wait:
+            await asyncio.sleep(wait)
+        asked = Asked.of(request)
+        if asked is None:
+            return refusal(HTTPStatus.BAD_REQUEST, "Not understood.")
+        if not asked.welcome((f"{name}:{self.port}" for name in (*LOCAL, self.host)), self.token):
+            return refusal(HTTPStatus.FORBIDDEN, "Not allowed.")
+        if asked.path == "/ws":
             return None
-        if target.path == "/":
-            text = page()
-            return _response(http.HTTPStatus.OK, text.encode(), "text/html; charset=utf-8", policy(text))
-        if (asked := _recording(target.path)) and self._download:
-            try:
-                body, kind = await asyncio.to_thread(self._download, *asked)
-            except LookupError:
-                return _response(http.HTTPStatus.NOT_FOUND, b"No such recording.\n", "text/plain")
-            rules = policy(body.decode()) if asked[1] == "html" else ""
-            return _response(http.HTTPStatus.OK, body, kind, rules, name=f"recording-{asked[0]}.{asked[1]}")
-        return _response(http.HTTPStatus.NOT_FOUND, b"Not found.\n", "text/plain")
+        if asked.path == "/":
+            return answer(HTTPStatus.OK, page().encode(), "text/html; charset=utf-8", _rules())
+        if asked.recording and self._download:
+            return await self._recording(self._download, *asked.recording)
+        return refusal(HTTPStatus.NOT_FOUND, "Not found.")
 
-    def _welcome(self, request: Request, query: dict[str, list[str]]) -> bool:
-        """Host and Origin are ours (no other page of the browser can connect), and the token, if any, is right."""
-        ours = {f"{name}:{self.port}" for name in (*LOCAL, self.host)}
-        if not self.token and request.headers.get("Host") not in ours:
-            return False
-        origin, host = request.headers.get("Origin"), request.headers.get("Host")
-        if origin is not None and origin not in {f"http://{name}" for name in (*ours, host)}:
-            return False
-        if urlsplit(request.path).path == "/ws" and origin is None:
-            return False
-        given = query.get("token", [""])[0]
-        return not self.token or hmac.compare_digest(given.encode(), self.token.encode())
+    async def _recording(
+        self, download: Callable[[int, str], tuple[bytes, str]], number: int, kind: str
+    ) -> Response:
+        """A recording as a file; one at a time is made."""
+        try:
+            async with self._exporting:
+                body, mime = await asyncio.to_thread(download, number, kind)
+        except (
+            PliantError,
+            OSError,
+        ) as error:  # there is none, or it was cut off by a full disk, or taken away
+            return refusal(HTTPStatus.NOT_FOUND, str(error))
+        rules = _rules() if kind == "html" else ""
+        return answer(HTTPStatus.OK, body, mime, rules, name=f"recording-{number}.{kind}")
 
 
-def _recording(path: str) -> tuple[int, str] | None:
-    """ "/recording/3.csv" → (3, "csv")."""
-    place, _, kind = path.rpartition(".")
-    number = place.removeprefix("/recording/")
-    known = kind in ("mcap", "html", "csv") and number.isascii() and number.isdigit() and len(number) < 6
-    return (int(number), kind) if known and place != number else None
+@cache
+def _rules() -> str:
+    """The content security policy of the page, and of players, which have the same scripts."""
+    return policy(page())
 
 
-def _response(
-    status: http.HTTPStatus, body: bytes, kind: str, rules: str = "", *, name: str = ""
-) -> Response:
-    headers = Headers(
-        {
-            "Content-Type": kind,
-            "Content-Length": str(len(body)),
-            "Cache-Control": "no-store",
-            "X-Content-Type-Options": "nosniff",
-            "Referrer-Policy": "no-referrer",
-            "Connection": "close",
-        }
-    )
-    if rules:
-        headers["Content-Security-Policy"] = rules
-    if name:
-        headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return Response(status.value, status.phrase, headers, body)
+def _ours(record: logging.LogRecord) -> bool:
+    """Whether a record is about an error of ours. That a client breaks off or speaks something else is none."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, CLIENTS_FAULTS)
+
+
+def _logger() -> logging.Logger:
+    """Where the server's errors go."""
+    logger = logging.getLogger("pliant.studio")
+    logger.addFilter(_ours)
+    return logger

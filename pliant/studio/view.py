@@ -190,7 +190,7 @@ def _download(loop: Loop, number: int, kind: str) -> tuple[bytes, str]:
 
     finished = loop.desk.recordings if loop.desk is not None else []
     if not 1 <= number <= len(finished):
-        raise LookupError(number)
+        raise InputError(f"recording {number}", expected="a finished one", got=f"{len(finished)} of them")
     path = finished[number - 1]
     if kind == "mcap":
         return path.read_bytes(), KINDS[kind]

@@ -9,8 +9,7 @@ from typing import Any
 
 from pliant.stage import Stage
 from pliant.studio.desk import View
-
-UNSEEN = 6  # frames on their way, at most: a page that draws in software is busy for as long as they last
+from pliant.studio.limits import UNSEEN
 
 
 class Viewer:
@@ -25,7 +24,7 @@ class Viewer:
         self._stage: Stage | None = None
         self._shapes: dict[str, Any] = {}
         self._next: View | None = None
-        self._notes: list[dict[str, Any]] = []
+        self._notes: dict[str, dict[str, Any]] = {}  # by type
         self._wake = asyncio.Event()
 
     @property
@@ -33,14 +32,19 @@ class Viewer:
         """Frames on their way."""
         return self.serial - self.seen
 
+    @property
+    def looks(self) -> bool:
+        """Whether it takes frames; a tab in the background, or one that is busy, does not."""
+        return self.unseen < UNSEEN
+
     def show(self, view: View) -> None:
         """The newest view; an older one that waits is forgotten."""
         self._next = view
         self._wake.set()
 
-    def tell(self, **note: Any) -> None:
-        """A short text message, never dropped."""
-        self._notes.append(note)
+    def tell(self, *, type: str, **note: Any) -> None:
+        """A short text message; it takes the place of one of its type that waits."""
+        self._notes[type] = {"type": type, **note}
         self._wake.set()
 
     def acknowledge(self, serial: int) -> None:
@@ -54,11 +58,11 @@ class Viewer:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            notes, self._notes = self._notes, []
-            for note in notes:
+            notes, self._notes = self._notes, {}
+            for note in notes.values():
                 await self._send(json.dumps(note))
             view = self._next
-            if view is not None and view is not self._sent and self.unseen < UNSEEN:
+            if view is not None and view is not self._sent and self.looks:
                 await self._deliver(view)
 
     async def _deliver(self, view: View) -> None:

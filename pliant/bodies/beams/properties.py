@@ -10,6 +10,7 @@ import numpy as np
 from pliant.bodies.beams.element import strains
 from pliant.bodies.beams.sections import Section
 from pliant.bodies.groups import read_only, read_only_view
+from pliant.bodies.mass import DENSEST
 from pliant.errors import InputError, is_number
 from pliant.mesh.lines import Lines
 
@@ -80,8 +81,9 @@ def element_stiffness(
 
 def element_inertia(sections: Sequence[Section], density: Any) -> np.ndarray | None:
     """Mass per length and rotary inertia (ne, 3) of the elements, or None where one is not known."""
-    if density is not None and not (is_number(density) and 0 <= density < np.inf):
-        raise InputError("density of a Beam", expected="a finite number ≥ 0 [kg/m³]", got=repr(density))
+    if density is not None and not (is_number(density) and 0 <= density <= DENSEST):
+        expected = f"a number from 0 to {DENSEST:g} [kg/m³]"
+        raise InputError("density of a Beam", expected=expected, got=repr(density))
     rows = [section.inertia(density) for section in sections]
     return None if any(row is None for row in rows) else np.array(rows)
 

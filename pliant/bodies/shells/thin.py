@@ -10,6 +10,7 @@ import numpy as np
 from pliant.algebra.pattern import Pattern
 from pliant.bodies.body import Linearised
 from pliant.bodies.coordinates import Coordinates
+from pliant.bodies.mass import DENSEST
 from pliant.bodies.numbered import Numbered
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.shells.strings import Strings
@@ -175,7 +176,12 @@ def checked_sheet(sheet: Any) -> Sheet:
 
 def sheet_density(sheet: Sheet, density: Any) -> np.ndarray | None:
     """ρ (ne,) [kg/m³] of the triangles; None if nothing is given."""
-    return None if density is None else per_cell("density", density, sheet.regions, "kg/m³", zero=True)
+    if density is None:
+        return None
+    found = per_cell("density", density, sheet.regions, "kg/m³", zero=True)
+    if found.max(initial=0.0) > DENSEST:
+        raise InputError("density", expected=f"a number from 0 to {DENSEST:g} [kg/m³]", got=density)
+    return found
 
 
 def sheet_mass(

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 HEADER = b"\xff\xff\xfd\x00"
 PING, READ, WRITE, SYNC_READ, SYNC_WRITE, STATUS = 1, 2, 3, 0x82, 0x83, 0x55
 BROADCAST = 0xFE
-RESULT_FAIL, INSTRUCTION_ERROR, CRC_ERROR, RANGE_ERROR, ACCESS_ERROR = 1, 2, 3, 4, 7
-MODE, TORQUE, WATCHDOG, GOAL, PRESENT = 11, 64, 98, 116, 132
+RESULT_FAIL, INSTRUCTION_ERROR, CRC_ERROR, RANGE_ERROR, LIMIT_ERROR, ACCESS_ERROR = 1, 2, 3, 4, 6, 7
+MODE, MAX, MIN, TORQUE, WATCHDOG, GOAL, PRESENT = 11, 48, 52, 64, 98, 116, 132
+POSITION, TURN = 3, 4096  # the mode of one turn, in which limits count
 BITTEN = 0xFF  # what the Bus Watchdog reads after it has stopped a servo
 
 
@@ -34,6 +35,8 @@ class DynamixelBus:
 
     def __init__(self, ids: Iterable[int] = (1, 2, 3, 4)) -> None:
         self.table = {i: bytearray(147) for i in ids}
+        for table in self.table.values():
+            table[MAX : MAX + 4] = (TURN - 1).to_bytes(4, "little")
         self.goals: list[tuple[float, int, int]] = []
         self.heard = 0.0
         self._buffer = bytearray()
@@ -112,12 +115,19 @@ class DynamixelBus:
         if address == WATCHDOG and len(data) == 1:
             if data[0] > 127 or (table[WATCHDOG] == BITTEN and data[0] != 0):
                 return RANGE_ERROR
-        elif address == MODE and table[TORQUE]:
+        elif address < TORQUE and table[TORQUE]:  # what it keeps when it is switched off
             return ACCESS_ERROR
+        elif address == MODE and data[0] == POSITION:
+            place = self.get(servo, PRESENT) % TURN  # it knows no other turns
+            table[PRESENT : PRESENT + 4] = place.to_bytes(4, "little")
+        elif address in (MIN, MAX) and not 0 <= int.from_bytes(data, "little") < TURN:
+            return RANGE_ERROR
         elif address == GOAL:
             if table[WATCHDOG] == BITTEN or len(data) != 4:
                 return ACCESS_ERROR
             goal = int.from_bytes(data, "little", signed=True)
+            if table[MODE] == POSITION and not self.get(servo, MIN) <= goal <= self.get(servo, MAX):
+                return LIMIT_ERROR
             self.goals.append((now, servo, goal))
             if table[TORQUE]:
                 table[PRESENT : PRESENT + 4] = data  # as fast as that

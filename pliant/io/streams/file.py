@@ -16,6 +16,7 @@ from time import monotonic, sleep
 import numpy as np
 
 from pliant.errors import InputError
+from pliant.files import reading
 from pliant.io.streams.frame import Frame
 from pliant.io.streams.json_udp import scale
 from pliant.io.streams.source import Source
@@ -33,9 +34,8 @@ class MarkerFile(Source):
 
     def __init__(self, path: str | Path, *, speed: float | None = None, row: str = "markers") -> None:
         self.path = Path(path)
-        if not self.path.is_file():
-            raise InputError(str(path), expected="a file", got="none")
-        self.frames = _recorded(self.path, row) if self.path.suffix == ".mcap" else _table(self.path)
+        with reading(path, "marker file", "a table of markers, or a recording") as file:
+            self.frames = _recorded(file, row) if file.suffix == ".mcap" else _table(file)
         self.speed, self._next, self._begin = speed, 0, None
 
     def __len__(self) -> int:
@@ -58,38 +58,38 @@ class MarkerFile(Source):
 
 
 def write_markers(path: str | Path, frames: Iterable[Frame], labels: Iterable[str] | None = None) -> Path:
-    """Frames as a table in metres; `labels` of the points, by default those of the first frame, or numbers."""
+    """Frames as a table in metres, in a new file; `labels` of the points, by default those of the first frame, or numbers."""
     path, taken = Path(path), list(frames)
     first = taken[0] if taken else None
     names = list(labels) if labels is not None else list(first.labels or ()) if first else []
     names = names or [str(k + 1) for k in range(len(first) if first else 0)]
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["time [s]", *(f"{name} {axis} [m]" for name in names for axis in "xyz")])
-        for frame in taken:
-            points = frame.points if frame.labels is None else frame.arranged(names)
-            if len(points) != len(names):
-                got = f"{len(points)} at {frame.time:g} s"
-                raise InputError("frames", expected=f"{len(names)} points each, or labels", got=got)
-            cells = ["" if np.isnan(x) else repr(float(x)) for x in points.ravel()]
-            writer.writerow([repr(frame.time), *cells])
+    lines = [["time [s]", *(f"{name} {axis} [m]" for name in names for axis in "xyz")]]
+    for frame in taken:
+        points = frame.points if frame.labels is None else frame.arranged(names)
+        if len(points) != len(names):
+            got = f"{len(points)} at {frame.time:g} s"
+            raise InputError("frames", expected=f"{len(names)} points each, or labels", got=got)
+        cells = ["" if np.isnan(x) else repr(float(x)) for x in points.ravel()]
+        lines.append([repr(frame.time), *cells])
+    try:
+        with path.open("x", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(lines)
+    except FileExistsError:
+        from pliant.io.recording import taken as there
+
+        raise there(path) from None
     return path
 
 
 def _table(path: Path) -> list[Frame]:
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = [line for line in csv.reader(file) if any(cell.strip() for cell in line)]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(str(path), expected="a table of markers", got=f"{error}") from None
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if any(cell.strip() for cell in line)]
     motive = bool(lines) and lines[0][0].strip().lower() == "format version"
-    head, labels, size, when, columns = _motive_head(path, lines) if motive else _head(path, lines)
-    return [
-        _line(path, k, line, labels, size, when, columns) for k, line in enumerate(lines[head:], head + 1)
-    ]
+    head, labels, size, when, columns = _motive_head(lines) if motive else _head(lines)
+    return [_line(k, line, labels, size, when, columns) for k, line in enumerate(lines[head:], head + 1)]
 
 
-def _head(path: Path, lines: list[list[str]]):
+def _head(lines: list[list[str]]):
     """(lines of the head, labels, metres per unit of each marker, column of the time, columns (m, 3))."""
     names = lines[0] if lines else []
     when = next((k for k, name in enumerate(names) if TIME.match(name)), None)
@@ -103,12 +103,12 @@ def _head(path: Path, lines: list[list[str]]):
     whole = [label for label, axes in found.items() if set(axes) == {"x", "y", "z"}]
     if when is None or not whole:
         expected = "a first line 'time [s], tip x [m], tip y [m], tip z [m], …'"
-        raise InputError(str(path), expected=expected, got=",".join(names)[:60] or "an empty file")
+        raise InputError("names", expected=expected, got=",".join(names)[:60] or "an empty file")
     columns = np.array([[found[label][axis] for axis in "xyz"] for label in whole])
     return 1, whole, np.array([scale(unit[label]) for label in whole]), when, columns
 
 
-def _motive_head(path: Path, lines: list[list[str]]):
+def _motive_head(lines: list[list[str]]):
     """As `_head`, of a table that Motive wrote: columns of type Marker with X, Y and Z."""
     facts = dict(zip(lines[0][::2], lines[0][1::2], strict=False))
     unit = LONG_UNITS.get(facts.get("Length Units", "Meters").strip().lower(), "m")
@@ -119,7 +119,7 @@ def _motive_head(path: Path, lines: list[list[str]]):
     )
     names = next((line for line in lines if len(line) > 1 and line[1].strip() == "Name"), None)
     if last is None or names is None:
-        raise InputError(str(path), expected="a table that Motive wrote", got="one without its head")
+        raise InputError("head", expected="that of a table of Motive", got="none")
     found: dict[str, dict[str, int]] = {}
     for k, axis in enumerate(lines[last]):
         kind = kinds[k].strip() if kinds and k < len(kinds) else "Marker"
@@ -130,13 +130,13 @@ def _motive_head(path: Path, lines: list[list[str]]):
     return last + 1, whole, np.full(len(whole), scale(unit)), 1, columns
 
 
-def _line(path: Path, number: int, line: list[str], labels, size, when: int, columns) -> Frame:
+def _line(number: int, line: list[str], labels, size, when: int, columns) -> Frame:
     value = lambda k: float(line[k]) if k < len(line) and line[k].strip() else np.nan
     try:
         points = np.array([[value(k) for k in three] for three in columns]).reshape(-1, 3)
         return Frame(value(when), size[:, None] * points, tuple(labels))
     except ValueError as error:  # InputError is one too
-        raise InputError(f"{path}, line {number}", expected="numbers", got=str(error)) from None
+        raise InputError(f"line {number}", expected="numbers", got=str(error)) from None
 
 
 def _recorded(path: Path, row: str) -> list[Frame]:
@@ -146,11 +146,9 @@ def _recorded(path: Path, row: str) -> list[Frame]:
     for k, frame in enumerate(Recording.read(path)):
         if row not in frame.displacement:
             known = sorted(frame.displacement)
-            raise InputError(f"{path}: row {row!r}", expected=f"one of {known}", got=f"none in frame {k}")
+            raise InputError(f"row {row!r}", expected=f"one of {known}", got=f"none in frame {k}")
         values = np.asarray(frame.displacement[row], float)
         if values.size % 3:
-            raise InputError(
-                f"{path}: row {row!r}", expected="positions of points", got=f"{values.size} numbers"
-            )
+            raise InputError(f"row {row!r}", expected="positions of points", got=f"{values.size} numbers")
         frames.append(Frame(frame.time, values.reshape(-1, 3)))
     return frames

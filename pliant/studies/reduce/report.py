@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -178,12 +177,12 @@ def _posed(robot: Robot, q: np.ndarray) -> Result:
     return Result(robot, state, robot.split(robot.rest.effort), delta, none)
 
 
-def _html(found: Findings, numbers: Table, pictures: Sequence[tuple[Path, str]]) -> str:
+def _html(found: Findings, numbers: Table, pictures: Sequence[tuple[Path, str]]) -> page.Markup:
     model = found.model
     good = numbers.passed and not found.errors.failed
     words = "Every check passed." if good else "Some held-out motions are farther off than asked."
     rows = [[str(r["what"]), str(r["value"])] for r in numbers.rows]
-    photos = [page.photo(base64.b64encode(p.read_bytes()).decode(), caption) for p, caption in pictures]
+    photos = [page.photo(p.read_bytes(), caption) for p, caption in pictures]
     parts = [
         page.heading(f"Reduced model of {model.fingerprint.robot}", 1),
         page.paragraph(
@@ -198,5 +197,5 @@ def _html(found: Findings, numbers: Table, pictures: Sequence[tuple[Path, str]])
     ]
     if found.skipped:
         parts += [page.heading("Left out"), *(page.paragraph(text) for text in found.skipped[:20])]
-    parts.append("<footer>pliant reduce. The model: model.npz. Numbers: result.json.</footer>")
+    parts.append(page.footer("pliant reduce. The model: model.npz. Numbers: result.json."))
     return page.page(f"Reduced {model.fingerprint.robot} · pliant", parts)

@@ -188,6 +188,7 @@ class _Shown:
         run = bent_tube(90)
         self.session, self.stage, self.frames = self, run.stage, run.frames
         self.period, self.playing, self.speed, self.count = 1 / 30, True, 1.0, 0
+        self.rests = False
 
     def tick(self) -> bool:
         self.count += 1

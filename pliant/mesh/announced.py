@@ -1,0 +1,99 @@
+"""What mesh files announce: counts and numbers that must fit into the file, because their parsers believe them.
+
+A parser makes room for 10¹² nodes, or goes on reading at the end of a file for ever, on the word of one damaged line.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from pliant.errors import MeshError
+
+_COUNTS = {
+    "vtk": re.compile(rb"^(?:POINTS|CELLS|CELL_TYPES|POINT_DATA|CELL_DATA) +(\d+)(?: +(\d+))?", re.MULTILINE),
+    "ply": re.compile(rb"^element +\S+ +(\d+)()", re.MULTILINE),
+}
+_MSH = re.compile(rb"\$MeshFormat\s+(\d)(?:\.(\d))?\d*\s+([01])\s+([48])")
+_NODES = re.compile(rb"\$Nodes\r?\n")
+SPARE = 10_000_000  # numbers of nodes that may be left out: the parser has a table of all
+
+
+def check_announced(path: Path, kind: str) -> None:
+    """Raise MeshError if a file announces more than it can hold."""
+    if kind in _COUNTS:
+        raw = path.read_bytes()
+        if kind == "ply" and b"end_header" not in raw:
+            raise MeshError("head", expected="an end", got="none")
+        _check_counts([int(n) for found in _COUNTS[kind].findall(raw) for n in found if n], len(raw))
+    elif kind == "gmsh":
+        raw = path.read_bytes()
+        tags = _msh_nodes(raw)
+        largest = float(tags.max(initial=0))
+        if not 0 <= largest <= SPARE + len(raw):
+            got = f"one with the number {largest:g}"
+            raise MeshError("nodes", expected=f"{len(tags)} nodes with numbers near theirs", got=got)
+
+
+def _check_counts(counts: list[int], size: int) -> None:
+    if max(counts, default=0) > size:
+        raise MeshError("counts", expected=f"no more than {size} bytes can hold", got=max(counts))
+
+
+def _msh_nodes(raw: bytes) -> np.ndarray:
+    """The numbers of the nodes in an MSH file of version 2 or 4, text or binary."""
+    head, start = _MSH.search(raw), _NODES.search(raw)
+    if head is None or start is None:
+        raise MeshError("content", expected="a head and nodes", got="none")
+    version, text = (int(head[1]), int(head[2] or 1)), head[3] == b"0"
+    if text:
+        end = raw.find(b"$EndNodes", start.end())
+        return _text_nodes(np.array(raw[start.end() : end].split(), float), version, len(raw))
+    if version[0] < 4:
+        line = raw[start.end() :].split(b"\n", 1)[0]
+        _check_counts([int(line)], len(raw))
+        return np.zeros(0)  # the parser takes 1, 2, 3 … only
+    return _binary_nodes(raw, start.end(), version, np.dtype(f"<u{int(head[4])}"))
+
+
+def _text_nodes(v: np.ndarray, version: tuple[int, int], size: int) -> np.ndarray:
+    if not np.isfinite(v).all() or v.size < 2:
+        raise MeshError("nodes", expected="finite numbers", got="others")
+    if version[0] < 4:
+        _check_counts([int(v[0])], size)
+        return v[1::4]
+    _check_counts([int(n) for n in v[:2]], size)
+    found, at = [], 2 if version == (4, 0) else 4
+    for _ in range(int(v[0])):
+        n = int(v[at + 3])
+        rows = v[at + 4 : at + 4 + 4 * n]
+        found.append(rows[::4] if version == (4, 0) else rows[:n])
+        at += 4 + 4 * n
+    return _counted(found, int(v[1]))
+
+
+def _binary_nodes(raw: bytes, at: int, version: tuple[int, int], whole: np.dtype) -> np.ndarray:
+    blocks, total = (int(n) for n in np.frombuffer(raw, whole, 2, at))
+    _check_counts([blocks, total], len(raw))
+    at += (2 if version == (4, 0) else 4) * whole.itemsize
+    joint = np.dtype([("tag", "<i4"), ("place", "<f8", 3)])
+    found = []
+    for _ in range(blocks):
+        n = int(np.frombuffer(raw, whole, 1, at + 12)[0])
+        at += 12 + whole.itemsize
+        if version == (4, 0):
+            found.append(np.frombuffer(raw, joint, n, at)["tag"])
+            at += n * joint.itemsize
+        else:
+            found.append(np.frombuffer(raw, whole, n, at))
+            at += n * (whole.itemsize + 24)
+    return _counted(found, total)
+
+
+def _counted(found: list[np.ndarray], total: int) -> np.ndarray:
+    tags = np.concatenate([np.zeros(0), *found])
+    if len(tags) != total:
+        raise MeshError("nodes", expected=f"{total} as announced", got=len(tags))
+    return tags
