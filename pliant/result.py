@@ -32,7 +32,8 @@ class Certificate:
     `tangent`: how K was treated in the last iteration, "exact" or another word of `pliant.core.tangent`; `shift` > 0: by how much its
     diagonal was raised; `negative` > 0: K has negative pivots (past a limit point). `solver`: what the solver of the rows' laws said,
     "solved", "infeasible" (laws that contradict each other) or "not converged"; where no equilibrium was found, that is in the
-    status: "infeasible" or "solver not converged" instead of "not converged".
+    status: "infeasible" or "solver not converged" instead of "not converged". `loose`: motions of free bodies that nothing holds, in
+    words; the state is one of many then, that nearest to where the solve began.
     """
 
     status: str
@@ -45,6 +46,7 @@ class Certificate:
     negative: int = 0
     tangent: str = "exact"
     solver: str = "solved"
+    loose: tuple[str, ...] = ()
 
     @property
     def converged(self) -> bool:
@@ -63,7 +65,8 @@ class Certificate:
         note = f", tangent shifted by {self.shift:.0e}" if self.shift else ""
         note += f", tangent {self.tangent}" if self.tangent in ("flat", "clamped") else ""
         note += f", {self.negative} negative pivots" if self.negative else ""
-        return note if self.solver == "solved" else f"{note}, solver: {self.solver}"
+        note += "" if self.solver == "solved" else f", solver: {self.solver}"
+        return f"{note}, nothing holds {'; '.join(self.loose)}" if self.loose else note
 
 
 UNSOLVED = {"infeasible": "infeasible", "not converged": "solver not converged"}

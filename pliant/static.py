@@ -14,8 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.contact import Detector, Obstacle
+from pliant.core.loose import loose
 from pliant.core.rows import levers
 from pliant.core.scene import Scene
+from pliant.core.situation import Situation
 from pliant.core.support import Support
 from pliant.core.view import linearise
 from pliant.errors import ConvergenceError, InputError
@@ -186,6 +188,18 @@ def _update_internal(robot: Robot, q: np.ndarray, z: np.ndarray) -> tuple[np.nda
     return new, max(float(np.max(np.abs(b.volume_error(q[s])), initial=0.0)) for b, s, _ in parts)
 
 
+def _loose(ramp: _Ramp, best: Iterate, z: np.ndarray) -> tuple[str, ...]:
+    """Motions of free bodies that nothing holds, see `pliant.core.loose`."""
+    if ramp.scene.support.proximal is None:
+        return ()
+    at = Situation(best.q, best.lam, z, ramp.robot.gravity, best.contacts, best.force)
+    view = ramp.scene.look(at, Stopwatch())
+    if view is None:
+        return ()
+    contacts = np.ones(len(view.lam) - view.own, bool)
+    return loose(ramp.robot, view, np.concatenate([~ramp.conditions.given, contacts]))
+
+
 def _result(ramp: _Ramp, s: float, best: Iterate, z: np.ndarray, count: Count, work: Stopwatch, begin: float):
     robot = ramp.robot
     status = "converged" if s == 1.0 else failed(best.solver)
@@ -200,6 +214,7 @@ def _result(ramp: _Ramp, s: float, best: Iterate, z: np.ndarray, count: Count, w
         best.negative,
         best.treatment,
         best.solver,
+        _loose(ramp, best, z),
     )
     gravity = ramp.at(s, best, z).gravity
     state = State(best.q, np.zeros(robot.ndof), best.lam, z, gravity)

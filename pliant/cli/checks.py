@@ -30,9 +30,10 @@ BENCHES = {
     "speed": "pliant.bench:speed",
     "stop": "pliant.hardware.bench_stop:stop_bench",
     "studio": "pliant.studio.bench:studio_bench",
+    "trace": "pliant.bench.trace:trace",
     "validation": "pliant.bench:validation",
 }
-APART = {"closed", "fuzz", "golden", "hardware", "learning", "reduced", "stop", "studio"}
+APART = {"closed", "fuzz", "golden", "hardware", "learning", "reduced", "stop", "studio", "trace"}
 
 
 @app.command
@@ -54,20 +55,22 @@ def bench(
             equilibria in a folder), hand (soft hand), hardware (deadlines of the loop, ten minutes), lcp and qpcc (solvers),
             learning (steps of the environments per second), manipulator (a tree of rods that touches itself), rates (steps of the inverse model per second), reduced (the hyper-reduced
             trunk), speed (one step), stop (from an emergency stop to the safe state), studio (how fast the page is served),
+            trace (every robot by every method, compared with an earlier run),
             validation (closed forms and orders of convergence), or all but closed, fuzz, golden, hardware, learning, reduced,
-            stop and studio.
-        path: the folder with cases.json, for golden.
+            stop, studio and trace.
+        path: the folder with cases.json, for golden; with earlier runs, for trace.
         json: also write the tables to this file.
         count: of fuzz, how many inputs.
         seed: of fuzz, which inputs.
-        only: of fuzz, one kind of input.
+        only: of fuzz, one kind of input; of trace, cases whose name contains it.
         repeat: of fuzz, the number of one input to read again, where a fault can be looked at.
     """
     if what not in ("all", *BENCHES):
         raise unknown_name("benchmark", what, ("all", *BENCHES))
-    if what == "golden" and path is None:
+    if what in ("golden", "trace") and path is None:
+        inside = "cases.json" if what == "golden" else "an earlier trace, or an empty one"
         raise InputError(
-            "path", expected="a folder with cases.json", got="none", hint="pliant bench golden PATH"
+            "path", expected=f"a folder with {inside}", got="none", hint=f"pliant bench {what} PATH"
         )
     tables: list[Any] = []
     chosen = [name for name in BENCHES if name not in APART] if what == "all" else [what]

@@ -84,7 +84,7 @@ def _parts(model: Model, found: Arrival | None) -> int:
     if certificate.decrement > LOST * length or certificate.shift > 1.0:
         return MAX_HALVINGS
     poor = certificate.decrement > ASTRAY * length or certificate.shift > 0.0
-    if poor or certificate.status == "not converged":
+    if poor or certificate.status in ("not converged", UNSOLVED["not converged"]):
         return FEW_HALVINGS
     contacts, off = found.contacts, certificate.constraint * length
     return TWO_HALVINGS if contacts is not None and contacts.astray(found.force, off) else 0

@@ -11,10 +11,10 @@ rigid motion of a free body (M-orthogonal to those): the correction has no resul
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from pliant.bodies.rigid_motions import rigid_motions
 from pliant.core.view import View
 from pliant.dynamics.implicit import Moving, Task, elastic
 from pliant.dynamics.inertia import Inertia
@@ -48,26 +48,3 @@ def _deforming(inertia: Inertia, M: np.ndarray, q: np.ndarray, v: np.ndarray) ->
         MB = np.column_stack([inertia.product(M, b) for b in np.ascontiguousarray(B.T)])
         w -= B @ np.linalg.solve(B.T @ MB, MB.T @ v)
     return w
-
-
-def rigid_motions(body: Any, q: np.ndarray) -> np.ndarray:
-    """dq (ndof, 6) of unit translations and rotations (about the mean of the nodes, over their spread) of a body at q."""
-    own, turns = np.flatnonzero(body.node_block >= 0), np.asarray(body.region_block, int)
-    count = 3 * len(body.node_block)
-    x, poses = q[:count].reshape(-1, 3), q[count : count + 12 * len(turns)].reshape(-1, 12)
-    centre, size = x.mean(axis=0), float(np.ptp(x, axis=0).max())
-    Q, R = np.asarray(body.region_frame).reshape(-1, 3, 3), poses[:, 3:].reshape(-1, 3, 3)
-    B = np.zeros((body.ndof // 3, 3, 6))
-    B[body.node_block[own], :, :3], B[turns, :, :3] = np.eye(3), Q.transpose(0, 2, 1)
-    B[body.node_block[own], :, 3:] = _crossed((x[own] - centre) / size)
-    B[turns, :, 3:] = Q.transpose(0, 2, 1) @ _crossed((poses[:, :3] - centre) / size)
-    B[turns + 1, :, 3:] = R.transpose(0, 2, 1) / size
-    return B.reshape(-1, 6) * np.asarray(body.free)[:, None]
-
-
-def _crossed(y: np.ndarray) -> np.ndarray:
-    """(n, 3, 3): the columns are e × y for the unit vectors e."""
-    T = np.zeros((len(y), 3, 3))
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        T[:, j, i], T[:, k, i] = -y[:, k], y[:, j]
-    return T

@@ -11,6 +11,7 @@ import numpy as np
 from pliant.dynamics import Moment
 from pliant.inverse.moving_choice import Choice
 from pliant.inverse.outcome import InverseCertificate, Outcome
+from pliant.result import UNSOLVED
 
 REACHED = 1e-3  # of the length
 AWAY = 1e-2  # of the length: further from where it should be at the horizon, something holds a robot back
@@ -22,7 +23,7 @@ class MovingCertificate(InverseCertificate):
 
     status: "reached" (within 0.1 % of the length), "moving", "at its limits" or "out of reach" (the effectors will be more than 1 % of
     the length from their reference, held back by the `limits` named, or by nothing but mechanics), or "stuck": there is no next state,
-    this is still the one before.
+    this is still the one before. "infeasible" and "solver not converged" as for the inverse model at rest.
     `foreseen` [m]: how far from their reference the effectors were expected at the horizon. `decrement` [m]: how far the end of the
     step is from what the scheme asks for; `halvings`: parts that the step was taken in, less one. `motion`: the certificate of the
     step in time; `solver`: that of the program that chose the efforts.
@@ -58,6 +59,7 @@ def certify(
     if status == "moving" and foreseen > AWAY * length:
         status = "at its limits" if limits else "out of reach"
     solver = None if choice is None else choice.solution.certificate
+    status = status if solver is None else UNSOLVED.get(solver.status, status)
     shift = 0.0 if choice is None else choice.shift
     if moment is None:
         return MovingCertificate(

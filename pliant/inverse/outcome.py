@@ -23,10 +23,11 @@ class InverseCertificate:
     status: "reached" (within 0.1 % of the length), "moving" (on the way, the task step is limited), "at its limits" (see
     `limits`), "out of reach", "about to buckle" (it went back to the last stable pose), "searching" (the budget
     is spent: the robot waits for a smaller step that will do), "recovering" (no step would do: the equilibrium with locked
-    drives is sought, the robot waits), "recovered" (it was found) or "stuck" (it was not).
+    drives is sought, the robot waits), "recovered" (it was found) or "stuck" (it was not); "infeasible" (bounds and contacts that no effort
+    can meet: the nearest was taken) or "solver not converged", whatever else there is to say.
     `decrement` [m]: how far the state is from equilibrium; `penetration` [m]: the deepest sample. `linearisations` and
-    `halvings` (of the task step) that it took. `shift`: how much K was regularised; `solver`: the certificate of the quadratic
-    program.
+    `halvings` (of the task step) that it took. `tangent`: how K was treated, see `pliant.core.tangent`; `shift`: by how much its
+    diagonal was raised; `solver`: the certificate of the quadratic program.
     """
 
     status: str
@@ -38,10 +39,14 @@ class InverseCertificate:
     limits: tuple[str, ...]
     moved: bool
     solver: Any = None
+    tangent: str = "exact"
 
     def __str__(self) -> str:
         at = f" ({'; '.join(self.limits)})" if self.limits else ""
-        return f"{self.status}{at}: decrement {self.decrement:.1e} m, penetration {self.penetration:.1e} m"
+        how = "" if self.tangent == "exact" else f", tangent {self.tangent}"
+        return (
+            f"{self.status}{at}: decrement {self.decrement:.1e} m, penetration {self.penetration:.1e} m{how}"
+        )
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from pliant.inverse.limits import active_limits, within_limits
 from pliant.inverse.memory import Memory
 from pliant.inverse.model import Model, Pose
 from pliant.inverse.outcome import InverseCertificate
+from pliant.result import UNSOLVED
 
 REACHED = 1e-3  # of the length
 RESTS = 1e-6  # of the length: motion in a step that is none
@@ -26,8 +27,9 @@ def taken(model: Model, memory: Memory, found: Attempt) -> InverseCertificate:
 
 def of(model: Model, pose: Pose, found: Attempt, status: str) -> InverseCertificate:
     """Of a step that ended at a pose after an attempt."""
+    solver = found.move.efforts.certificate
     return InverseCertificate(
-        status,
+        UNSOLVED.get(solver.status, status),
         found.decrement,
         pose.depth,
         found.linearisations,
@@ -35,7 +37,8 @@ def of(model: Model, pose: Pose, found: Attempt, status: str) -> InverseCertific
         found.move.shift,
         active_limits(model, pose),
         True,
-        found.move.efforts.solution.certificate,
+        solver,
+        found.move.condensed.treatment,
     )
 
 

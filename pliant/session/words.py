@@ -62,6 +62,10 @@ def _inverse(frame: Frame, rows: Mapping[str, RowFacts], met: Sequence[str]) -> 
             return f"{worst} is on its way: {off} to go."
         case "stuck":
             return f"{worst} is stuck {off} from its target: no step keeps to all limits (infeasible)."
+        case "infeasible" | "solver not converged":
+            return (
+                f"{worst} is {off} from its target: no effort meets all bounds and contacts ({frame.status})."
+            )
         case "about to buckle":
             return f"{worst} stops {off} short of its target: any further and it would buckle."
     why = "no effort of the actuators brings it closer"
