@@ -190,7 +190,7 @@ def test_stiffness_of_contact_on_ribs(bent, within):
     force = result.contacts.spread(result.contact_force)[found.index]
     K = np.zeros((len(robot.pattern.rows), 3, 3))
     add_swinging(K, robot, found, force, q)
-    U, C_inverse = detector.bent(np.zeros_like(K), found, force, q)[1]
+    U, C_inverse = detector.stiffness(np.zeros_like(K), found, force, q)[1]
 
     def push(x):
         now = detector.detect(x)

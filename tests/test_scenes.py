@@ -102,9 +102,7 @@ def matrices(robot, height):
     """The inverse problem of the beam at rest, for a height of its tip [m]: what `qpcc` takes."""
     rest = robot.rest
     contacts = robot.surroundings.detector(robot).detect(rest.q)
-    linear = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity).with_contacts(
-        contacts, rest.q
-    )
+    linear = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity).touching(contacts)
     W = factorise(robot.symbolic, linear.K).compliance(linear.H)
     delta = linear.delta
     a, e, c = slice(0, 2), robot.spans["tip"], slice(3, None)

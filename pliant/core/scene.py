@@ -76,6 +76,5 @@ class Scene:
 
     def _joined(self, view: View, contacts: Contacts, force: np.ndarray, curved: bool, exact: bool) -> View:
         assert self.detector is not None
-        start = view.q if view.at.slip_start is None else view.at.slip_start
-        view = view.touching(contacts, force, start)
+        view = view.touching(contacts, force, view.at.slip_start)
         return view.stiffened(self.detector, exact=exact) if curved else view

@@ -64,14 +64,17 @@ class View:
         """r + Hᵀλ, (ndof,): zero in equilibrium."""
         return self.r + self.H.transpose_dot(self.lam)
 
-    def touching(self, contacts: Contacts, force: np.ndarray, start: np.ndarray) -> View:
-        """With the rows of contacts below, and their forces [N]; slip counts from the coordinates `start`."""
+    def touching(
+        self, contacts: Contacts, force: np.ndarray | None = None, start: np.ndarray | None = None
+    ) -> View:
+        """With the rows of contacts below, and their forces [N] (none); slip counts from the coordinates `start` (those here)."""
+        force = np.zeros(contacts.scalars) if force is None else force
         H, delta = self.H, [self.delta, contacts.gap]
         if len(contacts):
             H = H.above(contacts.rows(self.q))
         if contacts.rough:
             H = H.above(contacts.tangent_rows(self.q))
-            delta.append(contacts.slip(self.q, start).ravel())
+            delta.append(contacts.slip(self.q, self.q if start is None else start).ravel())
         lam = np.concatenate([self.lam, force])
         return replace(self, H=H, delta=np.concatenate(delta), lam=lam, contacts=contacts)
 

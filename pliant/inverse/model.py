@@ -122,7 +122,8 @@ class Model:
         """The pose at q with efforts λ and the forces of contacts known before; `moved` [m] widens the search for new ones.
         `predicted`: what the motion to q was to bring, see `Robot.predict`."""
         contacts, force = (None, np.zeros(0)) if before is None else before
-        at = Situation(q, lam, self.internal, self.gravity, contacts, force, search=self.scene.search(moved))
+        known, search = (q, lam, self.internal, self.gravity, contacts, force), self.scene.search(moved)
+        at = Situation(*known, predicted=predicted, search=search)
         view = self.scene.look(at, self.work)
         if view is None:
             bundle, found = self.robot.bundle, self.detector.detect(q)

@@ -85,8 +85,7 @@ class Condensed:
         linear = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity)
         assert linear is not None and linear.K is not None
         factor = factorise(robot.symbolic, linear.K)
-        contacts = around.detector(robot).detect(rest.q)
-        linear = linear.touching(contacts, np.zeros(contacts.scalars), rest.q)
+        linear = linear.touching(around.detector(robot).detect(rest.q))
         return cls(factor.compliance(linear.H), linear.delta + linear.H.dot(factor.solve(linear.r)))
 
 
