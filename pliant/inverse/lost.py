@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pliant.errors import SingularError
+from pliant.errors import InputError, SingularError
 from pliant.hold import Hold, hold, nothing
 from pliant.inverse.roles import Roles, compile_roles
 from pliant.laws import Known, Law
@@ -17,6 +17,10 @@ from pliant.step import linearise
 def lost(robot: Robot, name: str, laws: Mapping[str, Law], here: np.ndarray) -> Law:
     """The law of an actuator from when it breaks on: no effort. One that alone holds the robot locks at its δ, `here` (m,): without it
     there would be no equilibrium to go to."""
+    if robot.rows[name].law.role != "actuator":
+        raise InputError(
+            f"losing {name!r}", expected="an actuator", got=f"a row that is {robot.rows[name].law.role}"
+        )
     broken = Known(effort=0.0)
     try:
         held_by(robot, compile_roles(robot, {**laws, name: broken}))
