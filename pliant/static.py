@@ -20,7 +20,7 @@ from pliant.core.scene import Scene
 from pliant.core.situation import Situation
 from pliant.core.support import Support
 from pliant.core.view import linearise
-from pliant.errors import ConvergenceError, InputError
+from pliant.errors import ConvergenceError, InputError, SingularError
 from pliant.laws import Law
 from pliant.newton import Iterate, Problem, Tolerance, newton
 from pliant.result import Certificate, Result, failed
@@ -79,6 +79,23 @@ def static(
                 result,
             )
     return _result(ramp, 1.0, best, z, count, work, begin)
+
+
+def resting(
+    robot: Robot,
+    laws: Mapping[str, Law] | None = None,
+    *,
+    obstacles: Iterable[Obstacle] = (),
+    detector: Detector | None = None,
+) -> State:
+    """Where something begins that needs a state: the equilibrium under the laws, or where none is found the best state on the way there;
+    undeformed where nothing holds the robot."""
+    try:
+        return static(robot, laws, obstacles=obstacles, detector=detector).state
+    except ConvergenceError as error:
+        return error.result.state
+    except SingularError:
+        return robot.rest
 
 
 def relaxed(

@@ -16,11 +16,13 @@ import pliant as pl
 ROOT = Path(pl.__file__).parent
 REPOSITORY = Path(__file__).parent.parent
 MODULES = sorted(ROOT.rglob("*.py"))
-FOUNDATIONS = {"conditions", "errors", "files", "lazy", "sparse", "threads", "timing"}
+FOUNDATIONS = {"arrays", "conditions", "errors", "files", "inputs", "lazy", "sparse", "threads", "timing"}
 # What each part may import of pliant, beside itself. Parts that are not listed stand above all of these.
 LAYERS = {
     "conditions": set(),
+    "arrays": set(),
     "errors": set(),
+    "inputs": {"errors"},
     "files": {"errors"},
     "threads": set(),
     "timing": set(),

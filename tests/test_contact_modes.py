@@ -11,8 +11,8 @@ from numba import njit
 import pliant as pl
 from pliant import reduction
 from pliant.algebra import SparseRows
+from pliant.arrays import frozen, frozen_view
 from pliant.contact.candidates import planes
-from pliant.contact.checks import frozen, frozen_view
 from pliant.contact.found import joined, parted
 from pliant.contact.modes import Modes
 from pliant.contact.packed import packed, piece, table

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import pliant.sparse as sp
+from pliant.arrays import frozen_view
 from pliant.errors import InputError
 
 Indices = NDArray[np.int64]
@@ -30,7 +31,7 @@ class Pattern:
 
     def __post_init__(self) -> None:
         for name in ("rows", "cols"):
-            object.__setattr__(self, name, _read_only(getattr(self, name)))
+            object.__setattr__(self, name, _indices(getattr(self, name)))
         if self.size < 0 or self.block < 1:
             raise InputError("pattern", expected="size ≥ 0 and block ≥ 1", got=(self.size, self.block))
         if self.rows.shape != self.cols.shape or self.rows.ndim != 1:
@@ -74,7 +75,7 @@ class Pattern:
     def diagonal(self) -> Indices:
         """(size,) index of each diagonal block."""
         every = np.arange(self.size)
-        return _read_only(self.find(every, every)[0])
+        return _indices(self.find(every, every)[0])
 
     @cached_property
     def _keys(self) -> Indices:
@@ -123,11 +124,8 @@ class Pattern:
         return indptr, cols[order], source[order]
 
 
-def _read_only(values: ArrayLike) -> Indices:
-    array = np.ascontiguousarray(values, dtype=np.int64)
-    view = array.view()
-    view.flags.writeable = False
-    return view
+def _indices(values: ArrayLike) -> Indices:
+    return frozen_view(values, np.int64)
 
 
 def _check_pairs(size: int, i: Indices, j: Indices) -> None:

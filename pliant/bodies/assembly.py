@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from pliant.algebra.pattern import Pattern
+from pliant.arrays import read_only, read_only_view
 from pliant.bodies.coordinates import Coordinates
-from pliant.bodies.groups import Generic, Group, read_only, read_only_view
+from pliant.bodies.groups import Generic, Group
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.projection import add_second_derivatives, move_regions, project_blocks, project_forces
 from pliant.bodies.scatter import Plan, plan

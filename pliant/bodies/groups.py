@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pliant.arrays import read_only, read_only_view
 from pliant.bodies import corotated, fields, generic, incompatible, incompatible_kernel, overstress
 from pliant.bodies.coordinates import Coordinates
 from pliant.bodies.overstress import Overstress
@@ -56,21 +57,6 @@ class Group(Protocol):
     def piola(self, q: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """First Piola–Kirchhoff stress (ne, nq, 3, 3) [Pa] at those points, F and the weights."""
         ...
-
-
-def read_only(*arrays: np.ndarray) -> list[np.ndarray]:
-    """Contiguous copies that nobody writes to: one array type for the kernels, so that they compile once."""
-    copies = [np.array(a, order="C") for a in arrays]
-    for copy in copies:
-        copy.setflags(write=False)
-    return copies
-
-
-def read_only_view(array: np.ndarray) -> np.ndarray:
-    """The same array, not to be written to."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 class _Cells:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from pliant.algebra.pattern import Pattern
+from pliant.arrays import read_only
 from pliant.bodies.body import Body
 from pliant.bodies.coordinates import Coordinates
-from pliant.bodies.groups import read_only
 from pliant.bodies.supports import as_selection, checked_indices
 from pliant.errors import InputError
 from pliant.points import Points

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from pliant.algebra.pattern import Pattern
+from pliant.arrays import read_only
 from pliant.bodies.body import Body, Linearised
-from pliant.bodies.groups import read_only
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.reduced_inputs import checked_body, checked_cells, checked_modes
 from pliant.bodies.sampling import cell_numbers, sample

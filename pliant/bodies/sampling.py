@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from pliant.arrays import read_only
 from pliant.bodies.assembly import Assembly
 from pliant.bodies.coordinates import Coordinates
-from pliant.bodies.groups import Generic, Group, Incompatible, read_only
+from pliant.bodies.groups import Generic, Group, Incompatible
 from pliant.bodies.scatter import lower_pairs, pattern_of
 
 

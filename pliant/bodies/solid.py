@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from pliant.arrays import read_only
 from pliant.bodies import attachment, fields
 from pliant.bodies.assembly import Assembly
 from pliant.bodies.body import Linearised
 from pliant.bodies.coordinates import number
-from pliant.bodies.groups import make_groups, read_only
+from pliant.bodies.groups import make_groups
 from pliant.bodies.inputs import checked_material, elevated
 from pliant.bodies.mass import Mass
 from pliant.bodies.numbered import Numbered

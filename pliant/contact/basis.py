@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from pliant.contact.checks import frozen, positive
+from pliant.arrays import frozen
 from pliant.contact.detector import Detector
 from pliant.errors import InputError
 from pliant.files import read_saved, reading
+from pliant.inputs import positive
 
 FORMAT, VERSION = "pliant contact basis", 1
 
@@ -70,7 +71,7 @@ class ContactBasis:
         known = self.samples * len(self.opponents)
         if self.index.shape != (n,) or (self.index < 0).any() or (self.index >= known).any():
             raise InputError("contact basis", expected=f"contacts below {known}", got="others")
-        object.__setattr__(self, "fade", positive(self.fade, "fade"))
+        object.__setattr__(self, "fade", positive("fade", self.fade, "m"))
 
     def __len__(self) -> int:
         return self.modes.shape[1]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from pliant.contact.checks import frozen
+from pliant.arrays import frozen
 from pliant.contact.found import blank_found, parted
 from pliant.contact.modes import faded
 from pliant.contact.packed import piece, table

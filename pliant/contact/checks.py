@@ -1,4 +1,4 @@
-"""Checks of what users give to contact, and arrays that nobody writes to."""
+"""Checks of what users give to contact."""
 
 from __future__ import annotations
 
@@ -6,25 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from pliant.arrays import frozen
 from pliant.errors import InputError
-
-
-def frozen(array: Any, dtype: Any = float) -> np.ndarray:
-    """A contiguous read-only copy: kernels see one array type and compile once."""
-    copy = np.array(array, dtype, order="C")
-    copy.setflags(write=False)
-    return copy
-
-
-def frozen_view(array: np.ndarray, dtype: Any = float) -> np.ndarray:
-    """The same array, contiguous and not to be written to."""
-    if type(array) is np.ndarray and array.dtype == dtype:
-        flags = array.flags
-        if flags.c_contiguous and not flags.writeable:
-            return array
-    view = np.ascontiguousarray(array, dtype).view()
-    view.flags.writeable = False
-    return view
 
 
 def vector(value: Any, what: str) -> np.ndarray:
@@ -45,26 +28,6 @@ def direction(value: Any, what: str) -> np.ndarray:
     if length == 0.0:
         raise InputError(what, expected="a vector that is not zero", got=repr(value))
     return frozen(array / length)
-
-
-def positive(value: Any, what: str) -> float:
-    """A finite number above zero."""
-    return _number(value, what, "a positive number [m]", strict=True)
-
-
-def non_negative(value: Any, what: str, unit: str = " [m]") -> float:
-    """A finite number that is not negative."""
-    return _number(value, what, f"a number ≥ 0{unit}", strict=False)
-
-
-def _number(value: Any, what: str, expected: str, *, strict: bool) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not np.isfinite(number) or number < 0 or (strict and number == 0):
-        raise InputError(what, expected=expected, got=repr(value))
-    return number
 
 
 def polyline(value: Any, what: str) -> np.ndarray:

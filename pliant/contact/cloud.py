@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.contact.checks import frozen, frozen_view
+from pliant.arrays import frozen, frozen_view
 from pliant.contact.nearest import facet_normals_at
 from pliant.contact.samples import Samples
 from pliant.contact.stack import Stack

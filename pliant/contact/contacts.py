@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from pliant.algebra import SparseRows
-from pliant.contact.checks import frozen_view
+from pliant.arrays import frozen_view
 from pliant.contact.memo import Memo
 from pliant.contact.softening import Softening
 from pliant.contact.stack import Stack

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.algebra import SparseRows
-from pliant.contact.checks import frozen, non_negative, positive
+from pliant.arrays import frozen
 from pliant.contact.cloud import Cloud
 from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.curvature import add_curvature
@@ -23,6 +23,7 @@ from pliant.contact.soft import SoftOpponent, SoftSearch, body_opponents, pair_o
 from pliant.contact.swinging import add_swinging
 from pliant.contact.turning import turning
 from pliant.errors import InputError, unknown_name
+from pliant.inputs import not_negative, positive
 from pliant.mesh import Surface
 
 ALARM = 0.025  # of the robot's length: nearer than that is a potential contact
@@ -58,8 +59,8 @@ class Detector:
         friction: float | Mapping[str, float] = 0.0,
     ) -> None:
         self.robot = robot
-        self.alarm = ALARM * robot.length if alarm is None else positive(alarm, "alarm distance")
-        self.margin = MARGIN * robot.length if margin is None else non_negative(margin, "margin")
+        self.alarm = ALARM * robot.length if alarm is None else positive("alarm distance", alarm, "m")
+        self.margin = MARGIN * robot.length if margin is None else not_negative("margin", margin, "m")
         obstacles = tuple(obstacles)
         chosen = chosen_samples(robot, samples, obstacles)
         self.soft = _soft_opponents(robot, chosen, self_contact, between_bodies)
@@ -71,13 +72,13 @@ class Detector:
         self._slots = {o.name: k for k, o in enumerate(self.soft)}
         self._obstacles: dict[str, Obstacle] = {}
         self._friction: dict[str, float] = {}
-        common = None if isinstance(friction, Mapping) else non_negative(friction, "friction", "")
+        common = None if isinstance(friction, Mapping) else not_negative("friction", friction)
         self._common_friction = common or 0.0
         for obstacle in obstacles:
             self.add(obstacle)
         for name, mu in friction.items() if isinstance(friction, Mapping) else ():
             self._require(name, self._slots)
-            self._friction[name] = non_negative(mu, f"friction of {name!r}", "")
+            self._friction[name] = not_negative(f"friction of {name!r}", mu)
         self._arrange()
 
     def __repr__(self) -> str:
@@ -116,7 +117,7 @@ class Detector:
                 hint="Use replace(…) to move an obstacle.",
             )
         if friction is not None:
-            self._friction[name] = non_negative(friction, f"friction of {name!r}", "")
+            self._friction[name] = not_negative(f"friction of {name!r}", friction)
         self._slots.setdefault(name, len(self._slots))
         self._obstacles[name] = _named(obstacle, name)
         self._arrange()
@@ -156,7 +157,7 @@ class Detector:
         """Contacts at the robot's coordinates q with a gap below `reach` [m], by default the alarm distance."""
         limit = self.alarm if reach is None else reach
         if not (type(limit) is float and 0.0 < limit < INF):
-            limit = positive(limit, "reach")
+            limit = positive("reach", limit, "m")
         return self._detected(q, limit)
 
     def _detected(self, q: np.ndarray, limit: float) -> Contacts:

@@ -24,7 +24,7 @@ import numpy as np
 from numba import njit
 
 from pliant.algebra import SparseRows
-from pliant.contact.checks import frozen, frozen_view
+from pliant.arrays import frozen, frozen_view
 from pliant.contact.contacts import Contacts, Stencil, each
 from pliant.contact.found import found_modes, joined, parted
 from pliant.contact.softening import Softening, together

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from pliant.algebra import SparseRows
+from pliant.arrays import frozen, frozen_view
 from pliant.contact.basis import ContactBasis
 from pliant.contact.candidates import Candidates, Memory, looked
-from pliant.contact.checks import frozen, frozen_view
 from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.detector import Detector
 from pliant.contact.found import joined

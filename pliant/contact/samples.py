@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.contact.checks import frozen, positive
+from pliant.arrays import frozen
 from pliant.contact.lattice import Placed, edge_length, placed_points
 from pliant.errors import InputError
+from pliant.inputs import positive
 from pliant.mesh import Surface
 from pliant.points import Points
 
@@ -68,7 +69,11 @@ class Samples:
         mid_nodes: False leaves out the mid nodes of quadratic facets, unless the spacing asks for them.
         """
         surface = _chosen(body, where)
-        apart = default_spacing(surface, body) if spacing is None else positive(spacing, "spacing of samples")
+        apart = (
+            default_spacing(surface, body)
+            if spacing is None
+            else positive("spacing of samples", spacing, "m")
+        )
         points, facet_ptr, facet = _joined(body, surface, placed_points(surface, apart, mid_nodes=mid_nodes))
         if body.two_sided:  # balls of the sheet's thickness on its middle surface
             balls = cls.around(points, body.half_thickness(points))

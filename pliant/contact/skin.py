@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.contact.checks import frozen, frozen_view
+from pliant.arrays import frozen, frozen_view
 from pliant.contact.samples import facet_mask
 from pliant.contact.topology import Adjacency
 from pliant.contact.tree import fit_tree, lay_out_tree

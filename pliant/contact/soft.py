@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.contact.checks import frozen
+from pliant.arrays import frozen
 from pliant.contact.cloud import Cloud
 from pliant.contact.nearest import nearest_facing
 from pliant.contact.nearest_on_sheet import nearest_on_sheet

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from pliant.contact.checks import frozen, frozen_view
+from pliant.arrays import frozen, frozen_view
 from pliant.contact.memo import Memo
 from pliant.contact.packed import packed, piece, table
 from pliant.points import Points

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.contact.checks import frozen
+from pliant.arrays import frozen
 
 
 @dataclass(frozen=True, eq=False)

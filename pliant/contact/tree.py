@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pliant.contact.checks import frozen
+from pliant.arrays import frozen
 
 
 def lay_out_tree(X: np.ndarray, triangles: np.ndarray, *, leaf: int = 4) -> tuple[np.ndarray, np.ndarray]:

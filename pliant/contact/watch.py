@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from pliant.contact.checks import frozen
+from pliant.arrays import frozen
 
 
 class Watch(NamedTuple):

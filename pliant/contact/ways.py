@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import pliant.sparse as sp
-from pliant.contact.checks import frozen
+from pliant.arrays import frozen
 
 _CHUNK = 256  # rows of distances held at a time
 

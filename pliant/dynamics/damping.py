@@ -20,8 +20,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pliant.dynamics.inputs import not_negative, positive
 from pliant.errors import InputError
+from pliant.inputs import not_negative, positive
 
 Branch = tuple[float, float]  # ratio, time [s]
 
@@ -58,17 +58,19 @@ class Damping:
 
 def Rayleigh(*, mass: float = 0.0, stiffness: float = 0.0) -> Damping:
     """D = αM + βK: mass α [1/s], stiffness β [s]. A vibration ω decays with the ratio ξ = (α/ω + βω)/2."""
-    return Damping(mass=not_negative("mass", mass, "1/s"), stiffness=not_negative("stiffness", stiffness))
+    return Damping(
+        mass=not_negative("mass", mass, "1/s"), stiffness=not_negative("stiffness", stiffness, "s")
+    )
 
 
 def KelvinVoigt(time: float) -> Damping:
     """A dashpot beside the spring: S = Sₑ + time Ṡₑ. It creeps with the time constant `time` [s] to where statics ends."""
-    return Damping(rate=positive("time of KelvinVoigt", time))
+    return Damping(rate=positive("time of KelvinVoigt", time, "s"))
 
 
 def Maxwell(time: float) -> Damping:
     """A dashpot behind the spring: a stress held fades as e^(−t/time) [s], a load held lets it flow without end."""
-    return Damping(long_term=0.0, branches=((1.0, positive("time of Maxwell", time)),))
+    return Damping(long_term=0.0, branches=((1.0, positive("time of Maxwell", time, "s")),))
 
 
 def StandardLinear(time: float, ratio: float) -> Damping:
@@ -76,7 +78,7 @@ def StandardLinear(time: float, ratio: float) -> Damping:
 
     A stress held fades with the time constant `time` [s]; a load held creeps with (1 + ratio) · time.
     """
-    branch = (positive("ratio of StandardLinear", ratio, ""), positive("time of StandardLinear", time))
+    branch = (positive("ratio of StandardLinear", ratio), positive("time of StandardLinear", time, "s"))
     return Damping(branches=(branch,))
 
 
@@ -85,8 +87,8 @@ def Prony(branches: Iterable[Sequence[float]], *, long_term: float = 1.0) -> Dam
     pairs = tuple(tuple(pair) for pair in branches)
     if any(len(pair) != 2 for pair in pairs):
         raise InputError("branches of Prony", expected="pairs (ratio, time)", got=repr(pairs))
-    checked = tuple((positive("ratio", ratio, ""), positive("time", time)) for ratio, time in pairs)
-    slow = not_negative("long_term of Prony", long_term, "")
+    checked = tuple((positive("ratio", ratio), positive("time", time, "s")) for ratio, time in pairs)
+    slow = not_negative("long_term of Prony", long_term)
     if not checked and not slow:
         raise InputError("Prony", expected="a branch, or long_term > 0", got="neither")
     return Damping(long_term=slow, branches=checked)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numba import njit
 
-from pliant.bodies.groups import read_only_view
+from pliant.arrays import read_only_view
 from pliant.dynamics.damping import Damping
 from pliant.errors import InputError
 from pliant.robot import Robot

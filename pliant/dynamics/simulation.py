@@ -20,13 +20,13 @@ from pliant.dynamics.damping import per_body
 from pliant.dynamics.explicit import central, stable_step
 from pliant.dynamics.foresight import Foresight, foresee
 from pliant.dynamics.inertia import Inertia
-from pliant.dynamics.inputs import count, positive
 from pliant.dynamics.model import Model
 from pliant.dynamics.moment import Moment
 from pliant.dynamics.motion import Motion
 from pliant.dynamics.schemes import SCHEMES, Scheme, euler
 from pliant.dynamics.viscosity import Viscosity
 from pliant.errors import ConvergenceError, InputError, PliantWarning, unknown_name
+from pliant.inputs import count, positive
 from pliant.laws import Law
 from pliant.robot import Robot
 from pliant.state import State

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.arrays import read_only_view
 from pliant.inverse.model import Model, Pose
 from pliant.inverse.outcome import InverseCertificate
 from pliant.state import State
@@ -143,8 +144,4 @@ def first_target(model: Model, pose: Pose) -> np.ndarray:
 
 def read_only(array: np.ndarray | None) -> np.ndarray | None:
     """A view that nobody can write to."""
-    if array is None or not array.flags.writeable:
-        return array
-    view = array.view()
-    view.setflags(write=False)
-    return view
+    return array if array is None or not array.flags.writeable else read_only_view(array)

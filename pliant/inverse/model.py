@@ -16,7 +16,6 @@ from pliant.core.situation import Situation
 from pliant.core.step import step
 from pliant.core.tangent import CLAMPED, EXACT, FLAT, INDEFINITE, SHIFTED, Condensed
 from pliant.core.view import View
-from pliant.errors import ConvergenceError
 from pliant.inverse.condensed import Aim, Efforts, InverseRows, locked_motion, solve
 from pliant.inverse.lost import supported
 from pliant.inverse.roles import Roles, compile_roles
@@ -26,7 +25,7 @@ from pliant.newton import Tolerance
 from pliant.result import Result
 from pliant.robot import Robot
 from pliant.state import State
-from pliant.static import relaxed, static
+from pliant.static import relaxed, resting
 from pliant.timing import Stopwatch
 
 LADDER = (EXACT, FLAT, INDEFINITE, CLAMPED, SHIFTED)
@@ -231,10 +230,7 @@ class Model:
         for name, span in self.robot.spans.items():
             if name in off and np.isin(np.arange(span.start, span.stop), self.scene.support.rows).any():
                 off[name] = Known(displacement=delta[span])
-        try:
-            return static(self.robot, {**self.laws, **off}, detector=self.detector).state
-        except ConvergenceError as error:  # the loop goes on from the best state there is
-            return error.result.state
+        return resting(self.robot, {**self.laws, **off}, detector=self.detector)
 
 
 def slipping(view: View, start: np.ndarray) -> View:

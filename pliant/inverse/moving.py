@@ -23,8 +23,8 @@ import numpy as np
 from pliant.contact import Detector, Obstacle
 from pliant.core.rows import units
 from pliant.dynamics import Moment, Simulation
-from pliant.dynamics.inputs import positive
-from pliant.errors import ConvergenceError, InputError, SingularError
+from pliant.errors import ConvergenceError, InputError
+from pliant.inputs import positive
 from pliant.inverse.inputs import check_robot, check_roles, check_settings, checked_targets
 from pliant.inverse.moving_choice import Choice, Plan, choose, driven
 from pliant.inverse.moving_memory import MovingMemory
@@ -35,7 +35,7 @@ from pliant.inverse.settings import Settings
 from pliant.laws import Known, Law, as_vector
 from pliant.robot import Robot
 from pliant.state import State
-from pliant.static import static
+from pliant.static import resting
 from pliant.timing import Stopwatch
 
 HORIZON = 0.05  # [s]
@@ -82,7 +82,7 @@ class MovingInverse:
         self.horizon = positive("horizon", horizon, "s")
         speed = TOP_SPEED * robot.length if top_speed is None else positive("top_speed", top_speed, "m/s")
         approach = Approach(
-            positive("response", response, "s"), positive("damping_ratio", damping_ratio, ""), speed
+            positive("response", response, "s"), positive("damping_ratio", damping_ratio), speed
         )
         self.roles = compile_roles(robot, self.laws)
         check_roles(self.roles)
@@ -217,12 +217,7 @@ class MovingInverse:
     def _resting(self) -> State:
         """The equilibrium with all actuators at zero effort; at rest, if nothing holds the robot then."""
         off = {name: Known(effort=0.0) for name in dict.fromkeys(self.roles.names)}
-        try:
-            return static(self.robot, {**self.laws, **off}, detector=self.simulation.detector).state
-        except SingularError:
-            return self.robot.rest
-        except ConvergenceError as error:
-            return error.result.state
+        return resting(self.robot, {**self.laws, **off}, detector=self.simulation.detector)
 
     def _delta(self) -> np.ndarray:
         bundle = self.robot.bundle

@@ -10,8 +10,8 @@ from scipy.special import logsumexp
 
 from pliant.contact import ContactBasis, Detector
 from pliant.contact.basis import digest
-from pliant.contact.checks import positive
 from pliant.errors import InputError
+from pliant.inputs import positive
 from pliant.reduction import factorisation, patches
 from pliant.reduction.coverage import measured, near, widened
 from pliant.reduction.snapshots import Snapshots
@@ -88,7 +88,7 @@ def contact_basis(
     if size is None:
         size, held_out = _chosen_size(S)
     size, even = _checked_size(size, S), even or method == "patches"
-    rings, share = RINGS_EVEN if even else RINGS, positive(borrowed, "borrowed")
+    rings, share = RINGS_EVEN if even else RINGS, positive("borrowed", borrowed)
     if method == "patches":
         _, S, index, beside = widened(detector, np.ones((len(S), 1)), S, index, share, rings)
         Psi = patches.grouped(S, beside, size)

@@ -49,7 +49,7 @@ def crawler(
     direction. There are two tendons along the belly, one in each half. One that is tightened draws its foot in and shifts weight; the
     foot that carries less slides. So the order of the two decides where it goes, see `crawler_gait`. `length` [m] is that of
     the belly, `depth` [m] how far inside it the tendons lie, `friction` Coulomb's coefficient of the ground, the plane z = 0.
-    Nothing holds it: it moves by `Simulation` and `MovingInverse`, and has no statics. Rows: "rear" and "front", the tendons, up
+    Nothing but the ground holds it: it moves by `Simulation` and `MovingInverse`, and rests where it stands. Rows: "rear" and "front", the tendons, up
     to `tension` [N]; "ahead", the x of the centre of mass, the effector; "centre", all of the centre of mass.
     """
     radius, stuff = length / arc, library[material]

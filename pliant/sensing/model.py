@@ -23,9 +23,9 @@ from pliant.sensing.condensed import Commands, Condensed, SensingRows, blocks, r
 from pliant.sensing.places import Skin
 from pliant.sensing.pose import Move, Pose
 from pliant.sensing.roles import Noise, Roles, compile_roles
-from pliant.sensing.start import resting
 from pliant.sensing.weights import Weights
 from pliant.state import State
+from pliant.static import resting
 from pliant.timing import Stopwatch
 
 LONGEST = 0.1  # of the robot's length: no step goes farther
@@ -58,7 +58,7 @@ class Model:
         if obstacles or not robot.surroundings.empty(robot):
             detector = robot.surroundings.detector(robot, obstacles)
         self.scene = Scene(robot, detector, Support.of(robot, self.roles.conditions.holding))
-        begin = resting(robot, self.laws, detector) if state is None else robot.checked(state)
+        begin = resting(robot, self.laws, detector=detector) if state is None else robot.checked(state)
         self.internal = begin.internal
         self.start = self.pose(begin.q, np.array(begin.effort))
 

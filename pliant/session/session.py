@@ -23,10 +23,10 @@ from pliant.session.forward import Forward
 from pliant.session.inverse import Inverted
 from pliant.session.progress import Progress
 from pliant.session.reading import Reading
-from pliant.session.rest import at_rest
 from pliant.session.words import sentence
 from pliant.stage import RowFacts, Stage, movable_target, polylines
 from pliant.state import State
+from pliant.static import resting
 
 MODES = ("inverse", "forward", "dynamic")
 BUDGET = 5  # linearisations of the inverse model in a period, which should be punctual
@@ -191,7 +191,7 @@ class Session:
                 delta = self.frame.displacement
                 driver.aim({name: delta[name] for name in self.effectors})
             return driver
-        start = state if state is not None else at_rest(self.robot, self._laws, obstacles)
+        start = state if state is not None else resting(self.robot, self._laws, obstacles=obstacles)
         if self.mode == "dynamic":
             return Dynamic(self.robot, actuators, start, obstacles, self.period)
         return Forward(self.robot, actuators, start, obstacles)

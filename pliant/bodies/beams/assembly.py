@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.algebra.pattern import Pattern
+from pliant.arrays import read_only, read_only_view
 from pliant.bodies.beams.assembly_kernel import assemble, predict
 from pliant.bodies.beams.attachment import Weights
 from pliant.bodies.beams.element import strains
@@ -16,7 +17,6 @@ from pliant.bodies.beams.inertia import Inertia, add_gyroscopic, add_mass, add_w
 from pliant.bodies.beams.numbering import Numbering
 from pliant.bodies.blocks import kernel
 from pliant.bodies.body import Linearised
-from pliant.bodies.groups import read_only, read_only_view
 from pliant.bodies.projection import move_regions
 from pliant.bodies.scatter import pattern_of
 

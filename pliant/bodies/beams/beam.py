@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.arrays import read_only
 from pliant.bodies import fields as solid_fields
 from pliant.bodies.beams import attachment, fields, places, skin
 from pliant.bodies.beams.assembly import Assembly, Ends
@@ -14,7 +15,6 @@ from pliant.bodies.beams.inertia import Inertia
 from pliant.bodies.beams.numbering import number
 from pliant.bodies.beams.properties import Profile, element_inertia, element_stiffness, rest_strains
 from pliant.bodies.body import Linearised
-from pliant.bodies.groups import read_only
 from pliant.bodies.numbered import Numbered
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.rigid import Rigid

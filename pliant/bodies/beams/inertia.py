@@ -15,8 +15,8 @@ from functools import cached_property
 
 import numpy as np
 
+from pliant.arrays import read_only
 from pliant.bodies.blocks import kernel
-from pliant.bodies.groups import read_only
 from pliant.errors import InputError
 
 _PLACES = np.array([[13 / 35, 9 / 70], [9 / 70, 13 / 35]])  # ∫ hᵢhⱼ

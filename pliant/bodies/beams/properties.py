@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from pliant.arrays import read_only, read_only_view
 from pliant.bodies.beams.element import strains
 from pliant.bodies.beams.sections import Section
-from pliant.bodies.groups import read_only, read_only_view
 from pliant.bodies.mass import DENSEST
 from pliant.errors import InputError, is_number
 from pliant.mesh.lines import Lines

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import InputError, is_number
+from pliant.inputs import positive
 from pliant.materials.material import Isotropic
 
 
@@ -50,7 +51,7 @@ class Circle(Section):
     inner: float = 0.0
 
     def __post_init__(self) -> None:
-        _positive("radius of a Circle", self.radius)
+        positive("radius of a Circle", self.radius)
         if not (is_number(self.inner) and 0 <= self.inner < self.radius):
             raise InputError(
                 "inner radius of a Circle", expected=f"from 0 to below {self.radius} [m]", got=self.inner
@@ -103,8 +104,8 @@ class Rectangle(Section):
     height: float
 
     def __post_init__(self) -> None:
-        _positive("width of a Rectangle", self.width)
-        _positive("height of a Rectangle", self.height)
+        positive("width of a Rectangle", self.width)
+        positive("height of a Rectangle", self.height)
 
     @property
     def reach(self) -> float:
@@ -158,10 +159,10 @@ class Stiffness(Section):
 
     def __post_init__(self) -> None:
         for name in ("EA", "GJ", "radius"):
-            _positive(f"{name} of a Stiffness", getattr(self, name))
+            positive(f"{name} of a Stiffness", getattr(self, name))
         for name in ("EI", "GA"):
             for value in _two(f"{name} of a Stiffness", getattr(self, name)):
-                _positive(f"{name} of a Stiffness", value, infinite=name == "GA")
+                positive(f"{name} of a Stiffness", value, infinite=name == "GA")
         for value in (*_two("rotary of a Stiffness", self.rotary), self.mass or 0.0):
             if not (np.isfinite(value) and value >= 0):
                 raise InputError("inertia of a Stiffness", expected="finite numbers ≥ 0", got=value)
@@ -221,8 +222,3 @@ def _two(what: str, value: Any) -> tuple[float, float]:
         raise InputError(what, expected="one number, or two (y, z)", got=repr(value))
     first, second = np.broadcast_to(pair, 2)
     return float(first), float(second)
-
-
-def _positive(what: str, value: Any, *, infinite: bool = False) -> None:
-    if not (is_number(value) and value > 0 and (infinite or math.isfinite(value))):
-        raise InputError(what, expected="a positive number", got=repr(value))

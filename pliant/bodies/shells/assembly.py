@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.algebra.pattern import Pattern
+from pliant.arrays import read_only, read_only_view
 from pliant.bodies.body import Linearised
-from pliant.bodies.groups import read_only, read_only_view
 from pliant.bodies.projection import add_second_derivatives, move_regions, project_forces
 from pliant.bodies.shells.element import deform
 from pliant.bodies.shells.law import Law

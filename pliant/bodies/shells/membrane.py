@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bodies.groups import read_only, read_only_view
+from pliant.arrays import read_only, read_only_view
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.scatter import lower_pairs, ordered_cells
 from pliant.bodies.shells import attachment, fields

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pliant.arrays import read_only
 from pliant.bodies.body import Linearised
-from pliant.bodies.groups import read_only
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.shells import attachment, fields
 from pliant.bodies.shells.assembly import ShellAssembly, Stiffnesses

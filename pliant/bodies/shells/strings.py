@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pliant.arrays import read_only
 from pliant.bodies.blocks import kernel
-from pliant.bodies.groups import read_only
 from pliant.errors import InputError, as_floats
 
 

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from pliant.contact.checks import frozen, non_negative, rotation_matrix, vector
+from pliant.arrays import frozen
+from pliant.contact.checks import rotation_matrix, vector
 from pliant.contact.obstacles.obstacle import Obstacle
 from pliant.errors import InputError
+from pliant.inputs import not_negative
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +29,7 @@ class Box(Obstacle):
 
     def __post_init__(self) -> None:
         size = vector(self.size, "size of a box")
-        rounding = non_negative(self.rounding, "rounding of a box")
+        rounding = not_negative("rounding of a box", self.rounding, "m")
         if not (size > 0).all():
             raise InputError("size of a box", expected="three positive lengths [m]", got=repr(self.size))
         if 2 * rounding > size.min():

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from pliant.contact.checks import positive, vector
+from pliant.contact.checks import vector
 from pliant.contact.obstacles.directions import unit_or_across
 from pliant.contact.obstacles.obstacle import Obstacle
 from pliant.errors import InputError
+from pliant.inputs import positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +27,7 @@ class Cylinder(Obstacle):
         self._set(
             start=vector(self.start, "start of a cylinder"),
             end=vector(self.end, "end of a cylinder"),
-            radius=positive(self.radius, "radius of a cylinder"),
+            radius=positive("radius of a cylinder", self.radius, "m"),
         )
         if (self.start == self.end).all():
             raise InputError("cylinder", expected="two different ends", got=repr(self.end.tolist()))

@@ -7,7 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from pliant.contact.checks import frozen_view, rotation_matrix, vector
+from pliant.arrays import frozen_view
+from pliant.contact.checks import rotation_matrix, vector
 from pliant.errors import InputError
 
 INF = float("inf")

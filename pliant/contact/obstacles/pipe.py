@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from pliant.contact.checks import frozen, polyline, positive
+from pliant.arrays import frozen
+from pliant.contact.checks import polyline
 from pliant.contact.obstacles.directions import unit_or_across
 from pliant.contact.obstacles.obstacle import Obstacle
 from pliant.errors import InputError
+from pliant.inputs import positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +42,7 @@ class Pipe(Obstacle):
     _mouths: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        path, radius = polyline(self.path, "path of a pipe"), positive(self.radius, "radius of a pipe")
+        path, radius = polyline(self.path, "path of a pipe"), positive("radius of a pipe", self.radius, "m")
         self._set(path=path, radius=radius, open=_pair(self.open))
         self._set(_tubes=_tubes([path]), _radii=frozen(np.full(len(path) - 1, radius)))
         self._set(_mouths=_mouths([path], [radius], [self.open]))
@@ -97,7 +99,7 @@ class ForkedPipe(Obstacle):
         given = [self.radius] * count if np.ndim(self.radius) == 0 else list(self.radius)
         if len(given) != count:
             raise InputError("radius of a forked pipe", expected=f"one, or {count}", got=f"{len(given)}")
-        return tuple(positive(r, "radius of a forked pipe") for r in given)
+        return tuple(positive("radius of a forked pipe", r, "m") for r in given)
 
     def _checked_flags(
         self, branches: Sequence[np.ndarray], radii: Sequence[float]

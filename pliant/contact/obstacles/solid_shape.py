@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pliant.sparse as sp
-from pliant.contact.checks import frozen
+from pliant.arrays import frozen
 from pliant.contact.obstacles.solid_distance import solid_distance
 from pliant.contact.topology import Adjacency
 from pliant.contact.tree import fit_tree, lay_out_tree

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from pliant.contact.checks import positive, vector
+from pliant.contact.checks import vector
 from pliant.contact.obstacles.directions import unit_or_across
 from pliant.contact.obstacles.obstacle import Obstacle
 from pliant.errors import InputError
+from pliant.inputs import positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +25,7 @@ class Sphere(Obstacle):
     def __post_init__(self) -> None:
         self._set(
             centre=vector(self.centre, "centre of a sphere"),
-            radius=positive(self.radius, "radius of a sphere"),
+            radius=positive("radius of a sphere", self.radius, "m"),
         )
 
     @property
@@ -56,7 +57,7 @@ class Capsule(Obstacle):
         self._set(
             start=vector(self.start, "start of a capsule"),
             end=vector(self.end, "end of a capsule"),
-            radius=positive(self.radius, "radius of a capsule"),
+            radius=positive("radius of a capsule", self.radius, "m"),
         )
         if (self.start == self.end).all():
             raise InputError(

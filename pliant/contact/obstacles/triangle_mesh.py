@@ -8,7 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from pliant.contact.checks import frozen, rotation_matrix, vector
+from pliant.arrays import frozen
+from pliant.contact.checks import rotation_matrix, vector
 from pliant.contact.obstacles.obstacle import Obstacle
 from pliant.contact.obstacles.solid_shape import SolidShape
 

@@ -9,17 +9,17 @@ import numpy as np
 from pliant.errors import InputError, is_number
 
 
-def positive(what: str, value: Any, unit: str = "s") -> float:
-    """A finite number > 0."""
-    if not (is_number(value) and 0 < value < np.inf):
+def positive(what: str, value: Any, unit: str = "", *, infinite: bool = False) -> float:
+    """A number > 0, finite unless `infinite`."""
+    if not (is_number(value) and value > 0 and (infinite or value < np.inf)):
         raise InputError(what, expected=f"a positive number{_in(unit)}", got=repr(value))
     return float(value)
 
 
-def not_negative(what: str, value: Any, unit: str = "s") -> float:
+def not_negative(what: str, value: Any, unit: str = "") -> float:
     """A finite number ≥ 0."""
     if not (is_number(value) and 0 <= value < np.inf):
-        raise InputError(what, expected=f"a finite number, not negative{_in(unit)}", got=repr(value))
+        raise InputError(what, expected=f"a number ≥ 0{_in(unit)}", got=repr(value))
     return float(value)
 
 
