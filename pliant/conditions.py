@@ -63,31 +63,22 @@ class Conditions:
     def with_contacts(self, friction: np.ndarray, imposed: np.ndarray, rows: int) -> Conditions:
         """With contacts below: their gaps ≥ imposed (n,), and if rows = 3n their slip along two tangents each."""
         mine = self.given, self.effort, self.imposed, self.compliance, self.low, self.high
-        given, (effort, aim, compliance, low, high), solved = _with_contacts(*mine, imposed, rows)
-        found = Conditions(given, effort, aim, compliance, low, high, friction)
-        found.__dict__.update(solved=solved, rough=rows > len(imposed))  # asked for in every step
-        return found
+        given, (effort, aim, compliance, low, high) = _with_contacts(*mine, imposed, rows)
+        return Conditions(given, effort, aim, compliance, low, high, friction)
 
 
 @njit(cache=True, error_model="numpy")
 def _with_contacts(given, effort, imposed, compliance, low, high, least, rows):
-    """The arrays of `Conditions` with those of contacts below, gaps ≥ least (n,), then slips, in all `rows` rows: given, the others (5, ·), and
-    which rows are solved for."""
-    m, n, count = len(given), len(least), rows
+    """The arrays of `Conditions` with those of contacts below, gaps ≥ least (n,), then slips, in all `rows` rows: given, and the others (5, ·)."""
+    m, n = len(given), len(least)
     more, some = np.zeros(m + rows, np.bool_), np.zeros((5, m + rows))
     for i in range(m):
         more[i], some[0, i], some[1, i], some[2, i] = given[i], effort[i], imposed[i], compliance[i]
         some[3, i], some[4, i] = low[i], high[i]
-        count += not given[i]
     for i in range(m, m + rows):
         if i < m + n:
             some[1, i] = least[i - m]
         else:
             some[3, i] = -np.inf
         some[4, i] = np.inf
-    solved, k = np.empty(count, np.int64), 0
-    for i in range(m + rows):
-        if not more[i]:
-            solved[k] = i
-            k += 1
-    return more, some, solved
+    return more, some

@@ -4,7 +4,6 @@ from pliant.algebra.backends import analyse, factorise
 from pliant.algebra.factor import Condensation, Factor, NotPositiveDefinite, Symbolic
 from pliant.algebra.pattern import Pattern
 from pliant.algebra.rows import SparseRows
-from pliant.algebra.small import soften
 from pliant.algebra.update import Updated
 
 __all__ = [
@@ -17,5 +16,4 @@ __all__ = [
     "Updated",
     "analyse",
     "factorise",
-    "soften",
 ]

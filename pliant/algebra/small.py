@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.algebra.factor import Condensation, NotPositiveDefinite, Reals
-from pliant.algebra.jit import inner, kernel
+from pliant.algebra.factor import NotPositiveDefinite, Reals
+from pliant.algebra.jit import inner
 from pliant.algebra.pattern import Indices
 
 
@@ -36,18 +36,6 @@ class Symmetric:
         back = self.solve(np.column_stack([across, d[mine]]))
         left = W[:m, :m] - across.T @ back[:, :m]
         return 0.5 * (left + left.T), d[:m] - across.T @ back[:, m], back
-
-
-def soften(found: Condensation, rows: Indices, stiff: Reals) -> Condensation:
-    """Of A − Σ stiff hᵀh instead of A, where h are some `rows` (k,) of the condensed ones, stiff (k,) > 0: efforts λ act on A as
-    λ + stiff Hx. Raises NotPositiveDefinite where A does not stand that."""
-    W, motion, definite = softened(found.W, found.motion, rows, stiff)
-    if not definite:
-        raise NotPositiveDefinite(-1)
-    whole = lambda lam, load: _whole(W, motion, rows, stiff, lam, load)
-    return Condensation(
-        W, motion, lambda lam: found.answer(whole(lam, 1.0)), lambda lam: found.response(whole(lam, 0.0))
-    )
 
 
 @inner
@@ -83,48 +71,3 @@ def substitute(L, x):
                 x[i, j] -= L[n, i] * x[n, j]
         for j in range(m):
             x[i, j] /= L[i, i]
-
-
-@kernel
-def softened(W, d, rows, stiff):
-    """W (m, m) and d (m,) of A − Σ stiff hᵀh, from those of A, where h are some `rows` (k,) of the condensed ones; and whether that is
-    positive definite if A is.
-
-        W' = W + Yᵀ (1/stiff − W_rr)⁻¹ Y,      d' = d + Yᵀ (1/stiff − W_rr)⁻¹ d_r,      Y = W_r
-    """
-    m, k = len(d), len(rows)
-    L, x = np.empty((k, k)), np.empty((k, m + 1))
-    left, rest = np.empty((m, m)), np.empty(m)
-    for i in range(k):
-        for j in range(i + 1):
-            L[i, j] = (1.0 / stiff[i] if i == j else 0.0) - W[rows[i], rows[j]]
-        if not L[i, i] > 0.0:
-            return left, rest, False
-        for j in range(m):
-            x[i, j] = W[rows[i], j]
-        x[i, m] = d[rows[i]]
-    if not lower(L, 0.0):
-        return left, rest, False
-    substitute(L, x)
-    for a in range(m):
-        rest[a] = d[a]
-        for i in range(k):
-            rest[a] += W[rows[i], a] * x[i, m]
-        for b in range(a + 1):
-            value = W[a, b]
-            for i in range(k):
-                value += 0.5 * (W[rows[i], a] * x[i, b] + W[rows[i], b] * x[i, a])
-            left[a, b] = left[b, a] = value
-    return left, rest, True
-
-
-@kernel
-def _whole(W, motion, rows, stiff, lam, load):
-    """λ + stiff Hx (m,), where Hx = Wλ + load · motion."""
-    total = lam.copy()
-    for i in range(len(rows)):
-        x = load * motion[rows[i]]
-        for j in range(len(lam)):
-            x += W[rows[i], j] * lam[j]
-        total[rows[i]] += stiff[i] * x
-    return total

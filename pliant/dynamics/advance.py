@@ -9,10 +9,10 @@ import numpy as np
 
 from pliant.conditions import Conditions
 from pliant.contact import Contacts
-from pliant.core.view import View
 from pliant.dynamics.certificate import StepCertificate, imbalance, violation
 from pliant.dynamics.conserve import conserving
 from pliant.dynamics.implicit import (
+    Ahead,
     Found,
     Model,
     Task,
@@ -39,14 +39,14 @@ ROUGH = 0.03  # decrement, as a share of the motion in a step, from which on the
 
 @dataclass(frozen=True)
 class Arrival:
-    """Where a step led. `ahead` is the robot linearised there, where the next step begins, if it is known; `closed`: whether a contact has
+    """Where a step led. `ahead` is what it knows of the next step, which begins there; `closed`: whether a contact has
     closed that the step knew nothing of."""
 
     motion: Motion
     contacts: Contacts | None
     force: np.ndarray  # (n,) normal, with friction (3n,) [N]
     certificate: StepCertificate
-    ahead: View | None
+    ahead: Ahead
     closed: bool = False
 
 
@@ -56,7 +56,7 @@ def advance(
     conditions: Conditions,
     step: float,
     work: Stopwatch,
-    ahead: View | None = None,
+    ahead: Ahead | None = None,
     halvings: int = MAX_HALVINGS,
 ) -> Arrival | None:
     """The state after a step [s]; None if there is none.
@@ -91,7 +91,7 @@ def _parts(model: Model, found: Arrival | None) -> int:
 
 
 def _by_scheme(
-    model: Model, now: Motion, conditions: Conditions, step: float, work: Stopwatch, ahead: View | None
+    model: Model, now: Motion, conditions: Conditions, step: float, work: Stopwatch, ahead: Ahead | None
 ) -> Arrival | None:
     """A step by the model's scheme, or by Euler's where that fails or the motion is not smooth."""
     args, plain = (now, conditions, step, work, ahead), SCHEMES["euler"]
@@ -129,7 +129,7 @@ def _attempt(
     conditions: Conditions,
     step: float,
     work: Stopwatch,
-    ahead: View | None,
+    ahead: Ahead | None,
     way: float | None = None,
 ) -> Arrival | None:
     """One step by the model's scheme; None where a linearisation is impossible.
@@ -137,7 +137,7 @@ def _attempt(
     Contacts that the motion did not seem to close were left out: if one has closed, the step is taken again with all that are as near as
     the robot went.
     """
-    task, z, lam = begin(model, now, conditions, step, way=way), now.internal, now.effort
+    task, z, lam = begin(model, now, conditions, step, way=way, ahead=ahead), now.internal, now.effort
     count, found = 0, None
     at, v, guess = work.timed("linearise", start, model, task, ahead)
     damped = None if at is None else work.timed("linearise", stiffness, model, at.q, z)
@@ -165,9 +165,10 @@ def _attempt(
     return arrival
 
 
-def _energy(model: Model, task: Task, ahead: View | None) -> float:
+def _energy(model: Model, task: Task, ahead: Ahead | None) -> float:
     """V at the beginning of the step [J]."""
-    at = ahead or elastic(model, task, task.now.q, task.now.effort, task.now.internal, tangent=False)
+    known = None if ahead is None else ahead.view
+    at = known or elastic(model, task, task.now.q, task.now.effort, task.now.internal, tangent=False)
     return np.inf if at is None else at.energy
 
 
@@ -181,10 +182,10 @@ def _conclude(
     if not np.isfinite(found.motion):
         return None
     contacts, force = model.look(motion.q, motion.v, task.step), np.zeros(0)  # while q is at hand
-    there = ahead = elastic(model, task, where, motion.effort, z, tangent=not once)
+    there = end = elastic(model, task, where, motion.effort, z, tangent=not once)
     if stage.reach != stage.step:
-        ahead = elastic(model, task, motion.q, motion.effort, z, tangent=False)
-    if there is None or ahead is None:
+        end = elastic(model, task, motion.q, motion.effort, z, tangent=False)
+    if there is None or end is None:
         return None
     closed = False
     if contacts is not None:
@@ -200,7 +201,7 @@ def _conclude(
     asked_once = model.iterations == 1
     status = "converged" if decrement <= model.tolerance else "linearised" if asked_once else "not converged"
     status = UNSOLVED.get(found.solver, status)
-    violated = violation(model, task.conditions, ahead.delta, motion.effort, contacts, force)
+    violated = violation(model, task.conditions, end.delta, motion.effort, contacts, force)
     residual = float(np.linalg.norm(left)) / scale
     condensed = found.condensed
     certificate = StepCertificate(
@@ -215,4 +216,5 @@ def _conclude(
         condensed.treatment,
         found.solver,
     )
-    return Arrival(motion, contacts, force, certificate, None if once else ahead, closed)
+    ahead = Ahead(None if once else end, contacts, task.step, model.detector.version)
+    return Arrival(motion, contacts, force, certificate, ahead, closed)

@@ -20,7 +20,7 @@ from pliant.core.tangent import condense
 from pliant.core.view import View, linearise
 from pliant.dynamics.advance import Arrival
 from pliant.dynamics.certificate import StepCertificate
-from pliant.dynamics.implicit import stiffness
+from pliant.dynamics.implicit import Ahead, stiffness
 from pliant.dynamics.inertia import Inertia
 from pliant.dynamics.lumped import Lumped
 from pliant.dynamics.model import Model
@@ -76,7 +76,8 @@ def central(
     )
     status = UNSOLVED.get(solution.certificate, "explicit")
     certificate = StepCertificate(status, 0.0, 0.0, 0.0, 1, 1, solver=solution.certificate)
-    return Arrival(motion, contacts, lam[rows:], certificate, None)
+    nothing = Ahead(None, None, 0.0, -1)  # of the next step
+    return Arrival(motion, contacts, lam[rows:], certificate, nothing)
 
 
 def _forces(

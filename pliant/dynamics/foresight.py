@@ -13,8 +13,7 @@ import numpy as np
 
 from pliant.conditions import Conditions
 from pliant.contact import Contacts
-from pliant.core.view import View
-from pliant.dynamics.implicit import begin, condensed_step, moving, start, stiffness
+from pliant.dynamics.implicit import Ahead, begin, condensed_step, moving, start, stiffness
 from pliant.dynamics.model import Model
 from pliant.dynamics.motion import Motion
 from pliant.dynamics.schemes import SCHEMES
@@ -51,7 +50,7 @@ def foresee(
     rows: np.ndarray,
     time: float,
     work: Stopwatch,
-    ahead: View | None = None,
+    ahead: Ahead | None = None,
 ) -> Foresight | None:
     """The robot after `time` [s], as `rows` (indices) and contacts see it; other rows keep the efforts they are given.
 

@@ -51,6 +51,17 @@ class Task:
 
 
 @dataclass(frozen=True)
+class Ahead:
+    """What the end of a step knows of the beginning of the next: the robot linearised there, None if the next step is linearised in another
+    way; the contacts that a motion of the same length [s] is about to close; and of which version of the obstacles they are."""
+
+    view: View | None
+    contacts: Contacts | None
+    step: float
+    version: int
+
+
+@dataclass(frozen=True)
 class Moving:
     """The step linearised at the stage's velocity v: K̃, r̃ (without c), H, δ at the end and λ to start from in `view`.
 
@@ -79,10 +90,20 @@ class Found:
 
 
 def begin(
-    model: Model, now: Motion, conditions: Conditions, step: float, *, way: float | None = None
+    model: Model,
+    now: Motion,
+    conditions: Conditions,
+    step: float,
+    *,
+    way: float | None = None,
+    ahead: Ahead | None = None,
 ) -> Task:
-    """The step to be taken from `now`; `way`: see `Model.look`."""
-    contacts, allowance = model.look(now.q, now.v, step, way=way), np.zeros(0)
+    """The step to be taken from `now`; `way`: see `Model.look`; `ahead`: what the last step knew of it."""
+    allowance = np.zeros(0)
+    if way is None and ahead is not None and (ahead.step, ahead.version) == (step, model.detector.version):
+        contacts = ahead.contacts
+    else:
+        contacts = model.look(now.q, now.v, step, way=way)
     if contacts is not None:
         allowance = np.minimum(contacts.gap + model.recovery * step, 0.0)
     return Task(now, conditions, step, model.scheme.begin(now, step), contacts, allowance, way)
@@ -96,10 +117,10 @@ def elastic(
     return linearise(model.robot, q, lam, z, model.robot.gravity, tangent=tangent, viscous=viscous)
 
 
-def start(model: Model, task: Task, ahead: View | None) -> tuple[View | None, np.ndarray, np.ndarray]:
+def start(model: Model, task: Task, ahead: Ahead | None) -> tuple[View | None, np.ndarray, np.ndarray]:
     """The first linearisation, the stage's velocity there, and the one that inertia is taken at.
 
-    `ahead` is the robot linearised where the step begins, if it is known.
+    `ahead` is what the last step knew of this one.
     """
     now, stage = task.now, task.stage
     if stage.guess is not None:
@@ -107,7 +128,8 @@ def start(model: Model, task: Task, ahead: View | None) -> tuple[View | None, np
         at = elastic(model, task, q, now.effort, now.internal)
         if at is not None:
             return at, stage.guess, stage.guess
-    at = ahead or elastic(model, task, now.q, now.effort, now.internal)
+    known = None if ahead is None else ahead.view
+    at = known or elastic(model, task, now.q, now.effort, now.internal)
     return at, -stage.shift / stage.step, now.v
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,9 +34,6 @@ class Model:
     recovery: float
     conserve: bool
     span: np.ndarray
-    seen: list = field(
-        default_factory=list
-    )  # the last look, as the end of a step is the beginning of the next
 
     @property
     def robot(self) -> Robot:
@@ -56,16 +53,12 @@ class Model:
         """
         if not self.detector.opponents:
             return None
-        asked = step, way, self.detector.version
-        if self.seen and self.seen[0] is q and self.seen[1] is v and self.seen[2] == asked:
-            return self.seen[3]
         motion, near = step * self.robot.farthest(v), self.detector.alarm
         if way is None:
             way, near = 0.0, CLOSE * near
         found = self.detector.detect(q, max(near, 2.0 * (motion + way)))
         if len(found.stencil.point):  # modes have no stencil
             found = self._closing(found, q, v, step, near)
-        self.seen[:] = [] if q.flags.writeable or v.flags.writeable else [q, v, asked, found]
         return found
 
     def fall(self, step: float) -> float:

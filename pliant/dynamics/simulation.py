@@ -19,6 +19,7 @@ from pliant.dynamics.advance import Arrival, advance
 from pliant.dynamics.damping import per_body
 from pliant.dynamics.explicit import central, stable_step
 from pliant.dynamics.foresight import Foresight, foresee
+from pliant.dynamics.implicit import Ahead
 from pliant.dynamics.inertia import Inertia
 from pliant.dynamics.model import Model
 from pliant.dynamics.moment import Moment
@@ -98,7 +99,8 @@ class Simulation:
             scheme == "midpoint" and not viscosity.present and not _loaded(robot),
             robot.length * levers(robot),
         )
-        self._work, self._ahead = Stopwatch(), None
+        self._work = Stopwatch()
+        self._ahead: Ahead | None = None  # what the last step knows of the next
         self.state = robot.rest if state is None else state
         self.time_step = positive("time_step", self._usual_step() if time_step is None else time_step, "s")
         if scheme == "central" and self.time_step > self.stable_step:
@@ -134,7 +136,7 @@ class Simulation:
     def step_under(self, conditions: Conditions) -> Moment:
         """One time step under conditions of all scalar rows, which laws are compiled to."""
         begin = perf_counter()
-        self._work.timings.update(dict.fromkeys(self._work.timings, 0.0))
+        self._work.clear()
         arrival = self._advance(conditions)
         if arrival is None or not np.isfinite(arrival.motion.v).all():
             raise ConvergenceError(
