@@ -137,7 +137,7 @@ def newton(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Stopwat
             treatment=move.condensed.treatment,
             shift=move.condensed.shift,
             negative=move.condensed.negative,
-            solver=move.solution.certificate,
+            solver=move.solution.status,
         )
         if _converged(now, tolerance, robot.length):
             return replace(now, converged=_clear(problem, now))

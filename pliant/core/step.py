@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -30,12 +30,12 @@ FORWARD = (EXACT, INDEFINITE, SHIFTED)
 
 
 class Solution(Protocol):
-    """What a solver found: efforts of the condensed rows, and the evidence for it."""
+    """What a solver found: efforts of the condensed rows, and its word for them: "solved", "infeasible" or "not converged"."""
 
     @property
     def effort(self) -> np.ndarray: ...
     @property
-    def certificate(self) -> Any: ...
+    def status(self) -> str: ...
 
 
 class Spreading(Rows, Protocol):
@@ -84,10 +84,10 @@ def recover(
 
 @dataclass(frozen=True)
 class Balance:
-    """Efforts of a forward problem, and the solver's word for them: "solved", "infeasible" or "not converged"."""
+    """The solution of a forward problem."""
 
     effort: np.ndarray
-    certificate: str = STATUSES[0]
+    status: str = STATUSES[0]
 
 
 def balance(found: Condensed, conditions: Conditions) -> Balance:

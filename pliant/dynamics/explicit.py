@@ -74,8 +74,8 @@ def central(
         touching=touching,
         push=push,
     )
-    status = UNSOLVED.get(solution.certificate, "explicit")
-    certificate = StepCertificate(status, 0.0, 0.0, 0.0, 1, 1, solver=solution.certificate)
+    status = UNSOLVED.get(solution.status, "explicit")
+    certificate = StepCertificate(status, 0.0, 0.0, 0.0, 1, 1, solver=solution.status)
     nothing = Ahead(None, None, 0.0, -1)  # of the next step
     return Arrival(motion, contacts, lam[rows:], certificate, nothing)
 

@@ -42,7 +42,7 @@ def settle(model: Model, task: Task, here: Moving, guess: np.ndarray, work: Stop
     q = model.robot.retract(task.now.q, task.stage.shift + task.stage.step * v)
     q.flags.writeable = False  # so that states share it
     motion = model.robot.farthest(u)
-    return Found(q, v, lam, here.view.contacts, here.extra, found, motion, solution.certificate)
+    return Found(q, v, lam, here.view.contacts, here.extra, found, motion, solution.status)
 
 
 def _staying_open(task: Task, here: Moving) -> np.ndarray | None:

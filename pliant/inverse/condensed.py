@@ -19,6 +19,11 @@ from pliant.inverse.locked_drives import locked_drives
 from pliant.inverse.program import Wish, program
 from pliant.inverse.roles import Roles
 from pliant.inverse.settings import Settings
+from pliant.solvers.solution import STATUSES
+
+INFEASIBLE = STATUSES[1]
+SAME = 1e-8  # of the data: what may be left of equalities that are solved …
+UNMET = 1e-6  # … and what is left of those that cannot be met, of their terms
 
 
 @dataclass(frozen=True)
@@ -35,15 +40,21 @@ class Aim:
 
 @dataclass(frozen=True)
 class Efforts:
-    """λ of the condensed rows, and the solver's solution."""
+    """λ of the condensed rows, and the solver's solution; `contradiction`: whether equalities cannot all be met."""
 
     effort: np.ndarray
     solution: Any
+    contradiction: bool = False
 
     @property
     def certificate(self) -> Any:
         """The solver's."""
         return self.solution.certificate
+
+    @property
+    def status(self) -> str:
+        """The solver's word, or that of the equalities."""
+        return INFEASIBLE if self.contradiction else self.certificate.status
 
 
 @dataclass(frozen=True)
@@ -99,9 +110,8 @@ def solve(
     """
     roles, view = rows.roles, rows.view
     ne, na, nk = len(roles.effectors), len(roles.actuators), len(roles.equal)
-    W, delta, back, negative = _without_equalities(
-        *_with_laws(condensed, roles, aim.goal), roles, condensed.negative
-    )
+    whole = _with_laws(condensed, roles, aim.goal)
+    W, delta, back, negative = _without_equalities(*whole, roles, condensed.negative)
     a, drives = slice(ne, ne + na), None
     if negative:
         drives = rows.locked(condensed, W, negative)
@@ -117,8 +127,15 @@ def solve(
         # λ' was bounded: a little off until the step has converged
         chosen[a] = np.clip(chosen[a], *aim.effort)
     equal = -(back[:, :-1] @ chosen + back[:, -1])
-    effort = np.concatenate([chosen[: ne + na], equal, chosen[ne + na :]]) if nk else chosen
-    return Efforts(effort, solution)
+    if not nk:
+        return Efforts(chosen, solution)
+    effort = np.concatenate([chosen[: ne + na], equal, chosen[ne + na :]])
+    k = slice(ne + na, ne + na + nk)
+    left, size = (
+        whole[0][k] @ effort + whole[1][k],
+        np.abs(whole[0][k]) @ np.abs(effort) + np.abs(whole[1][k]),
+    )
+    return Efforts(effort, solution, bool((np.abs(left) > UNMET * size).any()))
 
 
 def _without_equalities(W: np.ndarray, delta: np.ndarray, roles: Roles, negative: int):
@@ -127,11 +144,22 @@ def _without_equalities(W: np.ndarray, delta: np.ndarray, roles: Roles, negative
     if not count:
         return W, delta, np.zeros((0, len(W) + 1)), negative
     k, keep = slice(first, first + count), np.r_[0:first, first + count : len(W)]
-    back = np.linalg.solve(W[k, k], np.column_stack([W[k][:, keep], delta[k]]))
+    back = _solved(W[k, k], np.column_stack([W[k][:, keep], delta[k]]))
     across = W[keep][:, k]
     if negative:
         negative -= int((np.linalg.eigvalsh(W[k, k]) < 0.0).sum())
     return W[np.ix_(keep, keep)] - across @ back[:, :-1], delta[keep] - across @ back[:, -1], back, negative
+
+
+def _solved(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A⁻¹B; where rows of A say the same twice, the smallest of the best answers."""
+    try:
+        found = np.linalg.solve(A, B)
+        if np.abs(A @ found - B).max(initial=0.0) <= SAME * np.abs(B).max(initial=0.0):
+            return found
+    except np.linalg.LinAlgError:
+        pass
+    return np.linalg.lstsq(A, B, rcond=1e-12)[0]
 
 
 def _with_laws(condensed: Condensed, roles: Roles, goal: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:

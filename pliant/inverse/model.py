@@ -187,14 +187,14 @@ class Model:
         found = step(self.scene, view, rows, choose, LADDER, self.work)
         if found is None or not np.isfinite(found.dq).all():
             return None
-        own, dq = view.own, found.dq
-        known = view.contacts, found.lam[own:]
-        ahead = robot.retract(pose.q, dq), found.lam[:own], known, robot.farthest(dq)
-        moved = self.pose(*ahead, robot.predict(pose.q, dq))  # type: ignore[arg-type]
+        own, dq, contacts, efforts = view.own, found.dq, view.contacts, found.solution
+        assert contacts is not None and isinstance(efforts, Efforts)
+        ahead = robot.retract(pose.q, dq), found.lam[:own], (contacts, found.lam[own:]), robot.farthest(dq)
+        moved = self.pose(*ahead, robot.predict(pose.q, dq))
         if moved.view is None:
             return None
         predicted = view.delta[roles.effectors] + view.H.take(roles.effectors).dot(dq)
-        return Move(moved, found.solution, found.condensed, predicted)  # type: ignore[arg-type]
+        return Move(moved, efforts, found.condensed, predicted)
 
     def decrement(self, move: Move) -> float:
         """How far the state reached is from equilibrium [m], by the factor at hand: with its efforts held, and where that is more

@@ -27,9 +27,9 @@ def taken(model: Model, memory: Memory, found: Attempt) -> InverseCertificate:
 
 def of(model: Model, pose: Pose, found: Attempt, status: str) -> InverseCertificate:
     """Of a step that ended at a pose after an attempt."""
-    solver = found.move.efforts.certificate
+    efforts = found.move.efforts
     return InverseCertificate(
-        UNSOLVED.get(solver.status, status),
+        UNSOLVED.get(efforts.status, status),
         found.decrement,
         pose.depth,
         found.linearisations,
@@ -37,7 +37,7 @@ def of(model: Model, pose: Pose, found: Attempt, status: str) -> InverseCertific
         found.move.shift,
         active_limits(model, pose),
         True,
-        solver,
+        efforts.certificate,
         found.move.condensed.treatment,
     )
 
