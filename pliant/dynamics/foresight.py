@@ -13,6 +13,7 @@ import numpy as np
 
 from pliant.conditions import Conditions
 from pliant.contact import Contacts
+from pliant.core.tangent import EXACT
 from pliant.dynamics.implicit import Ahead, begin, condensed_step, moving, start, stiffness
 from pliant.dynamics.model import Model
 from pliant.dynamics.motion import Motion
@@ -23,12 +24,14 @@ from pliant.timing import Stopwatch
 @dataclass(frozen=True)
 class Foresight:
     """δ (k,) at the end as a function of efforts λ (k,): delta + W λ. First the rows asked for, then contacts: gaps, less
-    what they may be, and slips where there is friction. `shift`: what K̃ was raised by to be of use."""
+    what they may be, and slips where there is friction. `shift`: what K̃ was raised by to be of use;
+    `treatment`: how it was treated, see `pliant.core.tangent`."""
 
     W: np.ndarray
     delta: np.ndarray
     contacts: Contacts | None
     shift: float
+    treatment: str = EXACT
 
     def holding(self, rows: np.ndarray, imposed: np.ndarray, compliance: np.ndarray) -> Foresight:
         """As the other rows see it, with δ of some rows (k,) held at imposed values (k,) by springs of a compliance (k,), or
@@ -74,4 +77,6 @@ def foresee(
     allowed = here.conditions.imposed[contact]
     delta = system.free[order]
     delta[len(rows) :] -= allowed
-    return Foresight(system.W[np.ix_(order, order)], delta, here.view.contacts, system.shift)
+    return Foresight(
+        system.W[np.ix_(order, order)], delta, here.view.contacts, system.shift, system.treatment
+    )

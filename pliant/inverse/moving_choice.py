@@ -35,13 +35,14 @@ class Plan:
 @dataclass(frozen=True)
 class Choice:
     """λ of the actuators (na,); how far the effectors (ne,) are expected from the goal, and where the actuators (na,) are; which of
-    these stands at which limit, in words; `shift`: how much the tangent was regularised."""
+    these stands at which limit, in words; `shift` and `treatment`: what was done to the tangent."""
 
     effort: np.ndarray
     missed: np.ndarray
     ends: np.ndarray
     limits: tuple[str, ...]
     shift: float
+    treatment: str
     solution: Any
 
 
@@ -71,7 +72,8 @@ def choose(seen: Foresight, roles: Roles, plan: Plan, settings: Settings, work: 
     effort = np.clip(found.effort, *roles.effort)
     ends = delta + W @ np.concatenate([np.zeros(ne), effort, found.contact])
     acted = ends[ne : ne + na]
-    return Choice(effort, ends[:ne], acted, _limits(roles, effort, acted, own, bounds), seen.shift, found)
+    limits = _limits(roles, effort, acted, own, bounds)
+    return Choice(effort, ends[:ne], acted, limits, seen.shift, seen.treatment, found)
 
 
 def driven(roles: Roles, chosen: np.ndarray, ends: np.ndarray, here: np.ndarray, time: float) -> Conditions:

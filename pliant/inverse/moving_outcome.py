@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.core.tangent import EXACT
 from pliant.dynamics import Moment
 from pliant.inverse.moving_choice import Choice
 from pliant.inverse.outcome import InverseCertificate, Outcome
@@ -60,13 +61,13 @@ def certify(
         status = "at its limits" if limits else "out of reach"
     solver = None if choice is None else choice.solution.certificate
     status = status if solver is None else UNSOLVED.get(solver.status, status)
-    shift = 0.0 if choice is None else choice.shift
+    shift, tangent = (0.0, EXACT) if choice is None else (choice.shift, choice.treatment)
     if moment is None:
         return MovingCertificate(
-            "stuck", np.inf, depth, 0, 0, shift, limits, False, solver, foreseen=foreseen
+            "stuck", np.inf, depth, 0, 0, shift, limits, False, solver, tangent, foreseen=foreseen
         )
     step = moment.certificate
     return MovingCertificate(
-        status, step.decrement, depth, step.iterations, step.load_steps - 1, shift, limits, True, solver,
+        status, step.decrement, depth, step.iterations, step.load_steps - 1, shift, limits, True, solver, tangent,
         foreseen=foreseen, motion=step,
     )  # fmt: skip

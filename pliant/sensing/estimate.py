@@ -26,7 +26,8 @@ class SensingCertificate:
     `misfit` is the root mean square of residuals over their stated noise, per degree of freedom: about 1 where noise is all there is;
     NaN without degrees of freedom. `decrement` [m]: how far the state was from equilibrium when it was linearised last, which
     leaves less. `condition` of the whitened matrix with
-    unit columns. `at_bounds` names unknowns that stand at a bound, `shift` > 0 a tangent that was regularised.
+    unit columns. `at_bounds` names unknowns that stand at a bound, `tangent` how K was treated, see `pliant.core.tangent`, and
+    `shift` > 0 by how much its diagonal was raised.
     """
 
     status: str
@@ -39,6 +40,7 @@ class SensingCertificate:
     iterations: int
     at_bounds: tuple[str, ...] = ()
     shift: float = 0.0
+    tangent: str = "exact"
 
     @property
     def converged(self) -> bool:

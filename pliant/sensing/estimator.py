@@ -223,6 +223,7 @@ class ForceEstimator:
             iterations=count,
             at_bounds=tuple(name for name, tight in zip(roles.names, bounded, strict=False) if tight),
             shift=move.shift,
+            tangent=move.condensed.tangent.treatment,
         )
 
     # Input
