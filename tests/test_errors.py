@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from test_core_models import DOWN, SIZE, SOFT, bar, cables, plane
 
 import pliant as pl
 from pliant.result import Certificate
+from tests.core.test_models import DOWN, SIZE, SOFT, bar, cables, plane
 
 NAN, INF = float("nan"), float("inf")
 BODY = bar()

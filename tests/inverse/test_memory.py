@@ -1,0 +1,221 @@
+"""A control step is a function of its memory: the same memory gives the same step, whatever happened since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.contact import Sphere
+from pliant.inverse import Inverse, InverseCertificate, MovingInverse, Settings, policy
+from pliant.inverse.memory import Following, Memory, Mode, Recovering, Resting, Searching, Stuck
+from pliant.inverse.policy import advance
+from tests.inverse.test_inverse import TIP, arm, tip
+
+BALL = Sphere((0.07, 0.035, 0.01), 0.02, name="ball")
+WHALE = Sphere((0.05, 0.01, 0.01), 0.2, name="whale")
+SAID = InverseCertificate("out of reach", 0.0, 0.0, 0, 4, 0.0, (), moved=False)
+
+
+def numbers(thing: Any) -> Any:
+    """All that a value holds, as plain data that can be kept and compared; factors and robots are left out."""
+    if isinstance(thing, np.ndarray):
+        return thing.shape, thing.tobytes()
+    if isinstance(thing, tuple | list):
+        return tuple(map(numbers, thing))
+    if isinstance(thing, dict):
+        return {key: numbers(value) for key, value in thing.items()}
+    if is_dataclass(thing):
+        parts = {f.name: getattr(thing, f.name) for f in fields(thing)}
+        left_out = "robot", "timings", "contacts", "linear", "view"
+        return type(thing).__name__, {k: numbers(v) for k, v in parts.items() if k not in left_out}
+    return repr(thing)
+
+
+def adventure(controller: Inverse) -> Iterator[dict | None]:
+    """Targets, out of reach and back, while obstacles come and go, a cable breaks and laws change."""
+    for offset, steps in (((-0.004, 0.018, 0.0), 3), ((0.3, 0.0, 0.0), 5), ((-0.004, 0.015, 0.0), 3)):
+        yield from [{"tip": tip(*offset)}] * steps
+    controller.detector.add(Sphere((0.09, 0.008, 0.01), 0.015, name="inside"))
+    yield from [None] * 4
+    controller.detector.remove("inside")
+    yield from [{"tip": tip(-0.004, 0.01, 0.01)}] * 3
+    controller.lose("cable 1")
+    yield from [None] * 3
+    controller.change({"cable 0": pl.Known(displacement=0.004)})
+    yield from [{"tip": tip(-0.06, 0.002, 0.0)}] * 3
+
+
+@pytest.mark.parametrize("budget", [3, 15])
+def test_the_same_memory_gives_the_same_step(budget):
+    """Twice in a row from one memory, in every mode; and the memory is what it was."""
+    controller = Inverse(arm(), obstacles=[BALL], settings=Settings(budget=budget))
+    for targets in adventure(controller):
+        before = numbers(controller.memory)
+        first, outcome = advance(controller.model, controller.memory, targets)
+        second, again = advance(controller.model, controller.memory, targets)
+        assert numbers(controller.memory) == before
+        assert numbers(first) == numbers(second) and numbers(outcome) == numbers(again)
+        controller.memory = first
+
+
+def test_a_run_is_repeated_from_a_saved_memory():
+    """Also after the controller has been elsewhere, in contact and out of reach."""
+    controller = Inverse(arm(), obstacles=[BALL])
+    path = [{"tip": tip(-0.004, 0.018, 0.012 * np.sin(angle))} for angle in np.linspace(0.0, 4.0, 12)]
+    for targets in path[:6]:
+        controller.step(targets)
+    saved = controller.memory
+    run = [numbers(controller.step(targets)) for targets in path[6:]]
+    for _ in range(4):
+        controller.step({"tip": tip(0.0, 0.5, 0.1)})
+    controller.memory = saved
+    assert [numbers(controller.step(targets)) for targets in path[6:]] == run
+
+
+def test_a_step_goes_through_the_modes_of_the_policy():
+    """A hasty robot waits and searches, recovers over several steps, and rests where nothing leads on, until something changes."""
+    controller, seen = Inverse(arm(), settings=Settings(budget=3)), []
+    out = controller.step({"tip": tip(-0.002, 0.01, 0.0)})
+    assert isinstance(controller.memory.mode, Following) and out.certificate.status == "moving"
+    controller.detector.add(WHALE)
+    for _ in range(60):
+        out = controller.step()
+        seen.append((type(controller.memory.mode), out.certificate.status))
+        if isinstance(controller.memory.mode, Resting):
+            break
+    assert list(dict.fromkeys(seen)) == [
+        (Searching, "searching"),
+        (Recovering, "recovering"),
+        (Resting, "stuck"),
+    ]
+    before = controller.memory
+    assert controller.step().certificate is out.certificate and controller.memory.pose is before.pose
+    controller.detector.remove("whale")
+    assert controller.step().certificate.moved and isinstance(controller.memory.mode, Following)
+
+
+def test_a_robot_that_is_stuck_makes_one_attempt_and_one_iteration(monkeypatch):
+    controller = Inverse(arm(), obstacles=[BALL])
+    model, iterations = controller.model, []
+    locked = model.locked
+    lock = lambda pose, tolerance, *more, **named: (
+        iterations.append(tolerance.iterations) or locked(pose, tolerance, *more, **named)
+    )
+    monkeypatch.setattr(model, "move", lambda *_: None)
+    monkeypatch.setattr(model, "locked", lock)
+    memory, _ = advance(model, controller.memory.with_(mode=Stuck()))
+    assert iterations == [1] and isinstance(memory.mode, Following | Stuck | Resting)
+
+
+def test_a_robot_about_to_buckle_steps_back_once(monkeypatch):
+    """To the pose before its last stable steps, where its goal stays; for another target it may do so again."""
+    controller = Inverse(arm())
+    poses = [controller.pose]
+    for _ in range(2):
+        controller.step({"tip": tip(0.0, 0.02, 0.0)})
+        poses.append(controller.pose)
+    assert [pose is kept for pose, kept in zip(poses, controller.memory.stable_poses, strict=False)] == [
+        True
+    ] * 2
+    attempt = policy.attempt
+
+    def unstable(model, memory):
+        found, spent = attempt(model, memory)
+        return found and replace(found, stable=False), spent
+
+    monkeypatch.setattr(policy, "attempt", unstable)
+    out = controller.step()
+    memory = controller.memory
+    assert out.certificate.status == "about to buckle" and memory.pose is poses[0]
+    assert memory.stepped_back and memory.frozen and memory.stable_poses == ()
+    out = controller.step()
+    assert out.certificate.status != "about to buckle" and np.abs(out.q - poses[0].q).max() < 1e-4
+    controller.step({"tip": tip(0.0, 0.01, 0.01)})
+    assert not controller.memory.stepped_back and not controller.memory.frozen
+
+
+@pytest.mark.parametrize(
+    "mode",
+    [Following(), Searching(2), Recovering(None, 10), Stuck(), Resting(SAID)],
+    ids=lambda m: type(m).__name__,
+)
+def test_another_target_ends_what_was_given_up(mode: Mode):
+    """Stuck and resting robots follow again; what is still being sought is sought on."""
+    memory = Inverse(arm()).memory.with_(mode=mode, step_length=0.1, stepped_back=True, recovered=True)
+    anew = memory.anew()
+    given_up = isinstance(mode, Stuck | Resting)
+    assert anew.mode == (Following() if given_up else mode)
+    assert (anew.step_length, anew.stepped_back, anew.recovered) == (1.0, False, False)
+
+
+def test_memory_is_frozen_through_and_through():
+    controller = Inverse(arm(), obstacles=[BALL])
+    for _ in range(4):
+        controller.step({"tip": tip(-0.004, 0.018, 0.0)})
+    memory = controller.memory
+    with pytest.raises(AttributeError):
+        memory.step_length = 0.5  # type: ignore[misc]
+    values = [getattr(memory, f.name) for f in fields(Memory)]
+    assert not any(isinstance(value, list | dict | set) for value in values)
+    arrays = [value for value in values if isinstance(value, np.ndarray)]
+    assert len(arrays) >= 4 and not any(value.flags.writeable for value in arrays)
+
+
+def test_what_a_step_returns_can_be_written_to_without_harm():
+    one, other = (Inverse(arm(), obstacles=[BALL]) for _ in range(2))
+    for _ in range(8):
+        targets = {"tip": tip(-0.004, 0.018, 0.0)}
+        out, same = one.step(targets), other.step(targets)
+        assert numbers(out) == numbers(same)
+        for values in (out.effort, out.displacement, out.command, out.error, one.targets):
+            for value in values.values():
+                value[:] = np.nan
+        out.contact_force[:] = out.friction_force[:] = np.nan
+        targets["tip"][:] = np.nan
+
+
+def test_a_bad_target_among_good_ones_changes_nothing():
+    controller = Inverse(arm())
+    before = controller.memory
+    with pytest.raises(pl.InputError):
+        controller.step({"tip": tip(0.0, 0.01, 0.0), "cable 0": [1.0]})
+    assert controller.memory is before
+
+
+def test_effectors_may_come_and_go_after_a_failure():
+    """What is remembered of effectors is kept by row: the target, the goal, and where a leap failed."""
+    robot = arm()
+    middle = pl.Row(pl.Position(robot.body.points([[0.05, 0.01, 0.01]])), pl.Observed())
+    controller = Inverse(pl.Robot(robot.body, {"middle": middle, **robot.rows}), obstacles=[BALL])
+    controller.step({"tip": tip(-0.004, 0.018, 0.0)})
+    frozen, goal = replace(controller.memory, failed_leap=TIP, step_length=1e-3), controller.memory.goal
+    controller.memory = frozen
+    controller.change({"middle": pl.Target()})
+    memory = controller.memory
+    assert memory.failed_leap is not None and np.array_equal(memory.failed_leap[3:], TIP)
+    assert np.array_equal(memory.goal[3:], goal)
+    assert np.array_equal(memory.target[3:], frozen.target)
+    controller.memory = replace(memory, step_length=1e-3)
+    assert controller.step().certificate.moved
+    controller.change({"middle": pl.Observed()})
+    assert np.array_equal(controller.target, frozen.target) and controller.step().certificate.moved
+
+
+def test_the_memory_of_a_robot_in_motion_is_a_value_too():
+    """With the state of the simulation set back as well, a step is repeated."""
+    controller = MovingInverse(arm(), [BALL], time_step=0.02)
+    targets = {"tip": tip(-0.004, 0.018, 0.0)}
+    for _ in range(10):
+        controller.step(targets)
+    saved, motion = controller.memory, controller.state
+    before, runs = numbers(saved), []
+    for _ in range(2):
+        controller.memory, controller.simulation.state = saved, motion
+        runs.append([numbers(controller.step(targets)) for _ in range(5)])
+    assert runs[0] == runs[1] and numbers(saved) == before
+    assert not saved.target.flags.writeable and not saved.reference.value.flags.writeable

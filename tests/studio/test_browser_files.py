@@ -1,0 +1,170 @@
+"""What a person takes away from the studio and brings back to it: recordings, players, pictures, films, in a real browser."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.io.player import export
+from pliant.io.recording import Recorder, Recording
+from pliant.session import Session
+from tests.studio.robots import bar
+from tests.studio.visitor import Visitor, need_chromium, opened_browser, opened_window
+
+playwright = need_chromium()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with opened_browser(playwright) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def window(tmp_path_factory):
+    with opened_window(tmp_path_factory.mktemp("recordings")) as window:
+        yield window
+
+
+@pytest.fixture(scope="module")
+def tab(browser, window):
+    visitor = Visitor(browser, window.url, accept_downloads=True)
+    yield visitor
+    visitor.context.close()
+
+
+@pytest.fixture
+def visitor(tab):
+    tab.restart()
+    return tab
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """A recording made in Python: a bar that meets a ball, one cable cut on the way."""
+    path = tmp_path_factory.mktemp("made") / "run.mcap"
+    session = Session(bar(), obstacles=[pl.Sphere((0.07, 0.01, 0.0305), 0.01)])
+    session.aim("tip", (0.09, 0.01, 0.03))
+    with Recorder(path, session.stage) as recorder:
+        session.listeners.append(recorder.write)
+        for step in range(24):
+            if step == 12:
+                session.move("sphere", (0.07, 0.01, 0.032))
+            session.step()
+    return path
+
+
+def test_a_recording_downloads_and_plays_from_its_file(visitor, browser, tmp_path):
+    visitor.page.click("#record")
+    visitor.until("studio.header.desk.recording > 8")
+    visitor.page.click("#record")
+    visitor.until("studio.header.desk.recording === null")
+    with visitor.page.expect_download() as download:
+        visitor.page.click(".toast a >> text=Player")
+    path = tmp_path / "run.html"
+    download.value.save_as(path)
+    replay = Visitor(browser, path.as_uri())
+    frames = replay.ask("studio.link.frames.length")
+    assert frames > 8 and replay.ask("studio.link.live") is False
+    last = replay.ask("studio.link.frames.at(-1).words")
+    replay.ask("(studio.link.playing = false, studio.link.seek(studio.link.duration))")
+    replay.until(f"studio.link.shown === {frames - 1}")
+    replay.told(last)
+    shown = replay.canvas()
+    replay.ask("studio.skin.group.visible = false")
+    assert (np.abs(replay.canvas() - shown).sum(axis=2) > 30).sum() > 2000
+    assert replay.requests == [path.as_uri()] and not replay.complaints
+    replay.context.close()
+    visitor.page.click(".toast button >> text=Watch it")  # in the page itself, too
+    visitor.until(f"!studio.link.live && studio.link.frames?.length === {frames} && studio.link.shown > 2")
+    visitor.page.click("#back")
+    visitor.until("studio.link.live && studio.able && studio.header.desk.playing")
+
+
+@pytest.mark.parametrize("kind", ["mcap", "html"])
+def test_a_recording_is_opened_in_the_live_page(visitor, recorded, kind):
+    run = Recording.read(recorded)
+    path = recorded if kind == "mcap" else export(run, recorded.with_suffix(".html"))
+    visitor.page.set_input_files("#file", path)
+    visitor.until("!studio.link.live && studio.link.frames && studio.link.shown >= 0")
+    assert visitor.ask("studio.link.frames.length") == len(run)
+    for number in (5, 23):
+        visitor.ask(
+            f"(studio.link.playing = false, studio.link.seek({run.frames[number].time - run.frames[0].time}))"
+        )
+        visitor.until(f"studio.link.shown === {number} && studio.header.step === {run.frames[number].step}")
+        skin = np.array(visitor.ask("[...studio.skin.positions]")).reshape(-1, 3)
+        np.testing.assert_allclose(skin, run.frames[number].positions[run.stage.vertices], atol=2e-5)
+        contact = visitor.ask("studio.header.contact")
+        assert contact[0] == len(run.frames[number].touch)
+        assert contact[1] == pytest.approx(run.frames[number].touch.total, rel=1e-4, abs=1e-9)
+        ball = visitor.ask("studio.things.known.sphere.object.position.toArray()")
+        np.testing.assert_allclose(ball, run.frames[number].obstacles["sphere"]["centre"], atol=1e-6)
+    visitor.told(run.frames[23].words)
+    visitor.page.click("#back")
+    visitor.until("studio.link.live && studio.able")
+
+
+@pytest.mark.parametrize("content", [b"no recording at all", None, b'<p id="recording">?</p>'])
+def test_a_file_that_is_none_is_said_to_be(visitor, recorded, tmp_path, content):
+    """Rubbish, a recording without its frames, a page without one: words, and the robot goes on."""
+    path = tmp_path / ("page.html" if content and content.startswith(b"<") else "run.mcap")
+    path.write_bytes(recorded.read_bytes()[:2000] if content is None else content)
+    visitor.page.set_input_files("#file", path)
+    assert visitor.until(
+        "[...document.querySelectorAll('.toast')].at(-1)?.textContent.includes('cannot be opened')"
+    )
+    visitor.until("studio.link.live && studio.able")
+
+
+def test_a_recording_that_was_cut_off_plays_as_far_as_it_goes(visitor, recorded, tmp_path):
+    whole = recorded.read_bytes()
+    (tmp_path / "cut.mcap").write_bytes(whole[: len(whole) * 2 // 3])
+    frames = len(Recording.read(tmp_path / "cut.mcap"))
+    visitor.page.set_input_files("#file", tmp_path / "cut.mcap")
+    if frames:
+        visitor.until(
+            f"!studio.link.live && studio.link.frames?.length === {frames} && studio.link.shown >= 0"
+        )
+        visitor.page.click("#back")
+    visitor.until("studio.link.live && studio.able")
+
+
+def test_a_killed_tab_loses_nothing_of_a_recording(visitor, browser, window):
+    other = Visitor(browser, window.url)
+    other.page.click("#control")
+    other.until("studio.able")
+    other.page.click("#record")
+    other.until("studio.header.desk.recording > 3")
+    other.context.close()  # gone, in the middle of it
+    visitor.until("studio.able && studio.header.desk.recording > 8")
+    count = visitor.ask("studio.header.desk.recordings")
+    visitor.page.click("#record")
+    visitor.until(f"studio.header.desk.recordings === {count} + 1")
+    run = Recording.read(window.loop.desk.recordings[-1])
+    assert len(run) > 8
+    assert np.all(np.diff([frame.step for frame in run]) == 1)  # every step, none twice
+
+
+def test_a_picture_and_a_film_can_be_saved(visitor, tmp_path):
+    with visitor.page.expect_download() as download:
+        visitor.page.click("#picture")
+    path = tmp_path / "picture.png"
+    download.value.save_as(path)
+    assert path.read_bytes().startswith(b"\x89PNG") and path.stat().st_size > 5000
+    visitor.page.click("#film")
+    drawn = visitor.ask("studio.drawn")
+    visitor.until(f"studio.drawn > {drawn} + 8")
+    with visitor.page.expect_download() as download:
+        visitor.page.click("#film")
+    path = tmp_path / "film.webm"
+    download.value.save_as(path)
+    assert path.read_bytes().startswith(b"\x1a\x45\xdf\xa3") and path.stat().st_size > 5000  # Matroska
+
+
+def test_no_file_leaves_this_machine_and_nothing_complains(visitor, window):
+    """After all of the above."""
+    ours = (window.url, window.url.replace("http", "ws"), "data:", "blob:")
+    assert all(url.startswith(ours) for url in visitor.requests)
+    assert not visitor.complaints
