@@ -76,7 +76,7 @@ def bench(
     chosen = [name for name in BENCHES if name not in APART] if what == "all" else [what]
     if what == "all":
         console().print(f"{', '.join(sorted(APART))}: skipped, ask for them by name.", style="dim")
-    given = {"golden": (path,), "fuzz": (count, seed, only, repeat)}
+    given = {"golden": (path,), "fuzz": (count, seed, only, repeat), "trace": (path, only)}
     for name in chosen:
         module, _, function = BENCHES[name].partition(":")
         measure = getattr(import_module(module), function)

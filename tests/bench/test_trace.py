@@ -35,6 +35,12 @@ def test_every_method_and_every_scene_is_there():
     assert "scene: trunk, lost cable" in names and "in time: crawler" in names
 
 
+def test_the_command_records_and_then_compares(one_case, tmp_path, capsys):
+    command = ["bench", "trace", str(tmp_path), "--only", "cantilever"]
+    assert main(command) == 0 and "Recorded" in capsys.readouterr().out
+    assert main(command) == 0 and "Compared" in capsys.readouterr().out
+
+
 def test_the_command_needs_a_folder(capsys):
     assert main(["bench", "trace"]) == 2
     assert "pliant bench trace PATH" in capsys.readouterr().err
