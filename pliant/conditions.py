@@ -22,9 +22,10 @@ class Conditions:
     high: np.ndarray
     friction: np.ndarray = field(
         default_factory=lambda: np.zeros(0)
-    )  # μ of the contacts, whose rows come last
+    )  # μ of the contacts; their rows are last
 
-    # What is asked of rows that are condensed, see `pliant.core.tangent.Rows` and `pliant.core.step.Spreading`.
+    # What is asked of rows that are condensed, see `pliant.core.tangent.Rows` and
+    # `pliant.core.step.Spreading`.
 
     def parted(self, view: Any) -> tuple[Any, np.ndarray, np.ndarray]:
         """The rows that are solved for, their δ, and the load with the efforts that are given."""
@@ -32,8 +33,11 @@ class Conditions:
         return H, view.delta[self.solved], load
 
     def support(self, condensed: Any) -> bool:
-        """Whether the rows that act as equalities (λ strictly inside its range) account for all negative pivots of K: then the constrained
-        tangent is positive definite, as for a balloon past its limit point whose volume is imposed."""
+        """Whether rows that act as equalities (λ strictly inside its range) account for all negative pivots.
+
+        The constrained tangent is positive definite then, as for a balloon past its limit point whose volume
+        is imposed.
+        """
         rows, lam = self.solved, condensed.view.lam
         equality = (lam[rows] > self.low[rows]) & (lam[rows] < self.high[rows])
         W = condensed.W[np.ix_(equality, equality)]
@@ -46,12 +50,12 @@ class Conditions:
         return lam
 
     @cached_property
-    def holding(self) -> np.ndarray:
-        """Which rows hold what they act on: displacement imposed, whatever effort it takes."""
+    def supporting(self) -> np.ndarray:
+        """Which rows support what they act on: displacement imposed, whatever effort it takes."""
         return ~self.given & (self.compliance == 0.0) & np.isinf(self.low) & np.isinf(self.high)
 
     @cached_property
-    def rough(self) -> bool:
+    def frictional(self) -> bool:
         """Whether contacts have friction."""
         return bool(self.friction.any())
 
@@ -61,7 +65,7 @@ class Conditions:
         return (~self.given).nonzero()[0]
 
     def with_contacts(self, friction: np.ndarray, imposed: np.ndarray, rows: int) -> Conditions:
-        """With contacts below: their gaps ≥ imposed (n,), and if rows = 3n their slip along two tangents each."""
+        """With contacts below: gaps ≥ imposed (n,), and if rows = 3n their slips along two tangents each."""
         mine = self.given, self.effort, self.imposed, self.compliance, self.low, self.high
         given, (effort, aim, compliance, low, high) = _with_contacts(*mine, imposed, rows)
         return Conditions(given, effort, aim, compliance, low, high, friction)
@@ -69,7 +73,7 @@ class Conditions:
 
 @njit(cache=True, error_model="numpy")
 def _with_contacts(given, effort, imposed, compliance, low, high, least, rows):
-    """The arrays of `Conditions` with those of contacts below, gaps ≥ least (n,), then slips, in all `rows` rows: given, and the others (5, ·)."""
+    """The arrays of `Conditions` with `rows` rows of contacts below: `given`, and the five others (5, ·)."""
     m, n = len(given), len(least)
     more, some = np.zeros(m + rows, np.bool_), np.zeros((5, m + rows))
     for i in range(m):

@@ -1,8 +1,9 @@
 """Newton's method on one set of loads: the step, iterated until the robot rests.
 
-Full steps, halved only on inversion or blow-up. Contacts are detected anew at every iterate; their forces go along by index.
-Where facets meet, normals jump, and detection may go to and fro for ever: after some iterations the pairs and their normals are
-kept, and the equilibrium found counts if it does not penetrate.
+The line search takes full steps and halves them only where cells turn inside out or the residual blows up.
+Contacts are detected anew at every iterate; their forces go along by index. Where facets meet, normals jump,
+and detection may alternate for ever: after some iterations the pairs and their normals are kept, and the
+equilibrium counts if it does not penetrate.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from pliant.errors import InputError, is_number
 from pliant.solvers.solution import STATUSES
 from pliant.timing import Stopwatch
 
-MAX_HALVINGS = 8  # of one Newton step
-KEEP_AFTER = 15  # full steps with pairs detected anew
-DEEPEST = 1e-5  # of the robot's length: penetration that kept pairs may leave
+MAX_HALVINGS = 8  # of the step length in a line search
+BLOW_UP = 1e4  # times the merit before: a step that ends there is too long
+KEEP_PAIRS_AFTER = 15  # full steps with pairs detected anew
+DEEPEST_KEPT = 1e-5  # of the robot's length: penetration that kept pairs may leave
 
 
 @dataclass(frozen=True)
@@ -47,21 +49,17 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Iterate:
-    """Where Newton stands: coordinates, efforts of the rows, contacts and their forces, and what the last step said."""
+    """Where Newton's method stands: q, λ, contacts and their forces, and the figures of the last step."""
 
     q: np.ndarray
     lam: np.ndarray
     contacts: Contacts | None = None
-    force: np.ndarray = field(
-        default_factory=lambda: np.zeros(0)
-    )  # (n,) normal, with friction (3n,): then along two tangents each
-    predicted: np.ndarray | None = (
-        None  # what the step to q was to bring to slender bodies, see `Robot.predict`
-    )
+    force: np.ndarray = field(default_factory=lambda: np.zeros(0))  # normal (n,), with friction (3n,)
+    predicted: np.ndarray | None = None  # section forces that the step to q was to bring, see `Robot.predict`
     seen: np.ndarray | None = None  # coordinates at which the contacts were detected
     moved: float = 0.0  # largest motion in the last step [m]
     iterations: int = 0
-    full: int = 0  # of these, those that were not shortened
+    full: int = 0  # of these, those with step length 1
     residual: float = np.inf
     decrement: float = np.inf
     constraint: float = np.inf
@@ -74,11 +72,12 @@ class Iterate:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be balanced: laws and gravity of this load step, and what stays the same from one to the next.
+    """What is to be balanced: laws and gravity of a load step, and what is the same for all of them.
 
-    `start` (nq,) is where slip counts from; `allowance` (detector.size,) ≤ 0 [m] what the gaps may be: below zero on the
-    way out of an obstacle that the robot began in. `span` (m,) is δ of a row that moves as the body does: violations of
-    lengths, volumes and angles become comparable. `weight` [N] is the scale of forces.
+    `start` (nq,) is where slip counts from; `allowance` (detector.size,) ≤ 0 [m] what the gaps may be: below
+    zero on the way out of an obstacle that the robot began in. `span` (m,) is δ of a row that moves as the
+    body does: violations of lengths, volumes and angles become comparable. `weight` [N] is the scale of
+    forces.
     """
 
     scene: Scene
@@ -89,7 +88,7 @@ class Problem:
     allowance: np.ndarray
     span: np.ndarray
     weight: float
-    curved: bool = True  # whether K knows that pushes turn with the normals of obstacles
+    stiff: bool = True  # whether K has the contact stiffness
 
 
 @dataclass(frozen=True)
@@ -123,7 +122,7 @@ def newton(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Stopwat
         if move is None:
             return now
         decrement = robot.farthest(move.dq)
-        now, look = _advance(problem, replace(now, iterations=k), look, move.dq, move.lam, scale, work)
+        now, look = _line_search(problem, replace(now, iterations=k), look, move.dq, move.lam, scale, work)
         if look is None:
             return replace(now, iterations=k + 1)
         view = look.view
@@ -153,9 +152,9 @@ def _look(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:
     longest = 0.5 * robot.length
     if scene.detector is not None:
         longest = scene.search(now.moved)
-        kept = now.seen if now.full >= KEEP_AFTER else None
+        kept = now.seen if now.full >= KEEP_PAIRS_AFTER else None
         at = replace(at, contacts=now.contacts, force=now.force, followed_from=kept, search=longest)
-    view = scene.look(at, work, curved=problem.curved, exact=True)
+    view = scene.look(at, work, stiff=problem.stiff, exact=True)
     if view is None:
         return None
     if view.contacts is None:
@@ -166,7 +165,7 @@ def _look(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:
     return Look(view, conditions, span, longest)
 
 
-def _advance(
+def _line_search(
     problem: Problem,
     now: Iterate,
     look: Look,
@@ -175,45 +174,48 @@ def _advance(
     scale: float,
     work: Stopwatch,
 ) -> tuple[Iterate, Look | None]:
-    """The step, shortened while it inverts elements or blows the residual up."""
+    """The iterate after a step, halved while cells turn inside out or the residual blows up."""
     robot, rows, view = problem.scene.robot, len(now.lam), look.view
     before = _merit(look, scale)
     longest = robot.farthest(dq)
-    fraction = min(1.0, look.longest / longest) if longest > 0 else 1.0
+    length = min(1.0, look.longest / longest) if longest > 0 else 1.0
     candidate, trial = now, None
     for _ in range(MAX_HALVINGS):
-        mixed = view.lam + fraction * (lam - view.lam)
+        mixed = view.lam + length * (lam - view.lam)
         candidate = replace(
             now,
-            q=robot.retract(now.q, fraction * dq),
-            predicted=robot.predict(now.q, fraction * dq),
+            q=robot.retract(now.q, length * dq),
+            predicted=robot.predict(now.q, length * dq),
             lam=mixed[:rows],
             contacts=view.contacts,
             force=mixed[rows:],
             seen=view.q,
-            moved=fraction * longest,
-            full=now.full + (fraction == 1.0),
+            moved=length * longest,
+            full=now.full + (length == 1.0),
         )
         trial = _look(problem, candidate, work)
         if trial is not None:
             after = _merit(trial, scale)
-            if np.isfinite(after) and after < 1e4 * max(before, 1.0):
+            if np.isfinite(after) and after < BLOW_UP * max(before, 1.0):
                 return candidate, trial
-        fraction *= 0.5
+        length *= 0.5
     return candidate, trial
 
 
 def _clear(problem: Problem, now: Iterate) -> bool:
     """Whether nothing penetrates that kept pairs did not know of."""
-    if problem.scene.detector is None or now.full <= KEEP_AFTER:
+    if problem.scene.detector is None or now.full <= KEEP_PAIRS_AFTER:
         return True
     found = problem.scene.detector.detect(now.q)
     deepest = (found.gap - problem.allowance[found.index]).min(initial=0.0)
-    return bool(deepest > -DEEPEST * problem.scene.robot.length)
+    return bool(deepest > -DEEPEST_KEPT * problem.scene.robot.length)
 
 
 def _converged(now: Iterate, tolerance: Tolerance, length: float) -> bool:
-    """Forces balance and the last step was small; or the step was next to nothing, where loads are too weak (or bodies too slender) for the first test."""
+    """Whether forces balance and the last step was small, or that step was next to nothing.
+
+    The latter is for loads that are too weak, or bodies too slender, for the former.
+    """
     if now.constraint > tolerance.length or not np.isfinite(now.residual):
         return False
     balanced = now.residual < tolerance.residual and now.decrement < 1e3 * tolerance.length * length
@@ -225,18 +227,18 @@ def _merit(look: Look, scale: float) -> float:
 
 
 def _violation(look: Look) -> float:
-    """How far lo ≤ λ ≤ hi ⊥ gap is violated, as a share of δ's span: the gap where λ is inside, its wrong side at a bound."""
+    """How far lo ≤ λ ≤ hi ⊥ gap is violated, of δ's span: the gap where λ is inside, its wrong side at a bound."""
     c, lam = look.conditions, look.view.lam
     gap = look.view.delta - c.imposed + c.compliance * lam
     bad = np.abs(gap)
     bad = np.where(lam <= c.low, np.maximum(-gap, 0.0), np.where(lam >= c.high, np.maximum(gap, 0.0), bad))
-    if c.rough:
+    if c.frictional:
         bad[-2 * len(c.friction) :] = np.repeat(_sliding(look), 2)
     return float(np.max((bad / look.span)[~c.given], initial=0.0))
 
 
 def _sliding(look: Look) -> np.ndarray:
-    """How far slip (n,) [m] is from Coulomb's law: none below the cone's edge, against the friction force on it."""
+    """How far slip (n,) [m] is from Coulomb's law: zero inside the cone, against the force on its edge."""
     mu, n, lam = look.conditions.friction, len(look.conditions.friction), look.view.lam
     normal, force = lam[-3 * n : -2 * n], lam[-2 * n :].reshape(n, 2)
     slip = look.view.delta[-2 * n :].reshape(n, 2)

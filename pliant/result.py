@@ -26,14 +26,15 @@ def _frozen(values: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
 class Certificate:
     """How far a result may be trusted.
 
-    `residual` is ‖r + Hᵀλ‖ relative to the loads; `decrement` the largest coordinate of K⁻¹(r + Hᵀλ) [m]: how far the
-    state still is from equilibrium; `constraint` the worst violation of the laws, relative to how far a row's δ
-    changes when the robot moves by its own length.
-    `tangent`: how K was treated in the last iteration, "exact" or another word of `pliant.core.tangent`; `shift` > 0: by how much its
-    diagonal was raised; `negative` > 0: K has negative pivots (past a limit point). `solver`: what the solver of the rows' laws said,
-    "solved", "infeasible" (laws that contradict each other) or "not converged"; where no equilibrium was found, that is in the
-    status: "infeasible" or "solver not converged" instead of "not converged". `loose`: motions of free bodies that nothing holds, in
-    words; the state is one of many then, that nearest to where the solve began.
+    `residual` is ‖r + Hᵀλ‖ relative to the loads; `decrement` the largest coordinate of K⁻¹(r + Hᵀλ) [m]: how
+    far the state still is from equilibrium; `constraint` the worst violation of the laws, relative to how far
+    a row's δ changes when the robot moves by its own length. `tangent`: how K was treated in the last
+    iteration, "exact" or another word of `pliant.core.tangent`; `shift` > 0: by how much its diagonal was
+    raised; `negative` > 0: K has negative pivots (past a limit point). `solver`: what the solver of the rows'
+    laws said, "solved", "infeasible" (laws that contradict each other) or "not converged"; where no
+    equilibrium was found, that is in the status: "infeasible" or "solver not converged" instead of "not
+    converged". `loose`: motions of free bodies that nothing holds, in words; the state is one of many then,
+    that nearest to where the solve began.
     """
 
     status: str
@@ -111,10 +112,11 @@ class Result:
         return x
 
     def touch(self, opponent: str | None = None, *, where: Where | None = None) -> ContactForce:
-        """What the robot feels of the obstacles that it touches: total force [N], centre of pressure [m], moment.
+        """What the robot feels of the obstacles that it touches: total force [N], centre of pressure [m],
+        moment.
 
-        opponent: the obstacle of that name only. where: contacts on a patch only, a function (n, 3) → (n,) bool of positions
-        at rest.
+        opponent: the obstacle of that name only. where: contacts on a patch only, a function (n, 3) → (n,)
+        bool of positions at rest.
         """
         rest = self.robot.rest.q
         return touch(

@@ -116,7 +116,7 @@ class Robot:
         start = self.bundle.row_start
         self.spans = {key: slice(int(start[k]), int(start[k + 1])) for k, key in enumerate(self.rows)}
         separate = Pattern.concatenate([b.pattern for b in self.bodies])
-        self.pattern = self.surroundings.with_room(self, separate.union(*self.bundle.couplings))
+        self.pattern = separate.union(*self.bundle.couplings)
         # Where the bodies' own blocks stand in K, and where the geometric stiffness of the rows lands.
         self.body_placement, _ = self.pattern.find(separate.rows, separate.cols)
         ends_b = np.cumsum([len(b.pattern.rows) for b in self.bodies])

@@ -1,4 +1,6 @@
-"""A stage: what of a robot does not change while it moves, as plain data. What a viewer and a recording begin with."""
+"""A stage: what of a robot does not change while it moves, as plain data. What a viewer and a recording begin
+with.
+"""
 
 from __future__ import annotations
 
@@ -57,9 +59,10 @@ class RowFacts:
 class Stage:
     """The skin of a robot and its rows.
 
-    vertices (v,): which nodes (of `Frame.positions`) the skin is made of; rest (v, 3) [m] where they are undeformed;
-    triangles (t, 3) of vertices; region (v,) number of the material there. cables: name and number of points of each
-    polyline in `Frame.lines`; cavities: name and triangles (t, 3) of vertices. up (3,): against gravity.
+    vertices (v,): which nodes (of `Frame.positions`) the skin is made of; rest (v, 3) [m] where they are
+    undeformed; triangles (t, 3) of vertices; region (v,) number of the material there. cables: name and
+    number of points of each polyline in `Frame.lines`; cavities: name and triangles (t, 3) of vertices. up
+    (3,): against gravity.
     """
 
     robot: str

@@ -1,7 +1,7 @@
 """Forward statics: find the state in which the robot rests, among obstacles or free.
 
-Newton's method; when that fails the loads are ramped, and the ramp is halved until it succeeds. Where it does not, the best
-state and its certificate come with the error.
+Newton's method; when that fails the loads are ramped, and the ramp is halved until it succeeds. Where it does
+not, the best state and its certificate come with the error.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.contact import Detector, Obstacle
-from pliant.core.loose import loose
 from pliant.core.rows import levers
 from pliant.core.scene import Scene
 from pliant.core.situation import Situation
-from pliant.core.support import Support
+from pliant.core.support import Support, unsupported
 from pliant.core.view import linearise
 from pliant.errors import ConvergenceError, InputError, SingularError
 from pliant.laws import Law
@@ -44,10 +43,11 @@ def static(
 ) -> Result:
     """The equilibrium f(q) = f_ext + Hᵀλ under the rows' laws, from `state` (default: rest).
 
-    Contacts with the robot's surroundings and with more `obstacles` (or those that a given `detector` knows) push and never
-    pull; those with friction stick or slip by Coulomb's law, slip counting from the state at the beginning of each load step.
-    `load_steps` is how many equal steps the loads are first tried in; more are taken where needed.
-    Raises SingularError when something is not held, ConvergenceError (with the best result) when no equilibrium is found.
+    Contacts with the robot's surroundings and with more `obstacles` (or those that a given `detector` knows)
+    push and never pull; those with friction stick or slip by Coulomb's law, slip counting from the state at
+    the beginning of each load step. `load_steps` is how many equal steps the loads are first tried in; more
+    are taken where needed. Raises SingularError when something is not held, ConvergenceError (with the best
+    result) when no equilibrium is found.
     """
     _check(robot, tolerance, load_steps)
     start = robot.checked(state)
@@ -74,8 +74,9 @@ def static(
             best = replace(best, solver=found.solver)
             result = _result(ramp, reached, best, z, count, work, begin)
             raise ConvergenceError(
-                f"No equilibrium of {robot.name!r} beyond {100 * reached:.1f} % of the load: {result.certificate}. "
-                "The best state is in error.result; smaller loads, or displacements imposed instead of efforts, may help.",
+                f"No equilibrium of {robot.name!r} beyond {100 * reached:.1f} % of the load: "
+                f"{result.certificate}. The best state is in error.result; smaller loads, or displacements "
+                "imposed instead of efforts, may help.",
                 result,
             )
     return _result(ramp, 1.0, best, z, count, work, begin)
@@ -88,8 +89,10 @@ def resting(
     obstacles: Iterable[Obstacle] = (),
     detector: Detector | None = None,
 ) -> State:
-    """Where something begins that needs a state: the equilibrium under the laws, or where none is found the best state on the way there;
-    undeformed where nothing holds the robot."""
+    """A state to begin with: the equilibrium under the laws, or the best state on the way to it.
+
+    It is the undeformed one where nothing supports the robot.
+    """
     try:
         return static(robot, laws, obstacles=obstacles, detector=detector).state
     except ConvergenceError as error:
@@ -105,18 +108,18 @@ def relaxed(
     detector: Detector,
     tolerance: Tolerance,
     *,
-    curved: bool | None = None,
+    stiff: bool | None = None,
 ) -> Result:
-    """As `static` in one go from a state nearby, and never an error: the certificate says whether it came to rest.
+    """As `static` in one load step from a state nearby, and never an error: see the certificate.
 
-    curved: whether K knows that pushes turn with what they act on; by default it does, and if that fails it does not.
+    stiff: whether K has the contact stiffness; by default it has, and a second try is made without.
     """
     ramp, work, begin = _Ramp(robot, laws, state, detector), Stopwatch(), perf_counter()
     here = Iterate(state.q, state.effort)
     problem = ramp.at(1.0, here, state.internal)
-    if curved is not None:
-        problem = replace(problem, curved=curved)
-    found, z = _balance(problem, here, tolerance, work, retry=curved is None)
+    if stiff is not None:
+        problem = replace(problem, stiff=stiff)
+    found, z = _balance(problem, here, tolerance, work, retry=stiff is None)
     return _result(ramp, float(found.converged), found, z, Count(1, found.iterations), work, begin)
 
 
@@ -151,8 +154,8 @@ class _Ramp:
         self.weight = float(np.linalg.norm(at_rest.r))
         self.span = robot.length * levers(robot)
         detector = detector if detector is not None and detector.opponents else None
-        held = Support.of(robot, self.conditions.holding, touching=detector is not None)
-        self.scene = Scene(robot, detector, held)
+        support = Support.of(robot, self.conditions.supporting, touching=detector is not None)
+        self.scene = Scene(robot, detector, support)
         self.depth = np.zeros(0)  # gaps of what already penetrates
         if detector is not None:
             found = detector.detect(start.q)
@@ -181,8 +184,8 @@ def _balance(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Stopw
     """Newton, and for incompressible materials the updates of the element pressures around it."""
     found, z = newton(problem, guess, tolerance, work), problem.z
     if retry and not found.converged and problem.scene.detector is not None:
-        # Where it would slip off an obstacle, K with the turning of the pushes leads away from the equilibrium.
-        problem = replace(problem, curved=False)
+        # Where it would slip off an obstacle, contact stiffness leads away from the equilibrium.
+        problem = replace(problem, stiff=False)
         again = newton(problem, guess, tolerance, work)
         found = replace(again, iterations=found.iterations + again.iterations)
     if not len(z):
@@ -206,7 +209,7 @@ def _update_internal(robot: Robot, q: np.ndarray, z: np.ndarray) -> tuple[np.nda
 
 
 def _loose(ramp: _Ramp, best: Iterate, z: np.ndarray) -> tuple[str, ...]:
-    """Motions of free bodies that nothing holds, see `pliant.core.loose`."""
+    """Motions of free bodies that nothing supports, see `pliant.core.support`."""
     if ramp.scene.support.proximal is None:
         return ()
     at = Situation(best.q, best.lam, z, ramp.robot.gravity, best.contacts, best.force)
@@ -214,7 +217,7 @@ def _loose(ramp: _Ramp, best: Iterate, z: np.ndarray) -> tuple[str, ...]:
     if view is None:
         return ()
     contacts = np.ones(len(view.lam) - view.own, bool)
-    return loose(ramp.robot, view, np.concatenate([~ramp.conditions.given, contacts]))
+    return unsupported(ramp.robot, view, np.concatenate([~ramp.conditions.given, contacts]))
 
 
 def _result(ramp: _Ramp, s: float, best: Iterate, z: np.ndarray, count: Count, work: Stopwatch, begin: float):

@@ -145,7 +145,9 @@ def test_the_step_asks_nobody_for_its_type():
 
 
 def test_the_step_is_one_short_file_and_written_once():
-    """condense → solve → recover, in this order; everything that moves a robot goes through it or through its parts."""
+    """condense → solve → recover, in this order; everything that moves a robot goes through it or through its
+    parts.
+    """
     path = ROOT / "core" / "step.py"
     assert len(path.read_text().splitlines()) <= 150
     body = next(n for n in tree(path).body if isinstance(n, ast.FunctionDef) and n.name == "step")

@@ -9,13 +9,18 @@ from pliant.algebra.jit import inner
 from pliant.algebra.pattern import Indices
 
 
+BLOCK = 64  # columns
+
+
 class Symmetric:
     """A (k, k) as L D Lᵀ, with pivots of one or two rows; `positive` counts its positive eigenvalues."""
 
     def __init__(self, A: Reals) -> None:
         from scipy.linalg.lapack import dsytrf  # type: ignore[attr-defined]  # slow to import
 
-        self._factors, self._pivots, info = dsytrf(A, lower=1) if len(A) else (A, np.zeros(0, int), 0)
+        self._factors, self._pivots, info = A, np.zeros(0, int), 0
+        if len(A):  # with memory for a block of columns at a time, without which LAPACK takes one by one
+            self._factors, self._pivots, info = dsytrf(A, lower=1, lwork=BLOCK * len(A))
         if info > 0:
             raise NotPositiveDefinite(-1, indefinite=True)
         single = self._pivots > 0  # a pivot of two rows has an eigenvalue of either sign

@@ -82,9 +82,11 @@ class Updated(Factor):
         """C⁻¹ + UA⁻¹Uᵀ; seen: rows of which U are those at the given places, if such are known."""
         if self._inner is None:
             rows, mine = self._seen = seen or (self.factor.half(self.U), np.arange(len(self._C_inverse)))
-            C_inverse = np.diag(self._C_inverse) if self._C_inverse.ndim == 1 else self._C_inverse
+            C_inverse, diagonal = self._C_inverse, self._C_inverse.ndim == 1
+            positive = int((C_inverse > 0).sum()) if diagonal else Symmetric(C_inverse).positive
+            C_inverse = np.diag(C_inverse) if diagonal else C_inverse
             self._inner = Symmetric(C_inverse + rows.W[np.ix_(mine, mine)])
-            self._negative = self.factor.negative + self._inner.positive - Symmetric(C_inverse).positive
+            self._negative = self.factor.negative + self._inner.positive - positive
         if self._negative > 0 and not self._indefinite:
             raise NotPositiveDefinite(-1)
         return self._inner

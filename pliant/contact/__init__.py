@@ -2,7 +2,8 @@
 
 from pliant.contact.basis import ContactBasis
 from pliant.contact.contacts import Contacts, Stencil
-from pliant.contact.detector import Detector
+from pliant.contact.detect.detector import Detector
+from pliant.contact.detect.samples import Samples
 from pliant.contact.obstacles import (
     Box,
     Capsule,
@@ -15,8 +16,6 @@ from pliant.contact.obstacles import (
     Sphere,
     TriangleMesh,
 )
-from pliant.contact.samples import Samples
-from pliant.contact.softening import Softening
 from pliant.contact.surroundings import Surroundings
 
 __all__ = [
@@ -32,7 +31,6 @@ __all__ = [
     "Pipe",
     "Plane",
     "Samples",
-    "Softening",
     "Sphere",
     "Stencil",
     "Surroundings",

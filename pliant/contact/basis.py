@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import frozen
-from pliant.contact.detector import Detector
+from pliant.contact.detect.detector import Detector
 from pliant.errors import InputError
 from pliant.files import read_saved, reading
 from pliant.inputs import positive
@@ -23,11 +23,12 @@ FORMAT, VERSION = "pliant contact basis", 1
 class ContactBasis:
     """λ = Ψβ on the n contacts `index` (n,) that ever pushed; see `Modes` for what a mode does.
 
-    modes (n, k): Ψ ≥ 0, columns that sum to one, so that β are total forces [N]. corner[corner_ptr[i]:corner_ptr[i+1]] (·, 3): the
-    triangles that contact i was ever near, as nodes of a body of the robot, `touched` (n,) its number (−1: an obstacle).
-    fade [m]: ℓ, how much farther than the nearest of its mode a contact must be to count 1/e of its share; offset (k,) [m]: o, so
-    that modes close as they did in the snapshots.
-    opponents: names by slot; samples: how many there are; digest: of where they are, and of what they may touch.
+    modes (n, k): Ψ ≥ 0, columns that sum to one, so that β are total forces [N].
+    corner[corner_ptr[i]:corner_ptr[i+1]] (·, 3): the triangles that contact i was ever near, as nodes of a
+    body of the robot, `touched` (n,) its number (−1: an obstacle). fade [m]: ℓ, how much farther than the
+    nearest of its mode a contact must be to count 1/e of its share; offset (k,) [m]: o, so that modes close
+    as they did in the snapshots. opponents: names by slot; samples: how many there are; digest: of where they
+    are, and of what they may touch.
     """
 
     index: np.ndarray

@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from pliant.algebra import Pattern
 from pliant.contact.basis import ContactBasis
-from pliant.contact.detector import Detector, chosen_samples
+from pliant.contact.detect.detector import Detector
+from pliant.contact.detect.reduced import ReducedDetector
+from pliant.contact.detect.samples import Samples
 from pliant.contact.obstacles import Obstacle
-from pliant.contact.reduced import ReducedDetector
-from pliant.contact.room import with_room
-from pliant.contact.samples import Samples
 from pliant.mesh import Surface
 
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
-    """Obstacles around a robot, and how it touches them, itself and its other bodies; see `Detector` for the options.
+    """Obstacles around a robot, and how it touches them, itself and its other bodies; see `Detector` for the
+    options.
 
     basis: contacts that it covers are reduced to its modes, see `ReducedDetector`.
     """
@@ -40,12 +39,6 @@ class Surroundings:
         """Whether there is nothing to touch, nor any option to be checked."""
         alone = len(robot.bodies) == 1 or self.between_bodies is False
         return alone and not (self.obstacles or self.self_contact or self.samples or self.friction)
-
-    def with_room(self, robot: Any, pattern: Pattern) -> Pattern:
-        """The robot's pattern of K, with room for what contacts couple where that is cheap, see `room`."""
-        if self.basis is None:
-            return pattern
-        return with_room(robot, pattern, self.basis, chosen_samples(robot, self.samples, self.obstacles))
 
     def detector(self, robot: Any, obstacles: Obstacle | Iterable[Obstacle] = ()) -> Detector:
         """The detector of a robot in these surroundings, with more obstacles."""

@@ -15,10 +15,11 @@ Where = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class ContactForce:
-    """n contacts and the forces on the robot in them, pushes and friction: places (n, 3) [m], forces (n, 3) [N].
+    """n contacts and the forces on the robot in them, pushes and friction: places (n, 3) [m], forces (n, 3)
+    [N].
 
-    Places are those of the samples: on the skin of a solid, on the axis of a rod or in the middle of a sheet that is sampled
-    with balls. pushes (n,) [N] are the normal parts.
+    Places are those of the samples: on the skin of a solid, on the axis of a rod or in the middle of a sheet
+    that is sampled with balls. pushes (n,) [N] are the normal parts.
     """
 
     places: np.ndarray
@@ -63,15 +64,17 @@ def touch(
     opponent: str | None = None,
     where: Where | None = None,
 ) -> ContactForce:
-    """The forces of obstacles: pushes (n,) [N] along the contacts' normals, friction (n, 2) [N] along their tangents.
+    """The forces of obstacles: pushes (n,) [N] along the contacts' normals, friction (n, 2) [N] along their
+    tangents.
 
-    opponent: the obstacle of that name only. where: contacts on a patch only, chosen by a function (m, 3) → (m,) bool of where
-    the samples are at the coordinates `rest`. What bodies of the robot do to each other cancels in a sum and is left out.
+    opponent: the obstacle of that name only. where: contacts on a patch only, chosen by a function (m, 3) →
+    (m,) bool of where the samples are at the coordinates `rest`. What bodies of the robot do to each other
+    cancels in a sum and is left out.
     """
     slot = None if opponent is None else _slot(contacts, opponent)
     if contacts is None or not len(contacts):
         return ContactForce(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0))
-    contacts, pushes = contacts.told(np.asarray(pushes, float))
+    contacts, pushes = contacts.on_samples(np.asarray(pushes, float))
     chosen = np.diff(contacts.stencil.ptr) == 1  # one point: what it touches does not deform
     if slot is not None:
         chosen &= contacts.opponent == slot

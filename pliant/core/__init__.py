@@ -1,4 +1,1 @@
-"""The core that statics, dynamics, the inverse model and sensing stand on: a scene, looked at, condensed, solved.
-
-Scene.look(Situation) → View → condensed(…) → Condensed → solve → Step
-"""
+"""The core under statics, dynamics, inverse model and sensing: a scene, looked at, condensed and solved."""

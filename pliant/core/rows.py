@@ -9,7 +9,7 @@ from pliant.robot import Robot
 
 
 def levers(robot: Robot) -> np.ndarray:
-    """(m,) How far δ of each row changes at rest when all that it acts on moves by a metre as it likes best: ‖∂δ/∂q‖."""
+    """‖∂δ/∂q‖ (m,): how far δ of each row changes at rest when what it acts on moves by a metre."""
     rest = robot.rest
     view = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity, tangent=False)
     assert view is not None
@@ -17,7 +17,7 @@ def levers(robot: Robot) -> np.ndarray:
 
 
 def units(robot: Robot) -> np.ndarray:
-    """(m,) δ of each row per metre of motion: 1 for lengths and positions, an area for volumes, 1/lever for angles."""
+    """δ of each row (m,) per metre: 1 for lengths and positions, an area for volumes, 1/lever for angles."""
     sizes = [row.interaction.size for row in robot.rows.values()]
     metres = np.repeat([row.interaction.unit == "m" for row in robot.rows.values()], sizes).astype(bool)
     return np.where(metres, 1.0, levers(robot))

@@ -1,4 +1,4 @@
-"""A scene: a robot, what it can touch, and the rows that hold it where its own supports do not."""
+"""A scene: a robot, what it can touch, and what supports it besides its fixed nodes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pliant.core.view import View, linearise
 from pliant.robot import Robot
 from pliant.timing import Stopwatch
 
-FARTHEST = 4.0  # alarm distances that contacts are looked for in: a bad step may go anywhere
+LONGEST_SEARCH = 4.0  # alarm distances: a bad step may go anywhere
 
 
 @dataclass(frozen=True)
@@ -24,27 +24,25 @@ class Scene:
     detector: Detector | None
     support: Support
 
-    def look(
-        self, at: Situation, work: Stopwatch, *, curved: bool = True, exact: bool = False
-    ) -> View | None:
+    def look(self, at: Situation, work: Stopwatch, *, stiff: bool = True, exact: bool = False) -> View | None:
         """The scene linearised in a situation, with the contacts there; None where cells are inside out.
 
-        curved: whether K knows that pushes turn with what they act on. exact: even where that is costly, as it is for modes.
+        stiff: whether K has the contact stiffness. exact: all of it, also where that is costly (modes).
         """
         view = work.timed("linearise", self.bare, at)
         if view is None or self.detector is None:
             return view
-        return self.touched(view, at, work, curved=curved, exact=exact)
+        return self.touched(view, at, work, stiff=stiff, exact=exact)
 
     def touched(
-        self, view: View, at: Situation, work: Stopwatch, *, curved: bool = True, exact: bool = False
+        self, view: View, at: Situation, work: Stopwatch, *, stiff: bool = True, exact: bool = False
     ) -> View:
         """A view without contacts, with those of a situation at the same coordinates."""
         contacts = work.timed("detect", self._contacts, at)
         force = np.zeros(contacts.scalars)
         if at.contacts is not None:
             force = contacts.carried_forces(at.contacts, at.force, contacts.scalars)
-        return work.timed("linearise", self._joined, replace(view, at=at), contacts, force, curved, exact)
+        return work.timed("linearise", self._joined, replace(view, at=at), contacts, force, stiff, exact)
 
     def bare(self, at: Situation, *, clamp: bool = False) -> View | None:
         """As `look`, without contacts."""
@@ -57,14 +55,14 @@ class Scene:
         return replace(view, at=at)
 
     def clamped(self, view: View) -> View:
-        """The same view with a tangent that lacks the terms which can make it indefinite, contacts among them."""
+        """The same view with K less the terms that can make it indefinite, contact stiffness among them."""
         bare = self.bare(view.at, clamp=True)
         return view if bare is None else replace(view, K=bare.K, flat=None, change=None)
 
     def search(self, moved: float) -> float:
         """How far to look for contacts [m] after a motion [m]."""
         assert self.detector is not None
-        return min(self.detector.reach(moved), FARTHEST * self.detector.alarm)
+        return min(self.detector.reach(moved), LONGEST_SEARCH * self.detector.alarm)
 
     def _contacts(self, at: Situation) -> Contacts:
         assert self.detector is not None
@@ -74,7 +72,7 @@ class Scene:
             return at.contacts.followed(at.followed_from, at.q)
         return self.detector.redetect(at.q, at.contacts, at.force[: len(at.contacts)], at.search)
 
-    def _joined(self, view: View, contacts: Contacts, force: np.ndarray, curved: bool, exact: bool) -> View:
+    def _joined(self, view: View, contacts: Contacts, force: np.ndarray, stiff: bool, exact: bool) -> View:
         assert self.detector is not None
         view = view.touching(contacts, force, view.at.slip_start)
-        return view.stiffened(self.detector, exact=exact) if curved else view
+        return view.stiffened(self.detector, exact=exact) if stiff else view

@@ -11,19 +11,22 @@ from pliant.contact import Contacts
 
 @dataclass(frozen=True)
 class Situation:
-    """Coordinates q (nq,), efforts of the robot's rows (m,), internal variables, gravity (3,) [m/s²], and what came before."""
+    """Coordinates q (nq,), efforts (m,) of the robot's rows, internal variables, gravity (3,) [m/s²]; and
+    what was known before.
+    """
 
     q: np.ndarray
     effort: np.ndarray
     internal: np.ndarray
     gravity: np.ndarray
-    contacts: Contacts | None = None  # that were known before …
-    force: np.ndarray = field(default_factory=lambda: np.zeros(0))  # … and their forces [N]: normals, slips
-    followed_from: np.ndarray | None = (
-        None  # (nq,) where these were seen, if pairs and normals are kept from there on
-    )
-    slip_start: np.ndarray | None = None  # (nq,) where slip counts from; None: from q
-    predicted: np.ndarray | None = (
-        None  # what the motion to q was to bring to slender bodies, see `Robot.predict`
-    )
-    search: float | None = None  # [m] how far to look for contacts; None: the alarm distance
+    # Contacts known before, and their forces [N]: along normals, then along tangents.
+    contacts: Contacts | None = None
+    force: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    # Coordinates (nq,) where these were detected, if their pairs and normals are kept.
+    followed_from: np.ndarray | None = None
+    # Coordinates (nq,) from which slip counts; None: from q.
+    slip_start: np.ndarray | None = None
+    # Section forces that the motion to q was to bring to slender bodies, see `Robot.predict`.
+    predicted: np.ndarray | None = None
+    # How far to search for contacts [m]; None: the alarm distance.
+    search: float | None = None

@@ -3,9 +3,10 @@
     r  = f_ext − f(q)                 K  = −∂(r + Hᵀλ)/∂q
     K dq = r + Hᵀλ                    δ⁺ = δ + H dq = δ_free + W λ,      W = H K⁻¹ Hᵀ
 
-A scene is looked at in a situation (`scene.py`); the view is factorised and condensed to the rows that matter (`tangent.py`); a
-solver that knows nothing but W, δ_free and the laws finds their efforts; and the motion follows. Statics, dynamics, the inverse
-model and sensing differ in what they add to K and r, in which rows they solve for, and in the solver.
+A scene is looked at in a situation (`scene.py`); the view is factorised and condensed to the rows that matter
+(`tangent.py`); a solver that knows nothing but W, δ_free and the laws finds their efforts; and the motion
+follows. Statics, dynamics, the inverse model and sensing differ in what they add to K and r, in which rows
+they solve for, and in the solver.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ FORWARD = (EXACT, INDEFINITE, SHIFTED)
 
 
 class Solution(Protocol):
-    """What a solver found: efforts of the condensed rows, and its word for them: "solved", "infeasible" or "not converged"."""
+    """Efforts of the condensed rows, and the solver's status: "solved", "infeasible" or "not converged"."""
 
     @property
     def effort(self) -> np.ndarray: ...
@@ -65,7 +66,7 @@ def step(
     work: Stopwatch,
     finish: Callable[[View, Factor], View] | None = None,
 ) -> Step | None:
-    """From a view of the scene to the motion and the efforts that it asks for; None where no tangent is of use."""
+    """The motion and the efforts that a view of the scene asks for; None where no tangent can be used."""
     found = condensed(scene, view, rows, ladder, work, finish)
     if found is None:
         return None
@@ -91,18 +92,20 @@ class Balance:
 
 
 def balance(found: Condensed, conditions: Conditions) -> Balance:
-    """The efforts of the solved rows: lo ≤ λ ≤ hi complementary to δ_free + Wλ − imposed + compliance·λ; contacts with friction by
-    Coulomb's law. Begins with the efforts that the view has."""
+    """The efforts of the solved rows: lo ≤ λ ≤ hi complementary to δ_free + Wλ − imposed + compliance·λ.
+
+    Contacts with friction obey Coulomb's law. The solver's warm start are the efforts that the view has.
+    """
     rows, c, start, free = conditions.solved, conditions, found.view.lam, found.free
     if not len(rows):
         return Balance(np.zeros(0))
-    if not c.rough:
+    if not c.frictional:
         effort, settled = confirmed(found.W, free, rows, c.imposed, c.compliance, c.low, c.high, start)
         if settled:
             return Balance(effort)
     gap, low, high = free - c.imposed[rows], c.low[rows], c.high[rows]
     system = found.W + np.diag(c.compliance[rows])
-    if not c.rough:
+    if not c.frictional:
         solution = mcp(system, gap, low, high, start=start[rows])
     else:
         from pliant.solvers import friction  # comes with many kernels

@@ -1,14 +1,15 @@
-"""Support: what makes K invertible where a body's own supports do not hold it.
+"""Support: what makes K invertible where fixed nodes alone do not, and which motions nothing supports.
 
-Rows that hold it, such as a slider under a base or a motor in an arm, lend it γ HᵀH, and nothing else changes: the step
+Rows that support a body, such as a slider under a base or a motor in an arm, lend K the stiffness γ HᵀH:
 
-    (K + γ HᵀH) dq = r + Hᵀλ'      is      K dq = r + Hᵀλ      with      λ = λ' − γ H dq.
+    (K + γ HᵀH) dq = r + Hᵀλ'      is the same step as      K dq = r + Hᵀλ      with      λ = λ' − γ H dq.
 
-A thing that only lies on something, or stands between others, is held by contacts, which come and go. Its K gets a *proximal* term P:
+A thing that only lies on something, or stands between others, is supported by contacts, which come and go.
+Its K gets a *proximal* term P:
 
     (K + P) dq = r + Hᵀλ
 
-is the step of a robot that is a little heavier to move. It vanishes with dq: where the steps end, r + Hᵀλ = 0 as it should be.
+As if the thing were a little harder to move. P dq vanishes with dq, so that where the steps end r + Hᵀλ = 0.
 """
 
 from __future__ import annotations
@@ -18,19 +19,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.algebra import Factor, SparseRows
+from pliant.bodies.rigid_motions import rigid_motions
 from pliant.core.tangent import factor_or_none
 from pliant.core.view import View, linearise
 from pliant.robot import Robot
 
-TINY = 1e-9  # [N/m]: P of a thing that has neither stiffness nor weight
-SINGULAR = 1e-11  # ratio of pivots below which a motion counts as free
-PROXIMAL = 20.0  # P of a whole body, times its load over the robot's length: enough for a thing that would topple off one contact …
-SOFT = 1e-9  # … and at least this share of the mean diagonal of K
+SINGULAR_PIVOT = 1e-11  # ratio of pivots below which a motion counts as free
+# P of a whole body: this times its load over the robot's length, enough for a thing that would topple off one
+# contact; at least this share of the mean diagonal of K; and this [N/m] without stiffness and weight.
+PROXIMAL_LOAD, PROXIMAL_STIFFNESS, PROXIMAL_LEAST = 20.0, 1e-9, 1e-9
+MOTIONS = ("along x", "along y", "along z", "about x", "about y", "about z")
+TOUCHING_GAP = 1e-7  # of the robot's length: contacts below it support
+WEAKEST_SUPPORT = 1e-6  # of the strongest: what supports a motion less than this does not
 
 
 @dataclass(frozen=True)
 class Support:
-    """Rows (k,) and what stiffness γ (k,) they lend to K; `proximal` (ndof,) is P, None where rows are enough."""
+    """Rows (k,) and the stiffness γ (k,) that they lend to K; `proximal` (ndof,) is P, None without it."""
 
     rows: np.ndarray
     gamma: np.ndarray
@@ -44,7 +49,7 @@ class Support:
 
     @classmethod
     def of(cls, robot: Robot, candidates: np.ndarray, *, touching: bool = False) -> Support:
-        """What the candidate rows (mask over all scalar rows) lend to K where the robot's own supports do not hold it.
+        """The support that a robot needs besides its fixed nodes, from candidate rows (a mask over all rows).
 
         `touching`: whether it may lie on something. If not, motions that are left are a SingularError.
         """
@@ -53,9 +58,9 @@ class Support:
         rest = robot.rest
         view = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity)
         assert view is not None and view.K is not None
-        held = cls._by_rows(robot, candidates, view.K, view.H)
-        if held is not None:
-            return held
+        lent = cls._by_rows(robot, candidates, view.K, view.H)
+        if lent is not None:
+            return lent
         if not touching:
             raise robot.not_held()
         none = cls.none(robot)
@@ -63,7 +68,7 @@ class Support:
 
     @classmethod
     def _by_rows(cls, robot: Robot, candidates: np.ndarray, K: np.ndarray, H: SparseRows) -> Support | None:
-        """What rows lend; None if motions are left."""
+        """The support by rows alone; None if motions are left."""
         usable = [k for k in np.flatnonzero(candidates).tolist() if _inside(robot, H, k)]
         if len(usable) < robot.rigid_modes():
             return None
@@ -97,23 +102,27 @@ class Support:
         K = K.copy()
         self.stiffen(K, H)
         factor = factor_or_none(self.robot, K)
-        return None if factor is None or factor.smallest_pivot_ratio < SINGULAR else factor
+        return None if factor is None or factor.smallest_pivot_ratio < SINGULAR_PIVOT else factor
 
 
 def _proximal(robot: Robot, view: View) -> np.ndarray:
-    """P (ndof,) of the bodies that supports leave free, alike for all motions of such a body."""
+    """P (ndof,) of the bodies that are free to move as a whole; alike for all motions of such a body."""
     assert view.K is not None
     diagonal = np.abs(np.einsum("bii->bi", view.K[robot.pattern.diagonal])).ravel() / robot.reach**2
     P = np.zeros(robot.ndof)
     for body, span in zip(robot.bodies, robot.dq_spans, strict=True):
         if body.rigid_modes():
             load = float(np.abs(view.r[span]).sum()) / robot.length
-            P[span] = max(PROXIMAL * load / (body.ndof / 3), SOFT * float(diagonal[span].mean()), TINY)
+            P[span] = max(
+                PROXIMAL_LOAD * load / (body.ndof / 3),
+                PROXIMAL_STIFFNESS * float(diagonal[span].mean()),
+                PROXIMAL_LEAST,
+            )
     return P * robot.reach**2
 
 
 def _own_stiffness(factor: Factor, H: SparseRows, rows: np.ndarray) -> float:
-    """What force per motion the other rows feel [N/m]: γ like it keeps W balanced."""
+    """The stiffness [N/m] that the other rows feel, median: γ of that size keeps W well scaled."""
     others = np.setdiff1d(np.arange(H.shape[0]), rows)
     lever = H.norms()[others]
     others, lever = others[lever > 0], lever[lever > 0]
@@ -132,3 +141,32 @@ def _inside(robot: Robot, H: SparseRows, row: int) -> bool:
     block, h = _entries(H, row)
     place, _ = robot.pattern.find(np.repeat(block, len(block)), np.tile(block, len(block)))
     return bool(h.any()) and bool((place >= 0).all())
+
+
+def unsupported(robot: Robot, view: View, solved: np.ndarray) -> tuple[str, ...]:
+    """Rigid motions that nothing supports, in words: "body 1 along x", or how many there are along no axis.
+
+    `solved` (m,) says of all rows of the view whether their effort is solved for; those of them that act, and
+    contacts that touch, support what they act on.
+    """
+    touching = np.zeros(len(view.lam), bool)  # of contacts that could share a push, some have none
+    if view.contacts is not None:
+        touching[view.own : view.own + len(view.contacts)] = view.contacts.gap < TOUCHING_GAP * robot.length
+    acting = np.flatnonzero(solved & ((view.lam != 0.0) | touching))
+    H, words = view.H.take(acting), []
+    for n, body in enumerate(robot.bodies):
+        if body.rigid_modes() == 6:
+            moved = _moved(robot, H, n, view.q)
+            size = np.linalg.svd(moved, compute_uv=False) if len(acting) else np.zeros(0)
+            least = WEAKEST_SUPPORT * float(size.max(initial=0.0))
+            mine = [f"body {n} {MOTIONS[k]}" for k in range(6) if np.linalg.norm(moved[:, k]) <= least]
+            others = 6 - int((size > least).sum()) - len(mine)
+            words += mine + [f"body {n} in {others} other way{'s' * (others > 1)}"] * (others > 0)
+    return tuple(words)
+
+
+def _moved(robot: Robot, H: SparseRows, n: int, q: np.ndarray) -> np.ndarray:
+    """H b (m, 6) for the six rigid motions b of a body."""
+    B = np.zeros((robot.ndof, 6))
+    B[robot.dq_spans[n]] = rigid_motions(robot.bodies[n], q[robot.q_spans[n]])
+    return np.column_stack([H.dot(np.ascontiguousarray(b)) for b in B.T])

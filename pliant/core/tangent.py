@@ -2,14 +2,15 @@
 
     W = H K⁻¹ Hᵀ,      δ_free = δ + H K⁻¹ (r + Hᵀλ_given)
 
-An exact tangent may be of no use: a robot that would slip off what it touches, buckle, or is past a limit point. The ladder goes from
-the exact tangent to the nearest one that is of use, and what was done is part of the answer. Nobody else catches a bad pivot.
+An exact tangent may be of no use: a robot that would slip off what it touches, buckle, or is past a limit
+point. The ladder goes from the exact tangent to the nearest one that is of use, and what was done is part of
+the answer. Nobody else catches a bad pivot.
 
 | treatment | what K is |
 |---|---|
 | exact | the tangent as it is |
-| flat | as if all that is touched were flat |
-| indefinite | as it is, with negative pivots, where the rows that are solved for hold those motions |
+| flat | without contact stiffness, as if all that is touched were flat |
+| indefinite | as it is, with negative pivots, where the rows that are solved for support those motions |
 | clamped | without the terms that can make it indefinite |
 | shifted | raised on its diagonal until it is positive definite |
 """
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from pliant.core.scene import Scene
 
 EXACT, FLAT, INDEFINITE, CLAMPED, SHIFTED = "exact", "flat", "indefinite", "clamped", "shifted"
-SMALLEST, GROWTH, LARGEST = 1e-6, 8.0, 1e3  # shifts that are tried, relative to the mean diagonal
+SMALLEST_SHIFT, SHIFT_GROWTH, LARGEST_SHIFT = 1e-6, 8.0, 1e3  # of the mean diagonal of K
 
 
 class Rows(Protocol):
@@ -42,13 +43,16 @@ class Rows(Protocol):
         ...
 
     def support(self, condensed: Condensed) -> bool:
-        """Whether these rows hold all motions in which K is negative, so that it may be used all the same."""
+        """Whether these rows support all motions in which K is negative, so that it may be used as it is."""
         ...
 
 
 @dataclass(frozen=True)
 class Condensed:
-    """A view as its condensed rows see it: δ⁺ = free + W λ. `here`: their δ before the step; `shift`: relative to the mean diagonal of K."""
+    """A view as its condensed rows see it: δ⁺ = free + W λ.
+
+    here: their δ before the step. shift: by how much the diagonal of K was raised, of its mean.
+    """
 
     view: View
     H: SparseRows
@@ -84,7 +88,7 @@ def condensed(
 ) -> Condensed | None:
     """The view condensed by the first treatment of the ladder that is of use; None if there is none.
 
-    `finish` makes of a view and its factor the one that is condensed, such as one with forces that need the factor.
+    `finish` turns a view and its factor into the view that is condensed: for forces that need the factor.
     """
     for treatment in ladder:
         try:
@@ -116,7 +120,7 @@ def factor_or_none(robot: Robot, K: np.ndarray, *, indefinite: bool = False) -> 
         return None
 
 
-# What the steps of the ladder do: the factor, the view that it belongs to, and the shift; None where they do not apply.
+# The treatments: each returns the factor, the view that it belongs to, and the shift; None if it does not apply.
 
 Treated = tuple[Factor, View, float] | None
 
@@ -138,7 +142,7 @@ def _flat(scene: Scene, view: View) -> Treated:
 
 def _indefinite(scene: Scene, view: View) -> Treated:
     assert view.K is not None
-    if scene.support.proximal is not None:  # contacts hold it, which come and go
+    if scene.support.proximal is not None:  # contacts support it, which come and go
         return None
     factor = factorise(scene.robot.symbolic, view.K, indefinite=True)
     return _changed(factor, view, indefinite=True), view, 0.0
@@ -156,13 +160,13 @@ def _shifted(scene: Scene, view: View) -> Treated:
     robot, diagonal = scene.robot, view.K[scene.robot.pattern.diagonal]
     units = robot.reach.reshape(-1, 3) ** 2  # rotations are shifted by what turns the body as far
     scale = units * float((np.abs(np.einsum("bii->bi", diagonal)) / units).mean())
-    shift, shifted = SMALLEST, view.K.copy()
-    while shift <= LARGEST:
+    shift, shifted = SMALLEST_SHIFT, view.K.copy()
+    while shift <= LARGEST_SHIFT:
         shifted[robot.pattern.diagonal] = diagonal + shift * scale[:, :, None] * np.eye(3)
         factor = factor_or_none(robot, shifted)
         if factor is not None:
             return factor, view, shift
-        shift *= GROWTH
+        shift *= SHIFT_GROWTH
     return None
 
 

@@ -13,17 +13,16 @@ import numpy as np
 from pliant.algebra import SparseRows
 from pliant.bodies.overstress import Overstress
 from pliant.contact import Contacts, Detector
+from pliant.contact.stiffness import Change
 from pliant.core.situation import Situation
 from pliant.robot import Robot
-
-Change = tuple[SparseRows, np.ndarray]  # U (k, ndof) and C⁻¹ of a change of K by UᵀCU
 
 
 @dataclass(frozen=True)
 class View:
     """r (ndof,), H, δ and λ of all rows, K on the robot's pattern, and the energy [J].
 
-    Contacts are rows like any other, below the robot's own: gaps, then slips along two tangents each where there is friction.
+    Contacts are rows like any other, below the robot's own: gaps, then with friction two slips each.
     """
 
     at: Situation
@@ -34,8 +33,10 @@ class View:
     lam: np.ndarray
     K: np.ndarray | None
     contacts: Contacts | None = None
-    flat: np.ndarray | None = None  # K as if all that is touched were flat, where it is not
-    change: Change | None = None  # of K, by what its pattern has no room for: bodies that push each other
+    flat: np.ndarray | None = None  # K without contact stiffness, where it has some
+    change: Change | None = (
+        None  # of K, where its pattern has no entries: between bodies that push each other
+    )
 
     @property
     def q(self) -> np.ndarray:
@@ -67,19 +68,22 @@ class View:
     def touching(
         self, contacts: Contacts, force: np.ndarray | None = None, start: np.ndarray | None = None
     ) -> View:
-        """With the rows of contacts below, and their forces [N] (none); slip counts from the coordinates `start` (those here)."""
+        """With the rows of contacts below the robot's, and their forces [N], by default zero.
+
+        start: coordinates from which slip counts, by default those here.
+        """
         force = np.zeros(contacts.scalars) if force is None else force
         H, delta = self.H, [self.delta, contacts.gap]
         if len(contacts):
             H = H.above(contacts.rows(self.q))
-        if contacts.rough:
+        if contacts.frictional:
             H = H.above(contacts.tangent_rows(self.q))
             delta.append(contacts.slip(self.q, self.q if start is None else start).ravel())
         lam = np.concatenate([self.lam, force])
         return replace(self, H=H, delta=np.concatenate(delta), lam=lam, contacts=contacts)
 
     def stiffened(self, detector: Detector, *, share: float = 1.0, exact: bool = False) -> View:
-        """With the stiffness of its contacts in K: what their pushes do when they turn. `share`: of their forces that K is told."""
+        """With the contact stiffness in K. share: of the contact forces that it is computed with."""
         contacts = self.contacts
         if self.K is None or contacts is None:
             return self
@@ -102,10 +106,10 @@ def linearise(
 ) -> View | None:
     """The robot alone at q, or None when q is inadmissible (an element turned inside out).
 
-    clamp=True limits the terms of K that can make it indefinite. `predicted` is what `Robot.predict` said of the motion that led to
-    q: the geometric stiffness of slender bodies is then that of the forces which the motion was meant to bring, the same in balance
-    and far calmer on the way; without it, that of the forces at q. `viscous`: what materials add to their stress during a step in
-    time, one for each body.
+    clamp=True limits the terms of K that can make it indefinite. `predicted` is what `Robot.predict` said of
+    the motion that led to q: the geometric stiffness of slender bodies is then that of the forces which the
+    motion was meant to bring, the same in balance and far calmer on the way; without it, that of the forces
+    at q. `viscous`: what materials add to their stress during a step in time, one for each body.
     """
     energy, r, K = 0.0, np.empty(robot.ndof), None
     blocks = np.zeros((len(robot.pattern.rows), 3, 3)) if tangent else None

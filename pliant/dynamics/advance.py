@@ -86,8 +86,8 @@ def _parts(model: Model, found: Arrival | None) -> int:
     poor = certificate.decrement > ASTRAY * length or certificate.shift > 0.0
     if poor or certificate.status in ("not converged", UNSOLVED["not converged"]):
         return FEW_HALVINGS
-    contacts, off = found.contacts, certificate.constraint * length
-    return TWO_HALVINGS if contacts is not None and contacts.astray(found.force, off) else 0
+    diverged = found.contacts is not None and found.contacts.diverged(found.force)
+    return TWO_HALVINGS if diverged else 0
 
 
 def _by_scheme(
@@ -190,10 +190,10 @@ def _conclude(
     closed = False
     if contacts is not None:
         assert found.contacts is not None
-        force, alike = found.lam[rows:], contacts.alike(found.contacts)
+        force, alike = found.lam[rows:], contacts.same_pairs(found.contacts)
         if not alike:
             closed = bool(((contacts.gap < -model.tolerance) & (contacts.matched(found.contacts) < 0)).any())
-        if not alike or contacts.rough:  # tangents turn
+        if not alike or contacts.frictional:  # tangents turn
             force = contacts.carried_forces(found.contacts, force, contacts.scalars)
     push = 0.0 if contacts is None else contacts.push(motion.q, force)
     left, scale = imbalance(model, task, there, damped, found, push)

@@ -68,4 +68,4 @@ def violation(
         lam <= c.low, np.maximum(-gap, 0.0), np.where(lam >= c.high, np.maximum(gap, 0.0), np.abs(gap))
     )
     worst = float(np.max(np.where(c.given, 0.0, bad / model.span), initial=0.0))
-    return worst if contacts is None else max(worst, contacts.off(force) / model.robot.length)
+    return worst if contacts is None else max(worst, contacts.violation(force) / model.robot.length)

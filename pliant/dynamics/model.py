@@ -72,7 +72,7 @@ class Model:
             return found
         ahead = self.robot.retract(q, step * v)
         nearer = np.minimum(np.einsum("ki,ki->k", found.normal, found.motion(ahead, q)), 0.0)
-        return found.chosen(np.flatnonzero(~far | (found.gap + 2.0 * nearer < near)))
+        return found.take(np.flatnonzero(~far | (found.gap + 2.0 * nearer < near)))
 
 
 def one_sided(conditions: Conditions) -> np.ndarray:

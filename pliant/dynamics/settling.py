@@ -48,7 +48,7 @@ def settle(model: Model, task: Task, here: Moving, guess: np.ndarray, work: Stop
 def _staying_open(task: Task, here: Moving) -> np.ndarray | None:
     """Contact rows (m,) that do not push, and do not touch at the velocity at hand; None where they are few or there is friction."""
     rows, view = len(task.now.effort), here.view
-    if len(view.delta) <= rows + FEW or here.conditions.rough:
+    if len(view.delta) <= rows + FEW or here.conditions.frictional:
         return None
     staying = np.zeros(len(view.delta), bool)
     ahead = view.delta + view.H.dot(task.step * task.now.v) - here.conditions.imposed

@@ -117,7 +117,7 @@ def solve(
         drives = rows.locked(condensed, W, negative)
         W, delta = drives.stiffened(W, delta)
     contacts, start = view.contacts, view.lam[roles.actuators]
-    friction = contacts.friction if contacts is not None and contacts.rough else np.zeros(0)
+    friction = contacts.friction if contacts is not None and contacts.frictional else np.zeros(0)
     frictional_starts = min(settings.rough_starts, aim.starts)
     wish = Wish(aim.effort, aim.displacement, aim.inertia, previous, start, aim.starts, frictional_starts)
     solution = program(W, delta, friction, roles, wish, settings)

@@ -33,6 +33,6 @@ def supported(robot: Robot, roles: Roles, *, touching: bool = False) -> Support:
 
     Raises SingularError where they do not hold it either, unless it may lie on what it touches.
     """
-    able = roles.conditions.holding.copy()
+    able = roles.conditions.supporting.copy()
     able[roles.actuators[~roles.one_sided]] = True
     return Support.of(robot, able, touching=touching)

@@ -219,7 +219,7 @@ class Model:
         }
         begin = self.state(pose) if start is None else start
         laws = {**self.laws, **still}
-        return relaxed(self.robot, laws, begin, self.detector, tolerance, curved=curved)
+        return relaxed(self.robot, laws, begin, self.detector, tolerance, stiff=curved)
 
     def _resting(self) -> State:
         """Equilibrium with all actuators at zero effort, but where they hold the robot: those stay, within their limits."""
@@ -236,7 +236,7 @@ class Model:
 def slipping(view: View, start: np.ndarray) -> View:
     """The view with slip counted from the coordinates `start`."""
     contacts = view.contacts
-    if contacts is None or not contacts.rough:
+    if contacts is None or not contacts.frictional:
         return view
     slip = contacts.slip(view.q, start).ravel()
     return replace(view, delta=np.concatenate([view.delta[: -len(slip)], slip]))

@@ -64,7 +64,7 @@ def choose(seen: Foresight, roles: Roles, plan: Plan, settings: Settings, work: 
     delta[:ne] -= plan.goal
     last, own = np.clip(plan.last[roles.actuators], *roles.effort), plan.here[roles.actuators]
     bounds = _bounds(roles, own, last, plan.time)
-    friction = seen.contacts.friction if seen.contacts is not None and seen.contacts.rough else np.zeros(0)
+    friction = seen.contacts.friction if seen.contacts is not None and seen.contacts.frictional else np.zeros(0)
     wish = Wish(roles.effort, bounds, plan.inertia, last, last, settings.starts, settings.rough_starts)
     found = work.timed("solve", program, W, delta, friction, roles, wish, settings)
     if not (np.isfinite(found.effort).all() and np.isfinite(found.contact).all()):

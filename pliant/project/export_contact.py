@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.contact import Samples
-from pliant.contact.samples import facet_mask
+from pliant.contact.detect.samples import facet_mask
 from pliant.errors import InputError
 from pliant.mesh import Surface
 from pliant.project.along import along_data

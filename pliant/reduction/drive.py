@@ -141,5 +141,5 @@ def forces(result: Result | Moment, size: int) -> np.ndarray:
     """Normal forces by contact index (size,) [N]."""
     if result.contacts is None:
         return np.zeros(size)
-    contacts, force = result.contacts.told(result.contact_force)
+    contacts, force = result.contacts.on_samples(result.contact_force)
     return contacts.spread(force)

@@ -57,7 +57,7 @@ class Model:
         detector = None
         if obstacles or not robot.surroundings.empty(robot):
             detector = robot.surroundings.detector(robot, obstacles)
-        self.scene = Scene(robot, detector, Support.of(robot, self.roles.conditions.holding))
+        self.scene = Scene(robot, detector, Support.of(robot, self.roles.conditions.supporting))
         begin = resting(robot, self.laws, detector=detector) if state is None else robot.checked(state)
         self.internal = begin.internal
         self.start = self.pose(begin.q, np.array(begin.effort))
@@ -111,7 +111,7 @@ class Model:
         view = self.scene.look(at, self.work)
         if view is None:
             return None
-        if view.contacts is not None and view.contacts.rough:
+        if view.contacts is not None and view.contacts.frictional:
             raise InputError("friction", expected="contacts without friction", got="frictional ones")
         return Pose(view, scale)
 

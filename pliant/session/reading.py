@@ -43,7 +43,7 @@ def touching(contacts: Contacts | None, normal: Any, friction: Any, detector: De
     force = np.asarray(normal, float)
     if contacts is None or not force.any():
         return Touch.none()
-    contacts, force = contacts.told(force)
+    contacts, force = contacts.on_samples(force)
     vector = force[:, None] * contacts.normal
     if friction is not None and np.any(friction):
         vector = vector + np.einsum("kai,ka->ki", contacts.tangents, friction)

@@ -175,7 +175,7 @@ def test_without_contacts_everything_is_empty():
 
 
 def test_one_type_of_array_whether_q_is_frozen_or_not():
-    from pliant.contact.gather import gather
+    from pliant.contact.detect.gather import gather
 
     robot = clamped_bar()
     detector = contact.Detector(robot, [FLOOR])

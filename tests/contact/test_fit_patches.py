@@ -1,4 +1,6 @@
-"""Modes of patches: which are merged, and that deep modes share among more contacts on their way to the same equilibrium."""
+"""Modes of patches: which are merged, and that deep modes share among more contacts on their way to the same
+equilibrium.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from scipy.sparse import csr_array
 
 import pliant as pl
 from pliant import reduction
-from pliant.contact.modes import WIDENED, faded
+from pliant.contact.modes import WIDENED, Members
 from pliant.errors import InputError
 from pliant.reduction import patches, plans
 from pliant.robots import manipulator
@@ -67,19 +69,18 @@ def test_contacts_of_a_patch_stay_together():
 
 def mode(gaps):
     n = len(gaps)
-    psi = np.full(n, 1.0 / n)
     offset = np.array([-FADE * np.log(n)])  # closed where one contact is
-    each, none = np.arange(n), np.zeros(n, int)
-    _, least, live, _, entry, share, _ = faded(
-        np.arange(n + 1), none, psi, offset, each, np.array(gaps), 0.1, FADE
-    )
+    members = Members(np.arange(n), np.zeros(n, int), np.full(n, 1.0 / n), offset, FADE)
+    _, least, sums = members.closing(np.array(gaps), 0.1)
     shares = np.zeros(n)
-    shares[live[entry]] = share
+    shares[sums.item] = sums.share
     return float(least[0]), shares
 
 
 def test_a_deep_mode_pushes_contacts_beside_the_deepest_too():
-    """At a depth d contacts count by e^(−δ/ℓ') with ℓ' = d/2, and the gap is between the deepest and their mean."""
+    """At a depth d contacts count by e^(−δ/ℓ') with ℓ' = d/2, and the gap is between the deepest and their
+    mean.
+    """
     gaps = np.array([-2e-3, -1e-3, 5e-3])
     least, shares = mode(gaps)
     assert shares[1] / shares[0] == pytest.approx(np.exp(-1e-3 / (WIDENED * 2e-3)), rel=1e-3)

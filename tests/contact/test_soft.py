@@ -10,10 +10,9 @@ from scipy.spatial.transform import Rotation
 
 import pliant as pl
 from pliant import contact
-from pliant.contact import soft
-from pliant.contact.keeping import over_facets
-from pliant.contact.skin import Skin
-from pliant.contact.turning import turning
+from pliant.contact.detect import opponents
+from pliant.contact.detect.skin import Skin
+from pliant.contact.stiffness import facet_stiffness, over_facets
 from tests.contact.common import (
     SOFT,
     bar,
@@ -249,9 +248,9 @@ def _assert_same(quick: contact.Detector, slow: contact.Detector, q: np.ndarray,
 def _with_one_leaf(detector: contact.Detector) -> contact.Detector:
     """A detector whose trees have a single node, so that it looks at all triangles."""
     for b, skin in detector._skins.items():
-        detector._skins[b] = Skin(skin.body, 0.5 * skin.ways.limit, leaf=10**9)
+        detector._skins[b] = Skin(skin.body, 0.5 * skin.geodesics.limit, leaf=10**9)
         assert len(detector._skins[b].links) == 1
-    detector._search = soft.SoftSearch(detector.cloud, detector._skins, detector.soft)
+    detector._search = opponents.SoftSearch(detector.cloud, detector._skins, detector.soft)
     return detector
 
 
@@ -290,7 +289,7 @@ def test_pushes_turn_with_the_facets(kind, order, within):
     rng = np.random.default_rng(1)
     force = np.where(np.abs(found.gap) < 1e-4, rng.uniform(0.5, 1.0, len(found)), 0.0)
     push = lambda x: pushed(detector.detect(x), found, force, x)
-    U, C_inverse = turning(found, force, q)
+    U, C_inverse = facet_stiffness(found, force, q)
     over = np.zeros(len(found), bool)
     over[:] = (found.stencil.weight.reshape(-1, 4)[:, 1:] < -1e-6).all(axis=1)
     assert over[force > 0].sum() == len(C_inverse) // 4 > 3
@@ -300,7 +299,7 @@ def test_pushes_turn_with_the_facets(kind, order, within):
         h = 1e-9 / np.abs(dq).max()
         change = (push(robot.retract(q, h * dq)) - push(robot.retract(q, -h * dq))) / (2 * h)
         predicted = U.transpose_dot(np.linalg.solve(C_inverse, U.dot(dq)))
-        within(np.linalg.norm(change + predicted) / np.linalg.norm(change), 2e-2, f"turning {kind} {order}")
+        within(np.linalg.norm(change + predicted) / np.linalg.norm(change), 2e-2, f"facets {kind} {order}")
 
 
 def pushed(now, before, force, q):
@@ -309,7 +308,9 @@ def pushed(now, before, force, q):
 
 
 def test_a_pushing_sample_keeps_its_facet_until_it_is_well_beside_it():
-    """Moved across an edge, it stays on the plane it was on for a while; what does not push takes the nearest facet."""
+    """Moved across an edge, it stays on the plane it was on for a while; what does not push takes the nearest
+    facet.
+    """
     robot = pair(1e-6, turn=0.05)
     detector = contact.Detector(robot)
     q = deformed(robot, amplitude=2e-5)

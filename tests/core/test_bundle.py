@@ -1,4 +1,6 @@
-"""The chain rule from points to coordinates: H and the geometric stiffness of every interaction, on real bodies."""
+"""The chain rule from points to coordinates: H and the geometric stiffness of every interaction, on real
+bodies.
+"""
 
 from __future__ import annotations
 
@@ -62,8 +64,8 @@ def bodies_stiffness(robot: pl.Robot, q: np.ndarray) -> np.ndarray:
 
 
 def efforts(robot: pl.Robot, q: np.ndarray) -> np.ndarray:
-    """Random efforts whose geometric stiffness is about as large as the stiffness of the bodies, where that does
-    not take forces out of all proportion.
+    """Random efforts whose geometric stiffness is about as large as the stiffness of the bodies, where that
+    does not take forces out of all proportion.
     """
     lam = np.random.default_rng(3).uniform(0.5, 1.0, robot.bundle.rows)
     stiffness, linear = np.abs(bodies_stiffness(robot, q)).max(), at(robot, q, lam)

@@ -50,7 +50,9 @@ def test_laws_that_contradict_each_other_are_infeasible_in_time():
 
 
 def test_the_treatment_of_the_tangent_is_in_the_certificate():
-    """A slender column under twice its buckling load, exactly straight: K is indefinite, nothing holds it, and its diagonal is raised."""
+    """A slender column under twice its buckling load, exactly straight: K is indefinite, nothing holds it,
+    and its diagonal is raised.
+    """
     mesh = pl.mesh.box((0.01, 0.01, 0.1), cells=(1, 1, 10), kind="hex")
     foot = pl.mesh.near_plane(mesh, point=(0, 0, 0), normal=(0, 0, 1))
     body = pl.Solid(mesh, pl.Hooke(young=3e5, poisson=0.3), fixed=foot)

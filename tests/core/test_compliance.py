@@ -95,9 +95,11 @@ def test_rest_is_the_default(robot):
 
 
 def test_tension_changes_the_compliance():
-    """A cable from the tip to a point 0.2 m away, behind the base, compresses the bar (length L) like a column.
+    """A cable from the tip to a point 0.2 m away, behind the base, compresses the bar (length L) like a
+    column.
 
-    Sideways stiffness falls by T (6/5L − 1/0.2 m): what the compression takes, less what the cable's turning gives.
+    Sideways stiffness falls by T (6/5L − 1/0.2 m): what the compression takes, less what the cable's turning
+    gives.
     """
     body = bar(cells=(8, 2, 2))
     end = body.points([[0.1, 0.01, 0.01]])

@@ -1,4 +1,6 @@
-"""Bodies whose K is singular alone: a thing that lies on a plane, one that lies on another body, a platform between two legs."""
+"""Bodies whose K is singular alone: a thing that lies on a plane, one that lies on another body, a platform
+between two legs.
+"""
 
 from __future__ import annotations
 
@@ -105,7 +107,9 @@ def lift(friction: float = 0.5) -> pl.Robot:
 
 
 def test_a_plate_on_a_post_in_statics_and_for_the_inverse_model():
-    """The inverse model draws down what only lies on the robot, and statics with its drives locked says the same."""
+    """The inverse model draws down what only lies on the robot, and statics with its drives locked says the
+    same.
+    """
     robot = lift()
     start = pl.static(robot)
     assert start.contact_force.sum() == pytest.approx(9.81 * 2000 * 0.05**2 * 0.005, rel=1e-6)

@@ -57,7 +57,9 @@ def cables(body: pl.Solid | None = None, *, gravity: Any = (0.0, 0.0, 0.0), **op
 
 
 def linear_bar(*, gravity: Any = (0.0, 0.0, 0.0), law: Any = None, rows: Any = None) -> pl.Robot:
-    """A bar whose response is exactly linear, with forces along z and x on its end plate, E A/L = 40 N/m along x."""
+    """A bar whose response is exactly linear, with forces along z and x on its end plate, E A/L = 40 N/m
+    along x.
+    """
     material = pl.Hooke(young=1e4, poisson=0.0, small_strain=True)
     mesh = pl.mesh.box(SIZE, cells=(4, 1, 1), kind="hex")
     body = pl.Solid(mesh, material, density=1000.0, fixed=plane(mesh, 0, 0.0))

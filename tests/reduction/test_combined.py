@@ -54,7 +54,7 @@ def test_a_known_obstacle_pushes_alike_on_held_out_commands(effort, within):
     assert ignored > 0.01
     within(error / ignored, 0.03, "share of the error made by ignoring the obstacle")
     assert small.touch("round bar").push == pytest.approx(full.touch("round bar").push, rel=0.05)
-    inner, force = small.contacts.told(small.contact_force)
+    inner, force = small.contacts.on_samples(small.contact_force)
     contacts, forces = full.contacts, full.contact_force[: len(full.contacts)]
     push, true = force @ inner.normal, forces @ contacts.normal
     assert push @ true > 0.995 * np.linalg.norm(push) * np.linalg.norm(true)

@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as arrays
 import pliant as pl
 from pliant import reduction
 from pliant.contact import ContactBasis
-from pliant.contact.modes import faded
+from pliant.contact.modes import Members
 from pliant.errors import InputError
 from pliant.reduction import factorisation, plans
 from pliant.reduction.contact_fit import _evened, _measured_offsets
@@ -75,13 +75,10 @@ def test_als_depends_on_its_seed_and_hals_on_nothing():
 def mode(gaps, psi, fade=1e-3, reach=0.1):
     """δ̂ and shares (n,) of one mode of all contacts."""
     n = len(gaps)
-    each, zero = np.arange(n), np.zeros(n, int)
-    found = faded(
-        np.arange(n + 1), zero, np.array(psi, float), np.zeros(1), each, np.array(gaps, float), reach, fade
-    )
-    _, least, live, _, entry, share, _ = found
+    members = Members(np.arange(n), np.zeros(n, int), np.array(psi, float), np.zeros(1), fade)
+    _, least, sums = members.closing(np.array(gaps, float), reach)
     shares = np.zeros(n)
-    shares[live[entry]] = share
+    shares[sums.item] = sums.share
     return (float(least[0]) if len(least) else np.inf), shares
 
 
@@ -193,7 +190,7 @@ def test_reduced_contact_is_between_full_and_none(robot, fit):
     detector = robot.surroundings.detector(robot)
     assert detector.penetration(reduced.q) < 0.1 * detector.penetration(free.q)
     assert len(reduced.contacts) <= 3 and (reduced.contact_force >= 0).all()
-    inner, force = reduced.contacts.told(reduced.contact_force)
+    inner, force = reduced.contacts.on_samples(reduced.contact_force)
     assert force.sum() == pytest.approx(reduced.contact_force.sum()) and len(inner) > len(reduced.contacts)
 
 

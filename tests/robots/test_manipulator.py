@@ -7,8 +7,8 @@ import pytest
 
 import pliant as pl
 from pliant.bodies import Beam, Circle
-from pliant.contact import soft
-from pliant.contact.swinging import add_swinging
+from pliant.contact.detect import opponents
+from pliant.contact.stiffness import add_levers
 from pliant.dynamics import Rayleigh, Simulation
 from pliant.dynamics.inertia import _product
 from pliant.laws import Known
@@ -147,7 +147,7 @@ def test_a_patch_alone_sees_what_the_whole_boundary_does(bent, monkeypatch):
     """Detection on the faces of the pads only: the same contacts, deep ones too."""
     robot = bent[True].robot
     part = robot.surroundings.detector(robot)
-    monkeypatch.setattr(soft, "SMALL", 0.0)
+    monkeypatch.setattr(opponents, "SMALL", 0.0)
     whole = robot.surroundings.detector(robot)
     for q in (bent[True].q, bent[False].q[: robot.nq]):
         few, many = part.detect(q, 0.004), whole.detect(q, 0.004)
@@ -189,7 +189,7 @@ def test_stiffness_of_contact_on_ribs(bent, within):
     found = detector.detect(q)
     force = result.contacts.spread(result.contact_force)[found.index]
     K = np.zeros((len(robot.pattern.rows), 3, 3))
-    add_swinging(K, robot, found, force, q)
+    add_levers(K, robot, found, force, q)
     U, C_inverse = detector.stiffness(np.zeros_like(K), found, force, q)[1]
 
     def push(x):
@@ -204,7 +204,7 @@ def test_stiffness_of_contact_on_ribs(bent, within):
         turned = U.transpose_dot(np.linalg.solve(C_inverse, U.dot(dq)))
         swung = _product(robot.pattern.rows, robot.pattern.cols, K, dq)
         size = np.linalg.norm(change)
-        assert np.linalg.norm(change + turned) > 3e-3 * size  # swinging counts
+        assert np.linalg.norm(change + turned) > 3e-3 * size  # levers count
         within(np.linalg.norm(change + turned + swung) / size, 2e-3, "stiffness")
 
 

@@ -46,7 +46,9 @@ class Obstacle:
         return self._distance(frozen_view(p), float(reach))
 
     def curvature(self, p: np.ndarray, sharpest: float) -> np.ndarray:
-        """∂²gap/∂p² (P, 3, 3) [1/m] at points (P, 3) [m], by differences; edges count as rounded by `sharpest` [m]."""
+        """∂²gap/∂p² (P, 3, 3) [1/m] at points (P, 3) [m], by differences; edges count as rounded by
+        `sharpest` [m].
+        """
         step = 0.05 * sharpest
         ends = np.concatenate([p + step * e for e in (*np.eye(3), *-np.eye(3))])
         normals = self.distance(ends)[1].reshape(2, 3, len(p), 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pliant.contact.triangle import EDGE, FACE, VERTEX, box_square, closest
+from pliant.contact.geometry.triangle import EDGE, FACE, VERTEX, box_square, closest
 
 
 @njit(error_model="numpy")

@@ -10,10 +10,10 @@ import numpy as np
 
 import pliant.sparse as sp
 from pliant.arrays import frozen
+from pliant.contact.geometry.adjacency import Adjacency
+from pliant.contact.geometry.tree import fit_tree, lay_out_tree
+from pliant.contact.geometry.triangle import unit_normals
 from pliant.contact.obstacles.solid_distance import solid_distance
-from pliant.contact.topology import Adjacency
-from pliant.contact.tree import fit_tree, lay_out_tree
-from pliant.contact.triangle import unit_normals
 from pliant.errors import InputError
 
 _WELD = 1e-9  # of the size: vertices closer than that are the same

@@ -1,4 +1,4 @@
-"""Ways: how far apart the nodes of a surface are when one walks on it."""
+"""Geodesics: how far apart the nodes of a surface are when one walks on it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CHUNK = 256  # rows of distances held at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Ways:
+class Geodesics:
     """Lengths [m] at rest along edges: node v reaches node[ptr[v]:ptr[v+1]] (sorted) within `limit`."""
 
     ptr: np.ndarray
@@ -24,12 +24,12 @@ class Ways:
     limit: float
 
     @classmethod
-    def none(cls) -> Ways:
+    def none(cls) -> Geodesics:
         """For surfaces that never touch themselves."""
         return cls(frozen(np.zeros(1), int), frozen(np.zeros(0), int), frozen(np.zeros(0)), 0.0)
 
     @classmethod
-    def on(cls, X: np.ndarray, T: np.ndarray, limit: float) -> Ways:
+    def on(cls, X: np.ndarray, T: np.ndarray, limit: float) -> Geodesics:
         """On nodes X (k, 3) [m] joined by the edges of triangles T (t, 3)."""
         from scipy.sparse.csgraph import dijkstra  # slow to import
 

@@ -1,7 +1,9 @@
-"""The place on a sheet that a sample may touch: on the side that it faces, half a thickness off the middle surface.
+"""The place on a sheet that a sample may touch: on the side that it faces, half a thickness off the middle
+surface.
 
-A sample of a skin touches the side it looks at, also when it is past the middle surface by up to a tenth of the reach; one that
-looks nowhere (a ball on a rod or on another sheet), or that meets the rim, the side where it is.
+A sample of a skin touches the side it looks at, also when it is past the middle surface by up to a tenth of
+the reach; one that looks nowhere (a ball on a rod or on another sheet), or that meets the rim, the side where
+it is.
 """
 
 from __future__ import annotations
@@ -9,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pliant.contact.rules import FACING, SHALLOW
-from pliant.contact.triangle import EDGE, FACE, VERTEX, box_square, closest, pseudo_normal
+from pliant.contact.detect.rules import FACING, SHALLOW
+from pliant.contact.geometry.triangle import EDGE, FACE, VERTEX, box_square, closest, pseudo_normal
 
 
 @njit(error_model="numpy")

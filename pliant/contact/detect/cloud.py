@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import frozen, frozen_view
-from pliant.contact.nearest import facet_normals_at
-from pliant.contact.samples import Samples
+from pliant.contact.detect.nearest import facet_normals_at
+from pliant.contact.detect.samples import Samples
 from pliant.contact.stack import Stack
 from pliant.mesh import Surface
 
@@ -38,10 +38,6 @@ class Cloud:
         }
         self._spans = [robot.q_spans[b] for b in self.bodies]
         self._stack_points(robot, touched)
-
-    def positions(self, q: np.ndarray) -> np.ndarray:
-        """Of the samples, (S, 3) [m]."""
-        return frozen_view(self._samples.positions(q))
 
     def facing(self, q: np.ndarray) -> np.ndarray:
         """Outward normal of the body at each sample, (S, 3); zero where it has none."""
@@ -73,5 +69,6 @@ class Cloud:
             place[nodes] = first + np.arange(len(nodes))
             self.point_of_node[b] = place
             first += len(nodes)
-        self._samples = Stack(robot, [s.points for s in self.samples])
-        self.points = Stack(robot, parts) if len(parts) > len(self.samples) else self._samples
+        self.points_of_samples = Stack(robot, [s.points for s in self.samples])
+        more = len(parts) > len(self.samples)
+        self.points = Stack(robot, parts) if more else self.points_of_samples

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pliant.contact.rules import (
+from pliant.contact.detect.rules import (
     FACING,
     SHALLOW,
     SIDEWAYS,
@@ -16,7 +16,7 @@ from pliant.contact.rules import (
     surely_through_wall,
     through_wall,
 )
-from pliant.contact.triangle import FACE, box_square, closest, pseudo_normal
+from pliant.contact.geometry.triangle import FACE, box_square, closest, pseudo_normal
 
 
 @njit(error_model="numpy")
@@ -56,8 +56,8 @@ def nearest_facing(
     """Signed distance of samples `which` to the surface, gradient, triangle and weights; within reach.
 
     `own` (len(which),) marks samples of the same body; `allowed` (t,) the triangles that may be touched;
-    facing (S, 3) is the normal at each sample, zero if it has none. Where the surface is not `closed` but a patch, nobody can
-    tell whether a sample is truly inside. Other samples keep what the outputs hold.
+    facing (S, 3) is the normal at each sample, zero if it has none. Where the surface is not `closed` but a
+    patch, nobody can tell whether a sample is truly inside. Other samples keep what the outputs hold.
     """
     m = np.empty(3)
     for a in range(len(which)):

@@ -27,6 +27,16 @@ def _turned(n, a, x, out):
 
 
 @njit(cache=True, error_model="numpy")
+def tangent_frames(normal):
+    """Two unit vectors (n, 2, 3) across each unit normal (n, 3), which change smoothly with it."""
+    tangents = np.empty((len(normal), 2, 3))
+    for k in range(len(normal)):
+        _turned(normal[k], _A, _B, tangents[k, 0])
+        _turned(normal[k], _A, _C, tangents[k, 1])
+    return tangents
+
+
+@njit(cache=True, error_model="numpy")
 def gather(gaps, normals, corners, weights, slots, friction, margin, radius, mobile, p, reach):
     """Contacts with gap < reach that something can move, by opponent and sample.
 
@@ -49,7 +59,7 @@ def gather(gaps, normals, corners, weights, slots, friction, margin, radius, mob
                     nnz += 4 if m < soft else 1
     index, sample, opponent = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     gap, mu, off = np.empty(n), np.empty(n), np.empty(n)
-    normal, position, tangents = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 2, 3))
+    normal, position = np.empty((n, 3)), np.empty((n, 3))
     ptr, point, weight = np.zeros(n + 1, np.int64), np.empty(nnz, np.int64), np.empty(nnz)
     k, e = 0, 0
     for m in range(M):
@@ -60,8 +70,6 @@ def gather(gaps, normals, corners, weights, slots, friction, margin, radius, mob
             gap[k], mu[k], off[k] = gaps[m, s] - radius[s] - margin[m], friction[m], margin[m]
             for c in range(3):
                 normal[k, c], position[k, c] = normals[m, s, c], p[s, c]
-            _turned(normal[k], _A, _B, tangents[k, 0])
-            _turned(normal[k], _A, _C, tangents[k, 1])
             point[e], weight[e] = s, 1.0
             e += 1
             if m < soft:
@@ -70,4 +78,5 @@ def gather(gaps, normals, corners, weights, slots, friction, margin, radius, mob
                     e += 1
             k += 1
             ptr[k] = e
+    tangents = tangent_frames(normal)
     return index, sample, opponent, gap, normal, position, tangents, mu, off, ptr, point, weight

@@ -1,7 +1,8 @@
 """Pushing contacts between bodies keep their facet while the sample stays over it, or a little beside it.
 
-The nearest facet changes at every edge, and the normal jumps there: a sample that rests on an edge would go to and fro between two
-facets for ever. Kept ones are measured from the plane of their facet, which turns smoothly with its corners.
+The nearest facet changes at every edge, and the normal jumps there: a sample that rests on an edge would go
+to and fro between two facets for ever. Kept ones are measured from the plane of their facet, which turns
+smoothly with its corners.
 """
 
 from __future__ import annotations
@@ -11,22 +12,14 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.contact.contacts import Contacts, Stencil
+from pliant.contact.stiffness import over_facets
 
-BESIDE = 0.1  # barycentric weight by which a sample may leave its facet
-ON_EDGE = 1e-6  # |weight| below which what is touched is an edge or a corner, not a facet
-AKIN = 0.5  # cosine between the normals of a facet and of the one nearest now
-
-
-def over_facets(contacts: Contacts) -> np.ndarray:
-    """Whether each contact (n,) touches the plane of a facet."""
-    ptr, weight = contacts.stencil.ptr, contacts.stencil.weight
-    facet = np.diff(ptr) == 4
-    facet[facet] = (np.abs(weight[ptr[:-1][facet, None] + np.arange(1, 4)]) > ON_EDGE).all(axis=1)
-    return facet
+OVERHANG = 0.1  # barycentric weight by which a sample may leave its facet
+SAME_SIDE = 0.5  # cosine between the normals of a facet and of the one nearest now
 
 
 def kept(
-    fresh: Contacts, before: Contacts, force: np.ndarray, q: np.ndarray, beside: float = BESIDE
+    fresh: Contacts, before: Contacts, force: np.ndarray, q: np.ndarray, overhang: float = OVERHANG
 ) -> Contacts:
     """`fresh` as detected at q, with the facets of earlier contacts that pushed (`force` (m,) [N])."""
     place = fresh.matched(before)
@@ -44,13 +37,15 @@ def kept(
     normal, weights = _planes(p[old], before.normal[place[mine]])
     near = np.einsum("ke,kei->ki", fresh.stencil.weight[at], p[fresh.stencil.point[at]])
     offset = np.einsum("ki,ki->k", fresh.normal[mine], near) - fresh.gap[mine]  # radii and margins
-    fits = (weights.min(axis=1) > -beside) & (np.einsum("ki,ki->k", normal, fresh.normal[mine]) > AKIN)
+    fits = (weights.min(axis=1) > -overhang) & (np.einsum("ki,ki->k", normal, fresh.normal[mine]) > SAME_SIDE)
     gap = np.einsum("ki,ki->k", normal, p[old[:, 0]] - p[old[:, 1]]) - offset
     return _overwritten(fresh, mine[fits], at[fits], old[fits], normal[fits], weights[fits], gap[fits])
 
 
 def _planes(corners: np.ndarray, earlier: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Unit normals (k, 3) on the side of the earlier ones, and barycentric weights (k, 3) of samples; (k, 4, 3): sample, facet."""
+    """Unit normals (k, 3) on the side of the earlier ones, and barycentric weights (k, 3) of samples; (k, 4,
+    3): sample, facet.
+    """
     sample, a, b, c = np.moveaxis(corners, 1, 0)
     across = np.cross(b - a, c - a)
     twice = np.einsum("ki,ki->k", across, across)

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.arrays import frozen, frozen_view
-from pliant.contact.samples import facet_mask
-from pliant.contact.topology import Adjacency
-from pliant.contact.tree import fit_tree, lay_out_tree
-from pliant.contact.triangle import unit_normals
-from pliant.contact.ways import Ways
+from pliant.contact.detect.samples import facet_mask
+from pliant.contact.geometry.adjacency import Adjacency
+from pliant.contact.geometry.geodesics import Geodesics
+from pliant.contact.geometry.tree import fit_tree, lay_out_tree
+from pliant.contact.geometry.triangle import unit_normals
 from pliant.mesh import Surface
 
 
@@ -28,7 +28,8 @@ class Skin:
     """Boundary triangles of one body: a tree over them, who is next to whom, and ways along it.
 
     `reach` [m] is how near two parts of the body come before ways between them matter; 0 if it cannot touch
-    itself. With a `patch` the tree holds just its triangles; those around it stand behind them, for normals at its rim.
+    itself. With a `patch` the tree holds just its triangles; those around it stand behind them, for normals
+    at its rim.
     """
 
     def __init__(self, body: Any, reach: float, *, patch: Surface | None = None, leaf: int = 4) -> None:
@@ -39,7 +40,9 @@ class Skin:
         self.triangles = frozen(self.surface.triangles[self.order], int)
         self.rest_normals = frozen(unit_normals(self.rest, self.triangles))
         self.adjacency = Adjacency.of(self.triangles, len(self.rest))
-        self.ways = Ways.on(self.rest, self.triangles, 2.0 * reach) if reach > 0 else Ways.none()
+        self.geodesics = (
+            Geodesics.on(self.rest, self.triangles, 2.0 * reach) if reach > 0 else Geodesics.none()
+        )
         self.half_thickness: np.ndarray | None = None  # (k,) [m] of a sheet at its nodes
         if body.two_sided:
             self.half_thickness = body.half_thickness(body.node_points(np.arange(len(self.rest))))

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pliant.contact.triangle import closest
+from pliant.contact.geometry.triangle import closest
 
 FACING = 0.25  # cosine: surfaces within 75° of face to face can touch
 SIDEWAYS = 0.2  # triangles that look this much the sample's way are not even measured

@@ -7,8 +7,8 @@ apart than `spacing`:
     spacing = max(L/40, 3/4 of the median edge)      unless given,  L: size of the body
 
 that is, about one point between the ends of an edge (mid nodes count), and none where the mesh is finer
-than L/40. Against an obstacle of radius R they are as close as keeps the cut below CUT · L, but not closer than
-L/80.
+than L/40. Against an obstacle of radius R they are as close as keeps the cut below CUT · L, but not closer
+than L/80.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import frozen
-from pliant.contact.lattice import Placed, edge_length, placed_points
+from pliant.contact.detect.lattice import Placed, edge_length, placed_points
 from pliant.errors import InputError
 from pliant.inputs import positive
 from pliant.mesh import Surface
@@ -33,9 +33,9 @@ class Samples:
     """P points of one body in a fixed order, so that each keeps its number.
 
     surface: the part of the body's boundary they lie on, which others may touch; None for points of a beam.
-    facet[facet_ptr[i]:facet_ptr[i+1]] are the facets of the surface that point i lies on, and whose way it faces; none on a
-    sheet, which has two sides.
-    radius (P,) [m]: how far the body reaches round each point; zero on the skin of a solid.
+    facet[facet_ptr[i]:facet_ptr[i+1]] are the facets of the surface that point i lies on, and whose way it
+    faces; none on a sheet, which has two sides. radius (P,) [m]: how far the body reaches round each point;
+    zero on the skin of a solid.
     """
 
     points: Points

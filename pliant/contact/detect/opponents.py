@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import frozen
-from pliant.contact.cloud import Cloud
-from pliant.contact.nearest import nearest_facing
-from pliant.contact.nearest_on_sheet import nearest_on_sheet
-from pliant.contact.rules import SHALLOW
-from pliant.contact.samples import Samples, require_own
-from pliant.contact.skin import Posture, Skin
+from pliant.contact.detect.cloud import Cloud
+from pliant.contact.detect.nearest import nearest_facing
+from pliant.contact.detect.nearest_on_sheet import nearest_on_sheet
+from pliant.contact.detect.rules import SHALLOW
+from pliant.contact.detect.samples import Samples, require_own
+from pliant.contact.detect.skin import Posture, Skin
 from pliant.errors import InputError
 from pliant.mesh import Surface
 
@@ -88,7 +88,9 @@ def _owner(robot: Any, surface: Surface) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """One opponent: the skin of its body, or a small part of it; who may touch it; the stack's numbers of its nodes."""
+    """One opponent: the skin of its body, or a small part of it; who may touch it; the stack's numbers of its
+    nodes.
+    """
 
     body: int
     skin: Skin
@@ -102,7 +104,8 @@ class _Task:
 class SoftSearch:
     """Nearest touchable triangles of deformable opponents for one cloud of samples.
 
-    Where a patch is a small part of a body's boundary only that part is looked at, unless something is deep in it.
+    Where a patch is a small part of a body's boundary only that part is looked at, unless something is deep
+    in it.
     """
 
     def __init__(self, cloud: Cloud, skins: dict[int, Skin], opponents: Sequence[SoftOpponent]) -> None:
@@ -142,7 +145,9 @@ class SoftSearch:
         return corners, weights
 
     def _search_part(self, task: _Task, q, p, facing, reach: float, found) -> Skin | None:
-        """The skin of the patch, searched; None if something is so deep in it that the whole boundary must tell."""
+        """The skin of the patch, searched; None if something is so deep in it that the whole boundary must
+        tell.
+        """
         assert task.part is not None
         skin, allowed = task.part
         if len(task.which):
@@ -164,7 +169,7 @@ class SoftSearch:
         reach: float,
         found: tuple[np.ndarray, ...],
     ) -> None:
-        cloud, near, ways, which, own = self.cloud, skin.adjacency, task.skin.ways, task.which, task.own
+        cloud, near, along, which, own = self.cloud, skin.adjacency, task.skin.geodesics, task.which, task.own
         if skin.half_thickness is not None:
             self._search_sheet(skin, skin.half_thickness, at, allowed, which[~own], p, facing, reach, found)
             return
@@ -172,7 +177,7 @@ class SoftSearch:
             which, own, p, facing, cloud.radius, cloud.rest, cloud.support_ptr, cloud.support,
             at.X, skin.rest, skin.triangles, allowed, at.normals, skin.rest_normals,
             near.across, near.fan_ptr, near.fan, skin.links, at.bounds,
-            ways.ptr, ways.node, ways.length, ways.limit, skin is task.skin, reach, *found,
+            along.ptr, along.node, along.length, along.limit, skin is task.skin, reach, *found,
         )  # fmt: skip
 
     def _search_sheet(

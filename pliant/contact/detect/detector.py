@@ -8,20 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from pliant.algebra import SparseRows
-from pliant.arrays import frozen
-from pliant.contact.cloud import Cloud
+from pliant.arrays import frozen, frozen_view
 from pliant.contact.contacts import Contacts, Stencil
-from pliant.contact.curvature import add_curvature
-from pliant.contact.gather import gather
-from pliant.contact.keeping import BESIDE, kept
+from pliant.contact.detect.cloud import Cloud
+from pliant.contact.detect.gather import gather
+from pliant.contact.detect.keeping import OVERHANG, kept
+from pliant.contact.detect.opponents import SoftOpponent, SoftSearch, body_opponents, pair_opponents
+from pliant.contact.detect.samples import Samples
+from pliant.contact.detect.skin import Skin
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.obstacles.obstacle import INF
-from pliant.contact.samples import Samples
-from pliant.contact.skin import Skin
-from pliant.contact.soft import SoftOpponent, SoftSearch, body_opponents, pair_opponents
-from pliant.contact.swinging import add_swinging
-from pliant.contact.turning import turning
+from pliant.contact.stack import Stack
+from pliant.contact.stiffness import Change, contact_stiffness
 from pliant.errors import InputError, unknown_name
 from pliant.inputs import not_negative, positive
 from pliant.mesh import Surface
@@ -62,12 +60,9 @@ class Detector:
         self.alarm = ALARM * robot.length if alarm is None else positive("alarm distance", alarm, "m")
         self.margin = MARGIN * robot.length if margin is None else not_negative("margin", margin, "m")
         obstacles = tuple(obstacles)
-        chosen = chosen_samples(robot, samples, obstacles)
-        self.soft = _soft_opponents(robot, chosen, self_contact, between_bodies)
-        self._skins = self._make_skins()
-        self.cloud = Cloud(robot, chosen, self._skins)
-        self._search = SoftSearch(self.cloud, self._skins, self.soft)
-        self._dense: tuple[Cloud, SoftSearch] | None = None
+        self._chosen = chosen_samples(robot, samples, obstacles)
+        self.soft = _soft_opponents(robot, self._chosen, self_contact, between_bodies)
+        self._lay_out()
         self.version = 0  # counts changes of the obstacles
         self._slots = {o.name: k for k, o in enumerate(self.soft)}
         self._obstacles: dict[str, Obstacle] = {}
@@ -147,11 +142,13 @@ class Detector:
         before: Contacts,
         force: np.ndarray,
         reach: float | None = None,
-        beside: float = BESIDE,
+        overhang: float = OVERHANG,
     ) -> Contacts:
-        """Contacts at q, where those that pushed `before` with `force` (n,) [N] keep their facets; see `keeping`."""
+        """Contacts at q, where those that pushed `before` with `force` (n,) [N] keep their facets; see
+        `keeping`.
+        """
         fresh = self.detect(q, reach)
-        return kept(fresh, before, force, q, beside) if self.soft and force.any() else fresh
+        return kept(fresh, before, force, q, overhang) if self.soft and force.any() else fresh
 
     def detect(self, q: np.ndarray, reach: float | None = None) -> Contacts:
         """Contacts at the robot's coordinates q with a gap below `reach` [m], by default the alarm distance."""
@@ -165,41 +162,50 @@ class Detector:
         cloud, soft = self.cloud, len(self.soft)
         if self._nothing is not None:
             return self._nothing
-        p = self._positions(cloud, q)
+        p = self._positions(cloud.points_of_samples, q)
         gaps = np.empty((soft + len(self._present), cloud.size))
         normals = np.empty((*gaps.shape, 3))
         corners, weights = self._search(self.robot, q, p, limit, gaps, normals)
         for k, obstacle in enumerate(self._present):
             far = limit + self._margins[soft + k] + self._thickest
             gaps[soft + k], normals[soft + k] = obstacle.distance(p, far)
-        found = gather(
-            gaps, normals, corners, weights, self._slot, self._mu, self._margins, cloud.radius,
-            cloud.points.mobile, p, limit,
-        )  # fmt: skip
-        stencil = Stencil(*found[9:])
-        contacts = Contacts(*found[:9], stencil, cloud.points, self.size, self.opponents)
+        everyone = np.arange(len(gaps))
+        contacts = self._gathered(gaps, normals, corners, weights, everyone, cloud.points, p, limit)
         if not soft and not self._present:
             self._nothing = contacts
         return contacts
 
+    def _gathered(
+        self,
+        gaps: np.ndarray,
+        normals: np.ndarray,
+        corners: np.ndarray,
+        weights: np.ndarray,
+        opponents: np.ndarray,
+        points: Stack,
+        p: np.ndarray,
+        limit: float,
+    ) -> Contacts:
+        """Contacts with gaps (k, S) below `limit` to some opponents (k,), in the order of their slots; see
+        `gather`.
+        """
+        of_opponent = (
+            frozen(array[opponents], array.dtype) for array in (self._slot, self._mu, self._margins)
+        )
+        *of_each, ptr, point, weight = gather(
+            gaps, normals, corners, weights, *of_opponent, self.cloud.radius, points.mobile, p, limit
+        )
+        size = len(self._slots) * self.cloud.size
+        return Contacts(*of_each, Stencil(ptr, point, weight), points, size, self.opponents)
+
     def stiffness(
         self, K: np.ndarray, contacts: Contacts, force: np.ndarray, q: np.ndarray, *, exact: bool = False
-    ) -> tuple[np.ndarray, tuple[SparseRows, np.ndarray] | None]:
-        """K − ∂(Hᵀλ)/∂q of contacts that push with `force` (n,) [N]: with obstacles on the robot's pattern (see `curvature`),
-        between bodies as a low-rank change of it (see `turning`), None where there is none. `exact` even where that is costly."""
-        if not force.any():
-            return K, None
-        return self._curved(K, contacts, force, q), turning(contacts, force, q) if self.soft else None
-
-    def _curved(self, K: np.ndarray, contacts: Contacts, force: np.ndarray, q: np.ndarray) -> np.ndarray:
-        """K with what obstacles and levers add on the robot's own pattern."""
-        if not (self._present or self.cloud.points.turns):
-            return K
-        K = K.copy()
-        add_swinging(K, self.robot, contacts, force, q)
-        by_slot = {self._slots[o.name]: o for o in self._present}
-        add_curvature(K, self.robot, contacts, force, by_slot, q)
-        return K
+    ) -> tuple[np.ndarray, Change | None]:
+        """K − ∂(Hᵀλ)/∂q of contacts that push with `force` (n,) [N]: on the robot's pattern, and as a change
+        of low rank; see `contact_stiffness`. `exact` even where that is costly, as it is for modes.
+        """
+        obstacles = {self._slots[o.name]: o for o in self._present}
+        return contact_stiffness(K, self.robot, contacts, force, q, obstacles, exact=exact)
 
     def penetrations(self, q: np.ndarray) -> dict[str, float]:
         """Depth [m] of the deepest point of the robot's skin in each opponent, 0 if none; on much denser
@@ -213,7 +219,7 @@ class Detector:
             cloud = Cloud(self.robot, dict(zip(self.cloud.bodies, refined)))
             self._dense = cloud, SoftSearch(cloud, self._skins, self.soft)
         cloud, search = self._dense
-        p, soft = self._positions(cloud, q), len(self.soft)
+        p, soft = self._positions(cloud.points_of_samples, q), len(self.soft)
         gaps, normals = np.empty((soft, cloud.size)), np.empty((soft, cloud.size, 3))
         search(self.robot, q, p, max(self.alarm, 2 * ALARM * self.robot.length), gaps, normals)
         gaps = [*gaps, *(o.distance(p, self._thickest)[0] for o in self._present)]
@@ -227,19 +233,23 @@ class Detector:
 
     # Inside
 
-    def _coordinates(self, q: np.ndarray) -> np.ndarray:
-        q = q if type(q) is np.ndarray else np.asarray(q)
-        if q.shape != (self.robot.nq,):
-            raise InputError(
-                "q", expected=f"the robot's {self.robot.nq} coordinates", got=f"shape {np.shape(q)}"
-            )
-        return q
+    def _lay_out(self) -> None:
+        """What detection needs of the robot."""
+        self._skins = self._make_skins()
+        self.cloud = Cloud(self.robot, self._chosen, self._skins)
+        self._search = SoftSearch(self.cloud, self._skins, self.soft)
+        self._dense: tuple[Cloud, SoftSearch] | None = None
 
-    def _positions(self, cloud: Any, q: np.ndarray) -> np.ndarray:
-        p = cloud.positions(self._coordinates(q))
+    def _positions(self, points: Stack, q: np.ndarray) -> np.ndarray:
+        """Of points at the robot's coordinates q, (P, 3) [m]."""
+        q = np.asarray(q)
+        if q.shape != (self.robot.nq,):
+            expected = f"the robot's {self.robot.nq} coordinates"
+            raise InputError("q", expected=expected, got=f"shape {q.shape}")
+        p = points.positions(q)
         if not np.isfinite(p).all():
             raise InputError("q", expected="finite coordinates", got="nan or inf")
-        return p
+        return frozen_view(p)
 
     def _require(self, name: str, known: Iterable[str]) -> None:
         if name not in known:

@@ -1,0 +1,163 @@
+"""ReducedDetector: contacts that a basis covers as a few modes; all others as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from pliant.arrays import frozen, frozen_view
+from pliant.contact.basis import ContactBasis
+from pliant.contact.contacts import Contacts, Stencil, Sums
+from pliant.contact.detect.candidates import nearest_candidate
+from pliant.contact.detect.detector import Detector
+from pliant.contact.detect.gather import tangent_frames
+from pliant.contact.detect.keeping import OVERHANG
+from pliant.contact.modes import Members, Modes
+from pliant.contact.obstacles import Obstacle
+from pliant.contact.stack import Stack
+from pliant.errors import InputError
+
+
+class ReducedDetector(Detector):
+    """A `Detector` that knows a `ContactBasis`: what the basis covers becomes one row per mode.
+
+    The basis names its candidate pairs, so that there is no broad phase. Opponents that it knows nothing of,
+    such as an obstacle that was added later, make contacts as usual: indices from len(basis) on. Contacts of
+    a covered opponent that never pushed in the snapshots do not exist.
+    """
+
+    def __init__(
+        self, robot: Any, obstacles: Iterable[Obstacle] = (), *, basis: ContactBasis, **options: Any
+    ) -> None:
+        self.basis = basis
+        super().__init__(robot, obstacles, **options)
+        basis.check(self)
+        if self._common_friction or any(self._friction.values()):
+            raise InputError("friction", expected="none with a contact basis", got="frictional contacts")
+
+    @property
+    def size(self) -> int:
+        """Modes, then opponents times samples."""
+        return len(self.basis) + super().size
+
+    def _lay_out(self) -> None:
+        """The basis in the numbers of a stack of all samples and of the corners of candidate triangles."""
+        super()._lay_out()
+        basis, robot = self.basis, self.robot
+        owner = np.repeat(basis.touched, np.diff(basis.corner_ptr))
+        parts, corner, first = [s.points for s in self.cloud.samples], basis.corner.copy(), self.cloud.size
+        for body in sorted(set(owner.tolist())):
+            nodes, place = np.unique(corner[owner == body], return_inverse=True)
+            corner[owner == body] = first + place.reshape(-1, 3)
+            parts.append(robot.bodies[body].node_points(nodes))
+            first += len(nodes)
+        self._points, self._corner = Stack(robot, parts), frozen(corner, int)
+        self._sample = frozen(basis.sample, int)
+        contact, mode = np.nonzero(basis.modes)
+        psi = basis.modes[contact, mode]
+        self._members = Members(contact, mode, psi, basis.offset, basis.fade)
+        self._beyond = self._members.beyond
+
+    def _arrange(self) -> None:
+        super()._arrange()
+        slot_of = {name: k for k, name in enumerate(self.basis.opponents)}
+        # Slots of the detector and of the basis differ where obstacles came in another order.
+        slots = np.array([self._slots.get(name, -1) for name in self.basis.opponents])
+        self._opponent, self._margin = slots[self.basis.slot], np.zeros(len(self.basis.index))
+        self._known: list[tuple[Obstacle, np.ndarray]] = []
+        for obstacle in self._present:
+            if obstacle.name in slot_of:
+                covered = np.flatnonzero(self.basis.slot == slot_of[obstacle.name])
+                self._margin[covered] = 0.0 if obstacle.convex else self.margin
+                self._known.append((obstacle, covered))
+        self._unknown = np.array([o.name not in slot_of for o in self._present], bool)
+
+    def _detected(self, q: np.ndarray, limit: float) -> Contacts:
+        """Modes at the robot's coordinates q with a gap below `limit` [m], then contacts that no mode covers."""
+        p = self._positions(self._points, q)
+        far = limit + self._beyond
+        gap, normal, triangle, weights = nearest_candidate(
+            p, self._sample, self.cloud.radius[self._sample], self.basis.corner_ptr, self._corner, far
+        )
+        self._touch_obstacles(p, far, gap, normal)
+        index, closed, shares = self._members.closing(gap, limit)
+        live, item = np.unique(shares.item, return_inverse=True)
+        stencil = self._stencil(live, triangle[live], weights[live])
+        inner = Contacts(
+            self._opponent[live] * self.cloud.size + self._sample[live], self._sample[live], self._opponent[live],
+            gap[live], normal[live], p[self._sample[live]], tangent_frames(normal[live]), np.zeros(len(live)),
+            self._margin[live], stencil, self._points, super().size, self.opponents,
+        )  # fmt: skip
+        shares = Sums(shares.ptr, item.ravel(), shares.share)
+        if self._unknown.any():
+            single = self._touching(p, limit)
+            shares = _beside(shares, len(inner), len(single))
+            inner, index = _joined(inner, single), np.append(index, len(self.basis) + single.index)
+            closed = np.append(closed, single.gap)
+        return Modes.of(index, closed, shares, inner, self.size, self.basis.fade, len(self.basis))
+
+    def _touch_obstacles(self, p: np.ndarray, limit: float, gap: np.ndarray, normal: np.ndarray) -> None:
+        """Fill in gaps and normals of the basis' contacts with obstacles."""
+        far = limit + self.margin + self._thickest
+        for obstacle, covered in self._known:
+            sample = self._sample[covered]
+            distance, direction = obstacle.distance(frozen_view(p[sample]), far)
+            apart = distance - self.cloud.radius[sample] - self._margin[covered]
+            near = apart < limit
+            gap[covered[near]], normal[covered[near]] = apart[near], direction[near]
+
+    def _stencil(self, contact: np.ndarray, triangle: np.ndarray, weights: np.ndarray) -> Stencil:
+        """Of contacts of the basis with such candidate triangles (−1: with an obstacle)."""
+        soft = triangle >= 0
+        ptr = np.concatenate([[0], np.cumsum(np.where(soft, 4, 1))])
+        point, weight = np.empty(ptr[-1], np.int64), np.ones(ptr[-1])
+        point[ptr[:-1]] = self._sample[contact]
+        at = ptr[:-1][soft, None] + np.arange(1, 4)
+        point[at], weight[at] = self._corner[triangle[soft]], -weights[soft]
+        return Stencil(ptr, point, weight)
+
+    def _touching(self, p: np.ndarray, limit: float) -> Contacts:
+        """Contacts with obstacles that the basis does not know."""
+        chosen = len(self.soft) + np.flatnonzero(self._unknown)
+        obstacles = [o for o, unknown in zip(self._present, self._unknown, strict=True) if unknown]
+        samples = frozen_view(p[: self.cloud.size])
+        distances = [o.distance(samples, limit + self.margin + self._thickest) for o in obstacles]
+        gaps, normals = (np.array(part) for part in zip(*distances, strict=True))
+        none = np.zeros((0, self.cloud.size, 3), np.int64), np.zeros((0, self.cloud.size, 3))
+        return self._gathered(gaps, normals, *none, chosen, self._points, samples, limit)
+
+    def redetect(
+        self,
+        q: np.ndarray,
+        before: Contacts,
+        force: np.ndarray,
+        reach: float | None = None,
+        overhang: float = OVERHANG,
+    ) -> Contacts:
+        """Contacts at q: modes do not keep facets."""
+        return self.detect(q, reach)
+
+
+def _beside(shares: Sums, inner: int, more: int) -> Sums:
+    """Shares, and `more` rows of one contact each, which stand behind the `inner` ones."""
+    each = np.arange(more)
+    return Sums(
+        np.concatenate([shares.ptr, shares.ptr[-1] + 1 + each]),
+        np.concatenate([shares.item, inner + each]),
+        np.concatenate([shares.share, np.ones(more)]),
+    )
+
+
+def _joined(a: Contacts, b: Contacts) -> Contacts:
+    """Contacts on the same points, those of b after those of a."""
+    names = ("index", "sample", "opponent", "gap", "normal", "position", "tangents", "friction", "margin")
+    both: Any = {name: np.concatenate([getattr(a, name), getattr(b, name)]) for name in names}
+    s, t = a.stencil, b.stencil
+    stencil = Stencil(
+        np.concatenate([s.ptr, s.ptr[-1] + t.ptr[1:]]),
+        np.concatenate([s.point, t.point]),
+        np.concatenate([s.weight, t.weight]),
+    )
+    return Contacts(**both, stencil=stencil, points=a.points, size=a.size, names=a.names)

@@ -1,0 +1,1 @@
+"""Distances to triangles: closest points, trees of boxes, neighbours, and ways along a surface."""

@@ -1,0 +1,152 @@
+"""Contact stiffness: what K gains because pushes change their direction, and the weights of sums their size,
+as the robot moves.
+
+    −∂(Hᵀλ)/∂q at constant λ ≥ 0, of four parts:
+
+    levers      −Σ f·∂²p/∂dq²        a push f on a rigid region or on the section of a rod turns it         in K's pattern
+    obstacles   −λ JᵀCJ               C = ∂²gap/∂p², for a sphere (I − nnᵀ)/(R + gap)                        in K's pattern
+    facets      λ (SᵀR + RᵀS)         the push turns with the facet of another body that it acts on          of low rank
+    weights     β/ℓ Hᵀ(diag s − ssᵀ)H  the shares of a mode's contacts change, see `modes`                   of low rank
+
+Bodies that touch are coupled by facets and weights in ways that K's pattern does not know, so that these are
+a change UᵀCU of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant.algebra import SparseRows
+from pliant.contact.contacts import Contacts
+from pliant.contact.obstacles import Obstacle
+
+Change = tuple[SparseRows, np.ndarray]  # U (k, ndof) and C⁻¹, (k, k) or (k,) if it is diagonal, of UᵀCU
+SHARPEST_EDGE = 2e-3  # of the robot's length: the radius that edges of obstacles count as
+NEGLIGIBLE_PUSH = 1e-6  # of the largest: pushes below it turn no facet …
+NEGLIGIBLE_SHARE = 3e-3  # … and those of contacts of a mode below this
+ON_EDGE = 1e-6  # |barycentric weight| below which what is touched is an edge or a corner, not a facet
+
+
+def contact_stiffness(
+    K: np.ndarray,
+    robot: Any,
+    contacts: Contacts,
+    force: np.ndarray,
+    q: np.ndarray,
+    obstacles: dict[int, Obstacle],
+    *,
+    exact: bool = False,
+) -> tuple[np.ndarray, Change | None]:
+    """K with the stiffness of contacts that push with `force` (n,) [N], on the robot's pattern; and the
+    change of low rank, None where there is none. obstacles: by opponent number. exact: also facets under
+    modes, and small shares of those.
+    """
+    if not force.any():
+        return K, None
+    samples, push = contacts.on_samples(force)
+    if obstacles or samples.points.turns:
+        K = K.copy()
+        add_levers(K, robot, samples, push, q)
+        add_obstacles(K, robot, samples, push, q, obstacles)
+    facets, single = None, samples is contacts
+    if single or exact:
+        least = NEGLIGIBLE_PUSH if single else NEGLIGIBLE_SHARE
+        facets = facet_stiffness(samples, push, q, least)
+    return K, joined(facets, contacts.weight_stiffness(force, q, exact=exact))
+
+
+def joined(a: Change | None, b: Change | None) -> Change | None:
+    """Two changes as one."""
+    if a is None or b is None:
+        return b if a is None else a
+    U, (c, d) = a[0].above(b[0]), (a[1], b[1])
+    if c.ndim == d.ndim == 1:
+        return U, np.concatenate([c, d])
+    n, m = len(c), len(d)
+    C_inverse = np.zeros((n + m, n + m))
+    C_inverse[:n, :n], C_inverse[n:, n:] = (x if x.ndim == 2 else np.diag(x) for x in (c, d))
+    return U, C_inverse
+
+
+def over_facets(contacts: Contacts) -> np.ndarray:
+    """Whether each contact (n,) touches the plane of a facet."""
+    ptr, weight = contacts.stencil.ptr, contacts.stencil.weight
+    facet = np.diff(ptr) == 4
+    facet[facet] = (np.abs(weight[ptr[:-1][facet, None] + np.arange(1, 4)]) > ON_EDGE).all(axis=1)
+    return facet
+
+
+def add_levers(K: np.ndarray, robot: Any, contacts: Contacts, force: np.ndarray, q: np.ndarray) -> None:
+    """K −= Σ f·∂²p/∂dq², with f = λ ∂gap/∂p for each point p of a contact: on the rotations of single
+    regions.
+    """
+    stencil = contacts.stencil
+    each = np.repeat(force, np.diff(stencil.ptr))
+    pushed = np.flatnonzero((each != 0.0) & contacts.points.hinged[stencil.point])
+    if not len(pushed):
+        return
+    f = np.zeros((contacts.points.size, 3))
+    np.add.at(f, stencil.point[pushed], each[pushed, None] * contacts.gradient[pushed])
+    block, second = contacts.points.second(q, f)
+    if len(block):
+        place, _ = robot.pattern.find(block, block)
+        np.subtract.at(K, place, second)
+
+
+def add_obstacles(
+    K: np.ndarray,
+    robot: Any,
+    contacts: Contacts,
+    force: np.ndarray,
+    q: np.ndarray,
+    obstacles: dict[int, Obstacle],
+) -> None:
+    """K −= λ JᵀCJ: on a small obstacle as large as the stiffness of a soft robot."""
+    pushing = np.flatnonzero(force > 0.0)
+    for opponent, obstacle in obstacles.items():
+        touching = pushing[contacts.opponent[pushing] == opponent]
+        if not len(touching):
+            continue
+        curvature = obstacle.curvature(contacts.position[touching], SHARPEST_EDGE * robot.length)
+        samples = contacts.stencil.point[contacts.stencil.ptr[touching]]
+        for point, push, C in zip(samples.tolist(), force[touching], curvature, strict=True):
+            block, J = contacts.points.jacobian_of(point, q)
+            e, f = np.nonzero(block[:, None] >= block[None])  # the half of K that is stored
+            place, _ = robot.pattern.find(block[e], block[f])
+            e, f, place = e[place >= 0], f[place >= 0], place[place >= 0]
+            np.subtract.at(K, place, np.einsum("eji,jk,ekl->eil", J[e], push * C, J[f]))
+
+
+def facet_stiffness(
+    contacts: Contacts, force: np.ndarray, q: np.ndarray, least: float = NEGLIGIBLE_PUSH
+) -> Change | None:
+    """U (4k, ndof) and C⁻¹ (4k, 4k) of the k contacts over facets whose push is above `least` times the
+    largest.
+
+    With s = S dq (2,) the motion of a sample along its facet and ω = R dq (2,) the slope that the facet gains
+    under it, δ²gap = −2 s·ω: U = [S; R] and C = [0 λ; λ 0].
+    """
+    chosen = np.flatnonzero(over_facets(contacts) & (force > least * force.max(initial=0.0)))
+    if not len(chosen):
+        return None
+    pushing = contacts.take(chosen)
+    k, points = len(chosen), pushing.stencil.point.reshape(-1, 4)
+    slopes = _slopes(pushing.points.positions(q)[points[:, 1:]], pushing.normal, pushing.tangents)
+    S = pushing.tangent_rows(q)
+    R = [pushing.rows(q, np.column_stack([np.zeros(k), slopes[:, a]]).ravel()) for a in (0, 1)]
+    along = np.repeat(1.0 / force[chosen], 2)
+    twice = np.arange(2 * k)
+    across = 2 * k + np.where(twice % 2 == 0, twice // 2, k + twice // 2)  # S by contact, R by tangent
+    C_inverse = np.zeros((4 * k, 4 * k))
+    C_inverse[twice, across] = C_inverse[across, twice] = along
+    return S.above(R[0]).above(R[1]), C_inverse
+
+
+def _slopes(corners: np.ndarray, normal: np.ndarray, tangents: np.ndarray) -> np.ndarray:
+    """∂wⱼ/∂(tangent a) (k, 2, 3) [1/m] of the barycentric weights of facets with corners (k, 3, 3)."""
+    opposite = np.roll(corners, -2, axis=1) - np.roll(corners, -1, axis=1)  # edge facing each corner
+    inward = np.cross(normal[:, None], opposite)
+    height = np.einsum("kji,kji->kj", inward, corners - np.roll(corners, -1, axis=1))
+    return np.einsum("kji,kai->kaj", inward / height[..., None], tangents)
