@@ -227,7 +227,7 @@ def _merit(look: Look, scale: float) -> float:
 
 
 def _violation(look: Look) -> float:
-    """How far lo ≤ λ ≤ hi ⊥ gap is violated, of δ's span: the gap where λ is inside, its wrong side at a bound."""
+    """How far lo ≤ λ ≤ hi ⊥ gap is violated, of δ's span: the gap inside, its wrong side at a bound."""
     c, lam = look.conditions, look.view.lam
     gap = look.view.delta - c.imposed + c.compliance * lam
     bad = np.abs(gap)

@@ -1,4 +1,4 @@
-"""What a solve returns: the state, named efforts and displacements, and a certificate of how good they are."""
+"""What a solve returns: the state, named efforts and displacements, and a certificate of both."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ class Certificate:
     def __str__(self) -> str:
         return (
             f"{self.status} after {self.iterations} iterations in {self.load_steps} load step(s): residual "
-            f"{self.residual:.1e}, decrement {self.decrement:.1e} m, constraints {self.constraint:.1e}{self.notes}"
+            f"{self.residual:.1e}, decrement {self.decrement:.1e} m, "
+            f"constraints {self.constraint:.1e}{self.notes}"
         )
 
     @property
@@ -112,8 +113,7 @@ class Result:
         return x
 
     def touch(self, opponent: str | None = None, *, where: Where | None = None) -> ContactForce:
-        """What the robot feels of the obstacles that it touches: total force [N], centre of pressure [m],
-        moment.
+        """The force of obstacles on the robot [N], its centre of pressure [m] and its moment.
 
         opponent: the obstacle of that name only. where: contacts on a patch only, a function (n, 3) → (n,)
         bool of positions at rest.

@@ -35,8 +35,9 @@ class Stencil(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Row j is Σ share · item over ptr[j]:ptr[j+1]; items are contacts, or their motions along one of several
-    directions.
+    """Rows as weighted sums: row j is Σ share · item over ptr[j]:ptr[j+1].
+
+    Items are contacts, or motions of contacts along one of several directions.
     """
 
     ptr: np.ndarray
@@ -142,8 +143,10 @@ class Contacts:
         directions: np.ndarray | None = None,
         weight: np.ndarray | None = None,
     ) -> SparseRows:
-        """Rows Σ share · (motion of item); items are contacts along their normals; or, with directions (n, d,
-        3), item d·k + a is contact k along the a-th. `weight` (nnz,) replaces the stencil's.
+        """Rows Σ share · (motion of item), with contacts along their normals as items.
+
+        With directions (n, d, 3), item d·k + a is contact k along its a-th direction. `weight` (nnz,)
+        replaces the weights of the stencil.
         """
         points, stencil = self.points, self.stencil
         per = 1 if directions is None else directions.shape[1]
@@ -156,9 +159,7 @@ class Contacts:
         return SparseRows(*rows, (len(sums[0]) - 1, points.ndof))
 
     def push(self, q: np.ndarray, force: np.ndarray) -> np.ndarray:
-        """The force (ndof,) on the robot of contacts with forces [N]: n normal ones, and with friction those
-        along the tangents.
-        """
+        """The force (ndof,) on the robot: normal forces (n,) [N], and with friction 2n along the tangents."""
         n = len(self)
         normal = self.rows(q).transpose_dot(force[:n])
         if len(force) == n or not force[n:].any():
@@ -166,17 +167,17 @@ class Contacts:
         return normal + self.tangent_rows(q).transpose_dot(force[n:])
 
     def on_samples(self, force: np.ndarray) -> tuple[Contacts, np.ndarray]:
-        """The contacts of single samples that these rows are sums of, here themselves, and their normal
-        forces (n,) [N].
-        """
+        """The contacts of single samples that these rows are sums of, and their normal forces (n,) [N]."""
         return self, force[: len(self)]
+
+    def told(self, force: np.ndarray) -> tuple[Contacts, np.ndarray]:
+        """`on_samples` by its name in version 0.1."""
+        return self.on_samples(force)
 
     def weight_stiffness(
         self, force: np.ndarray, q: np.ndarray, *, exact: bool
     ) -> tuple[SparseRows, np.ndarray] | None:
-        """What K gains, as a change (U, C⁻¹) of low rank, because the weights of the sums change under forces
-        (n,) [N].
-        """
+        """The change (U, C⁻¹) of K because the weights of the sums change; None where they are constant."""
         return None  # a row of one sample has a constant weight
 
     # Motion
@@ -230,8 +231,7 @@ class Contacts:
         return out
 
     def carried_forces(self, previous: Contacts, forces: np.ndarray, rows: int) -> np.ndarray:
-        """Forces of earlier contacts for these, (rows,): n normal ones, and if rows = 3n also along the
-        tangents.
+        """Forces of earlier contacts for these (rows,): n normal ones, and if rows = 3n those along tangents.
 
         Friction goes along as a vector in space: the tangents may have turned.
         """
@@ -254,13 +254,12 @@ class Contacts:
     # How good an answer is
 
     def violation(self, force: np.ndarray) -> float:
-        """How far [m] complementarity with forces (n,) [N] is violated: gaps of those that push, penetrations
-        of the others.
-        """
+        """How far [m] complementarity with forces (n,) fails: gaps that push, penetrations that do not."""
         return float(np.max(np.where(force[: len(self)] > 0.0, np.abs(self.gap), -self.gap), initial=0.0))
 
     def diverged(self, force: np.ndarray) -> bool:
-        """Whether a step that ends here with forces (n,) [N] went farther than its linearised rows are good
-        for; rows of one sample have no such limit.
+        """Whether a step that ends here went farther than its linearised rows are good for.
+
+        Rows of one sample have no such limit.
         """
         return False

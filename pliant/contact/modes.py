@@ -2,7 +2,7 @@
 
 A contact basis says λ = Ψβ: mode j pushes with β_j, shared out among its contacts by ψ. Its row is
 
-    δ̂_j = o_j − ℓ log Σᵢ ψᵢ e^(−δᵢ/ℓ)        Ψ̃ᵢ = ∂δ̂/∂δᵢ = ψᵢ e^(−δᵢ/ℓ) / Σ …        λ = Ψ̃β,      0 ≤ δ̂ ⊥ β ≥ 0
+    δ̂_j = o_j − ℓ log Σᵢ ψᵢ e^(−δᵢ/ℓ)      Ψ̃ᵢ = ∂δ̂/∂δᵢ = ψᵢ e^(−δᵢ/ℓ) / Σ …      λ = Ψ̃β,    0 ≤ δ̂ ⊥ β ≥ 0
 
 The paper's rows are Ψᵀδ, with shares ψ: there one contact that is far open at the moment keeps the mean gap
 positive and the whole mode off, while others penetrate. Here a mode's gap is the smooth minimum of its
@@ -37,9 +37,7 @@ EXACT_SHARE = 3e-3  # … and where it must be exact
 
 
 class Members(NamedTuple):
-    """ψ, entry by entry: contact[e] belongs to mode[e] with weight ψ[e]; `offset` (k,) [m] o and `fade` [m] ℓ
-    of the k modes.
-    """
+    """ψ by entries: contact[e] belongs to mode[e] with weight psi[e]; o (k,) [m] and ℓ [m] of the k modes."""
 
     contact: np.ndarray
     mode: np.ndarray
@@ -49,9 +47,10 @@ class Members(NamedTuple):
 
     @property
     def beyond(self) -> float:
-        """How much larger [m] than δ̂ the gap of a contact can be that counts in a mode: ℓ log(n
-        ψ/negligible) − o with the largest ψ of a mode of n contacts, as one of them has at least the nth part
-        of Σψe^(−δ/ℓ).
+        """How much larger [m] than δ̂ the gap of a contact that counts in a mode can be.
+
+        It is ℓ log(n ψ/negligible) − o with the largest ψ of a mode of n contacts, as one of them has at
+        least the nth part of Σψe^(−δ/ℓ).
         """
         largest = np.zeros(len(self.offset))
         np.maximum.at(largest, self.mode, self.psi)
@@ -94,8 +93,7 @@ class Members(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Modes(Contacts):
-    """k rows that look like contacts: `index` is the mode's number, `gap` (k,) [m] its δ̂, a force the total
-    [N].
+    """k rows that look like contacts: `index` numbers the mode, `gap` (k,) [m] is δ̂, a force the total [N].
 
     inner: the contacts that they are sums of; shares: Ψ̃. `modes`: rows with an index below it are modes, the
     others single contacts that no mode covers. Directions of a row are those of its contacts, so that
@@ -125,9 +123,24 @@ class Modes(Contacts):
         ahead[:, 0] = 1.0  # stands for a direction where there is none: a force along it is its size
         stencil = Stencil(np.zeros(k + 1, int), np.zeros(0, int), np.zeros(0))
         return cls(
-            index, none, none, gap, ahead, shares.of(inner.position), np.zeros((k, 2, 3)), nothing, nothing, stencil,
-            inner.points, size, inner.names, inner, shares, fade, modes,
-        )  # fmt: skip
+            index=index,
+            sample=none,
+            opponent=none,
+            gap=gap,
+            normal=ahead,
+            position=shares.of(inner.position),
+            tangents=np.zeros((k, 2, 3)),
+            friction=nothing,
+            margin=nothing,
+            stencil=stencil,
+            points=inner.points,
+            size=size,
+            names=inner.names,
+            inner=inner,
+            shares=shares,
+            fade=fade,
+            modes=modes,
+        )
 
     def rows(self, q: np.ndarray, weight: np.ndarray | None = None) -> SparseRows:
         """Ψ̃ᵀH, (k, ndof)."""
@@ -151,8 +164,9 @@ class Modes(Contacts):
         return replace(self, gap=gap, position=self.shares.of(inner.position), inner=inner)
 
     def diverged(self, force: np.ndarray) -> bool:
-        """Whether a mode ends deeper than its fade, or pushes from as far: its shares have changed
-        altogether, and with longer steps it would go to and fro between contacts.
+        """Whether a mode ends deeper than its fade, or pushes from as far.
+
+        Its shares have changed altogether then, and longer steps would alternate between contacts.
         """
         modes = int(np.searchsorted(self.index, self.modes))
         gap = self.gap[:modes]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from pliant.arrays import frozen, frozen_view
+from pliant.arrays import frozen, frozen_view, read_only
 from pliant.points import Points
 
 
@@ -28,8 +28,9 @@ class Support(NamedTuple):
 
 
 class Stack:
-    """P points of a robot's bodies; `mobile` (P,) are those that some coordinate moves, `hinged` (P,) those
-    on a rotation.
+    """P points of a robot's bodies.
+
+    mobile (P,): those that some coordinate moves. hinged (P,): those that hang on a rotation.
     """
 
     def __init__(self, robot: Any, parts: Sequence[Points]) -> None:
@@ -44,9 +45,7 @@ class Stack:
         plain, weight = (np.concatenate([getattr(p, name) for p in parts]) for name in ("plain", "weight"))
         turn = np.concatenate([_turn(part, span.start) for part, span in self._parts])
         still = _unturned(self.jacobian(robot.rest.q), turn, robot.rest.q)
-        self.support = Support(
-            frozen(ptr, int), frozen(block, int), frozen(plain, bool), frozen(weight), frozen(still), frozen(turn, int)
-        )  # fmt: skip
+        self.support = Support(*read_only(ptr, block, plain, weight, still, turn))
         self.turns = any(part.rotates for part in parts)
         self.hinged = np.concatenate([_hinged(part) for part in parts])
         free = np.concatenate([body.free.reshape(-1, 3).any(axis=1) for body in robot.bodies])
@@ -77,9 +76,7 @@ class Stack:
         return s.block[entry], J
 
     def second(self, q: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Σ fᵢ·∂²pᵢ/∂dq² under forces f (P, 3) [N]: blocks of dq (k,), rotations all, and (k, 3, 3) on each
-        of them.
-        """
+        """Σ fᵢ·∂²pᵢ/∂dq² under forces f (P, 3) [N]: rotation blocks (k,) of dq, and values (k, 3, 3)."""
         blocks, values, start = [np.zeros(0, np.int64)], [np.zeros((0, 3, 3))], 0
         for (part, span), first in zip(self._parts, self._first, strict=True):
             own = f[start : start + len(part)]
@@ -90,9 +87,7 @@ class Stack:
         return np.concatenate(blocks), np.concatenate(values)
 
     def _as_sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """ptr, place in the robot's q and weight of the nodes that points are sums of; None where bodies are
-        reduced.
-        """
+        """ptr, place in q and weight of the nodes that points are sums of; None where bodies are reduced."""
         if any(part.dense is not None for part, _ in self._parts):
             return None
         ptr = np.cumsum(np.concatenate([[0], *(np.diff(part.node_ptr) for part, _ in self._parts)]))
@@ -102,9 +97,7 @@ class Stack:
 
 
 def _turn(part: Points, start: int) -> np.ndarray:
-    """Where in the robot's q, of which the body's begins at `start`, the rotation of each entry stands; −1
-    for none.
-    """
+    """Where the rotation of each entry stands in the robot's q, −1 for none; `start`: of the body's q."""
     place = np.full(len(part.block), -1)
     poses = start + 3 * len(part.owner.node_block)
     place[part.turning] = poses + 12 * part.region[part.turning] + 3

@@ -1,12 +1,11 @@
-"""Contact stiffness: what K gains because pushes change their direction, and the weights of sums their size,
-as the robot moves.
+"""Contact stiffness: what K gains because pushes turn, and weights of sums change, as the robot moves.
 
-    −∂(Hᵀλ)/∂q at constant λ ≥ 0, of four parts:
+It is −∂(Hᵀλ)/∂q at constant λ ≥ 0, of four parts:
 
-    levers      −Σ f·∂²p/∂dq²        a push f on a rigid region or on the section of a rod turns it         in K's pattern
-    obstacles   −λ JᵀCJ               C = ∂²gap/∂p², for a sphere (I − nnᵀ)/(R + gap)                        in K's pattern
-    facets      λ (SᵀR + RᵀS)         the push turns with the facet of another body that it acts on          of low rank
-    weights     β/ℓ Hᵀ(diag s − ssᵀ)H  the shares of a mode's contacts change, see `modes`                   of low rank
+    levers      −Σ f·∂²p/∂dq²           a push f turns the rigid region or section of a rod that it acts on
+    obstacles   −λ JᵀCJ                 C = ∂²gap/∂p², for a sphere (I − nnᵀ)/(R + gap)
+    facets      λ (SᵀR + RᵀS)           the push turns with the facet of another body that it acts on
+    weights     β/ℓ Hᵀ(diag s − ssᵀ)H   the shares of a mode's contacts change, see `modes`
 
 Bodies that touch are coupled by facets and weights in ways that K's pattern does not know, so that these are
 a change UᵀCU of it.
@@ -39,9 +38,9 @@ def contact_stiffness(
     *,
     exact: bool = False,
 ) -> tuple[np.ndarray, Change | None]:
-    """K with the stiffness of contacts that push with `force` (n,) [N], on the robot's pattern; and the
-    change of low rank, None where there is none. obstacles: by opponent number. exact: also facets under
-    modes, and small shares of those.
+    """K with the contact stiffness under `force` (n,) [N] on its pattern, and the change of low rank or None.
+
+    obstacles: by opponent number. exact: also facets under modes, and small shares of modes.
     """
     if not force.any():
         return K, None
@@ -79,9 +78,7 @@ def over_facets(contacts: Contacts) -> np.ndarray:
 
 
 def add_levers(K: np.ndarray, robot: Any, contacts: Contacts, force: np.ndarray, q: np.ndarray) -> None:
-    """K −= Σ f·∂²p/∂dq², with f = λ ∂gap/∂p for each point p of a contact: on the rotations of single
-    regions.
-    """
+    """K −= Σ f·∂²p/∂dq², with f = λ ∂gap/∂p for each point p of a contact that hangs on a rotation."""
     stencil = contacts.stencil
     each = np.repeat(force, np.diff(stencil.ptr))
     pushed = np.flatnonzero((each != 0.0) & contacts.points.hinged[stencil.point])
@@ -122,8 +119,7 @@ def add_obstacles(
 def facet_stiffness(
     contacts: Contacts, force: np.ndarray, q: np.ndarray, least: float = NEGLIGIBLE_PUSH
 ) -> Change | None:
-    """U (4k, ndof) and C⁻¹ (4k, 4k) of the k contacts over facets whose push is above `least` times the
-    largest.
+    """U (4k, ndof) and C⁻¹ (4k, 4k) of the k contacts over facets that push more than `least` of the largest.
 
     With s = S dq (2,) the motion of a sample along its facet and ω = R dq (2,) the slope that the facet gains
     under it, δ²gap = −2 s·ω: U = [S; R] and C = [0 λ; λ 0].

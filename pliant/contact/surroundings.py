@@ -17,8 +17,7 @@ from pliant.mesh import Surface
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
-    """Obstacles around a robot, and how it touches them, itself and its other bodies; see `Detector` for the
-    options.
+    """Obstacles around a robot, and how it touches them, itself and its other bodies; options of `Detector`.
 
     basis: contacts that it covers are reduced to its modes, see `ReducedDetector`.
     """

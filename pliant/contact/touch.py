@@ -15,8 +15,7 @@ Where = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class ContactForce:
-    """n contacts and the forces on the robot in them, pushes and friction: places (n, 3) [m], forces (n, 3)
-    [N].
+    """n contacts with obstacles: places (n, 3) [m] and forces on the robot (n, 3) [N], pushes and friction.
 
     Places are those of the samples: on the skin of a solid, on the axis of a rod or in the middle of a sheet
     that is sampled with balls. pushes (n,) [N] are the normal parts.
@@ -64,8 +63,7 @@ def touch(
     opponent: str | None = None,
     where: Where | None = None,
 ) -> ContactForce:
-    """The forces of obstacles: pushes (n,) [N] along the contacts' normals, friction (n, 2) [N] along their
-    tangents.
+    """The forces of obstacles, from pushes (n,) [N] along normals and friction (n, 2) [N] along tangents.
 
     opponent: the obstacle of that name only. where: contacts on a patch only, chosen by a function (m, 3) →
     (m,) bool of where the samples are at the coordinates `rest`. What bodies of the robot do to each other

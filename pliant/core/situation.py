@@ -11,9 +11,7 @@ from pliant.contact import Contacts
 
 @dataclass(frozen=True)
 class Situation:
-    """Coordinates q (nq,), efforts (m,) of the robot's rows, internal variables, gravity (3,) [m/s²]; and
-    what was known before.
-    """
+    """Where a robot stands: q (nq,), efforts (m,), internal variables, gravity (3,) [m/s²]; what is known."""
 
     q: np.ndarray
     effort: np.ndarray

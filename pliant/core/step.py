@@ -49,7 +49,7 @@ class Spreading(Rows, Protocol):
 
 @dataclass(frozen=True)
 class Step:
-    """What one step found: dq (ndof,), λ of all rows, how the scene was condensed, and what the solver said."""
+    """The answer of one step: dq (ndof,), λ of all rows, the condensed scene, and the solver's solution."""
 
     dq: np.ndarray
     lam: np.ndarray

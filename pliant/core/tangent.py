@@ -120,7 +120,7 @@ def factor_or_none(robot: Robot, K: np.ndarray, *, indefinite: bool = False) -> 
         return None
 
 
-# The treatments: each returns the factor, the view that it belongs to, and the shift; None if it does not apply.
+# The treatments: each returns the factor, the view it belongs to, and the shift; None if it does not apply.
 
 Treated = tuple[Factor, View, float] | None
 

@@ -178,7 +178,7 @@ def test_contacts_that_seem_to_stay_open_are_left_out_of_no_solution(full, robot
 
 
 def test_steps_in_which_a_mode_diverges_are_taken_in_parts(robot, monkeypatch):
-    """Ribs that are let go and pulled together at once: the shares of a mode change altogether within a step."""
+    """Ribs let go and pulled together at once: the shares of a mode change altogether within a step."""
 
     def struck() -> list:
         sim = Simulation(robot, damping=Rayleigh(mass=1.0, stiffness=0.002))

@@ -159,7 +159,7 @@ def test_rows_within_a_body_are_the_derivative_of_the_gap(kind, order, slope):
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("shape", ["box", "trunk", "pneunet", "finger", "bellows", "tripod", "tower"])
 def test_nothing_touches_itself_at_rest(shape, order):
-    """Nor does it when the mesh is coarse against its walls; slits as narrow as the alarm distance are seen."""
+    """Nor where the mesh is coarse against its walls; slits as narrow as the alarm distance are seen."""
     slit = {"pneunet": 0.002, "tower": 0.002}.get(shape, np.inf)
     robot = pl.Robot(pl.Solid(getattr(pl.mesh, shape)(), SOFT, order=order))
     detector = contact.Detector(robot, self_contact=True)

@@ -100,7 +100,7 @@ class Parts:
 
 
 def block(kind: str, order: int, *, x: float = 0.0, joint: Any = None) -> pl.Solid:
-    """A soft block from x to x + 90 mm: one face clamped, a side on rollers, a rigid plate at the other end."""
+    """A soft block from x to x + 90 mm: one face clamped, a side on rollers, a rigid plate at the end."""
     mesh = pl.mesh.box((0.09, 0.04, 0.04), cells=(3, 2, 2), kind=kind, order=order, origin=(x, 0.0, 0.0))
     plate = plane(mesh, 0, x + 0.09)
     fixed = np.zeros((len(mesh.nodes), 3), bool)

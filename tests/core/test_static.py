@@ -1,4 +1,4 @@
-"""Equilibria and their certificates: independent checks, starts, ramps, failures, supports, several bodies."""
+"""Equilibria and certificates: independent checks, starts, ramps, failures, supports, several bodies."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_a_warm_start_takes_fewer_iterations(robot):
 
 @pytest.mark.parametrize("load_steps", [1, 2, 5])
 def test_the_way_there_does_not_matter(robot, load_steps):
-    """From rest or from another load, in one step or in several: one equilibrium, and it remembers its loads."""
+    """From rest or another load, in one step or in several: one equilibrium, and it knows its loads."""
     start = pl.static(robot, {"bottom": pl.Known(effort=2.0), "tip": pl.Known(effort=(0, 0.05, 0))})
     laws = {"top": pl.Known(effort=2.5)}
     direct = pl.static(robot, laws)

@@ -1,3 +1,1 @@
-"""Detection: samples of bodies, what they may touch, the nearest places on it, and rules for which pairs are
-contacts.
-"""
+"""Detection: samples of bodies, the nearest places they may touch, and the rules for pairs."""

@@ -1,6 +1,4 @@
-"""Narrow phase over candidate pairs that are known beforehand: each sample against a few triangles of its
-own.
-"""
+"""Narrow phase over known candidate pairs: each sample against a few triangles of its own."""
 
 from __future__ import annotations
 
@@ -17,9 +15,10 @@ TINY = (
 
 @njit(cache=True, error_model="numpy")
 def nearest_candidate(p, sample, radius, ptr, corner, reach):
-    """Of each sample (n,) the nearest of its triangles corner[ptr[i]:ptr[i+1]] (·, 3) that face it: gap (n,),
-    inf where it is above `reach`; normal (n, 3); triangle (n,), a row of `corner`; and barycentric weights
-    (n, 3) of its corners.
+    """The nearest triangle that faces each sample (n,), of its candidates corner[ptr[i]:ptr[i+1]] (·, 3).
+
+    Returns gaps (n,), inf where there is none below `reach`; normals (n, 3); triangles (n,), which are rows
+    of `corner`; and barycentric weights (n, 3) of their corners.
 
     Where a triangle is nearest at its rim, the way there must not lie in its plane: such ones do not face the
     sample.

@@ -144,14 +144,12 @@ class Detector:
         reach: float | None = None,
         overhang: float = OVERHANG,
     ) -> Contacts:
-        """Contacts at q, where those that pushed `before` with `force` (n,) [N] keep their facets; see
-        `keeping`.
-        """
+        """Contacts at q; those that pushed `before` with `force` (n,) [N] keep their facets (`keeping`)."""
         fresh = self.detect(q, reach)
         return kept(fresh, before, force, q, overhang) if self.soft and force.any() else fresh
 
     def detect(self, q: np.ndarray, reach: float | None = None) -> Contacts:
-        """Contacts at the robot's coordinates q with a gap below `reach` [m], by default the alarm distance."""
+        """Contacts at coordinates q with a gap below `reach` [m], by default the alarm distance."""
         limit = self.alarm if reach is None else reach
         if not (type(limit) is float and 0.0 < limit < INF):
             limit = positive("reach", limit, "m")
@@ -186,9 +184,7 @@ class Detector:
         p: np.ndarray,
         limit: float,
     ) -> Contacts:
-        """Contacts with gaps (k, S) below `limit` to some opponents (k,), in the order of their slots; see
-        `gather`.
-        """
+        """Contacts with gaps (k, S) below `limit` to opponents (k,), in the order of their slots."""
         of_opponent = (
             frozen(array[opponents], array.dtype) for array in (self._slot, self._mu, self._margins)
         )
@@ -201,15 +197,15 @@ class Detector:
     def stiffness(
         self, K: np.ndarray, contacts: Contacts, force: np.ndarray, q: np.ndarray, *, exact: bool = False
     ) -> tuple[np.ndarray, Change | None]:
-        """K − ∂(Hᵀλ)/∂q of contacts that push with `force` (n,) [N]: on the robot's pattern, and as a change
-        of low rank; see `contact_stiffness`. `exact` even where that is costly, as it is for modes.
+        """K with the contact stiffness of pushes `force` (n,) [N], and what of it is a change of low rank.
+
+        See `contact_stiffness`. exact: all of it, also where that is costly (modes).
         """
         obstacles = {self._slots[o.name]: o for o in self._present}
         return contact_stiffness(K, self.robot, contacts, force, q, obstacles, exact=exact)
 
     def penetrations(self, q: np.ndarray) -> dict[str, float]:
-        """Depth [m] of the deepest point of the robot's skin in each opponent, 0 if none; on much denser
-        samples.
+        """Depth [m] of the deepest point of the skin in each opponent, 0 if none; on much denser samples.
 
         Measured without margins. Points that nothing can move do not count, nor contacts of a body with
         itself or another that are deeper than the alarm distance and 5 % of the robot's length.

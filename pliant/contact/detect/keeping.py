@@ -43,8 +43,9 @@ def kept(
 
 
 def _planes(corners: np.ndarray, earlier: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Unit normals (k, 3) on the side of the earlier ones, and barycentric weights (k, 3) of samples; (k, 4,
-    3): sample, facet.
+    """Unit normals (k, 3) on the side of the earlier ones, and barycentric weights (k, 3) of the samples.
+
+    corners (k, 4, 3): the sample, then the corners of its facet.
     """
     sample, a, b, c = np.moveaxis(corners, 1, 0)
     across = np.cross(b - a, c - a)

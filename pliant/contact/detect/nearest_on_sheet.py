@@ -1,5 +1,4 @@
-"""The place on a sheet that a sample may touch: on the side that it faces, half a thickness off the middle
-surface.
+"""The place on a sheet that a sample may touch: half a thickness off the middle surface, on its side.
 
 A sample of a skin touches the side it looks at, also when it is past the middle surface by up to a tenth of
 the reach; one that looks nowhere (a ball on a rod or on another sheet), or that meets the rim, the side where

@@ -88,9 +88,7 @@ def _owner(robot: Any, surface: Surface) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """One opponent: the skin of its body, or a small part of it; who may touch it; the stack's numbers of its
-    nodes.
-    """
+    """One opponent: its skin, who may touch it, and the numbers of its nodes in the stack of points."""
 
     body: int
     skin: Skin
@@ -145,9 +143,7 @@ class SoftSearch:
         return corners, weights
 
     def _search_part(self, task: _Task, q, p, facing, reach: float, found) -> Skin | None:
-        """The skin of the patch, searched; None if something is so deep in it that the whole boundary must
-        tell.
-        """
+        """The skin of the patch, searched; None where something is so deep that the whole skin must be."""
         assert task.part is not None
         skin, allowed = task.part
         if len(task.which):

@@ -75,7 +75,7 @@ class ReducedDetector(Detector):
         self._unknown = np.array([o.name not in slot_of for o in self._present], bool)
 
     def _detected(self, q: np.ndarray, limit: float) -> Contacts:
-        """Modes at the robot's coordinates q with a gap below `limit` [m], then contacts that no mode covers."""
+        """Modes at coordinates q with a gap below `limit` [m], then contacts that no mode covers."""
         p = self._positions(self._points, q)
         far = limit + self._beyond
         gap, normal, triangle, weights = nearest_candidate(
@@ -85,11 +85,22 @@ class ReducedDetector(Detector):
         index, closed, shares = self._members.closing(gap, limit)
         live, item = np.unique(shares.item, return_inverse=True)
         stencil = self._stencil(live, triangle[live], weights[live])
+        sample, opponent = self._sample[live], self._opponent[live]
         inner = Contacts(
-            self._opponent[live] * self.cloud.size + self._sample[live], self._sample[live], self._opponent[live],
-            gap[live], normal[live], p[self._sample[live]], tangent_frames(normal[live]), np.zeros(len(live)),
-            self._margin[live], stencil, self._points, super().size, self.opponents,
-        )  # fmt: skip
+            index=opponent * self.cloud.size + sample,
+            sample=sample,
+            opponent=opponent,
+            gap=gap[live],
+            normal=normal[live],
+            position=p[sample],
+            tangents=tangent_frames(normal[live]),
+            friction=np.zeros(len(live)),
+            margin=self._margin[live],
+            stencil=stencil,
+            points=self._points,
+            size=super().size,
+            names=self.opponents,
+        )
         shares = Sums(shares.ptr, item.ravel(), shares.share)
         if self._unknown.any():
             single = self._touching(p, limit)

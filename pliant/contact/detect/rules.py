@@ -92,7 +92,7 @@ def surely_through_wall(s, height, rest, X0, N0, i, t):
 
 @njit(error_model="numpy")
 def rises(x, y, z, fx, fy, fz, X, i, j, k):
-    """Whether a triangle reaches above the plane of the skin at a sample; else they cannot face each other."""
+    """Whether a triangle reaches above the plane of the skin at a sample; else it cannot be touched."""
     base = fx * x + fy * y + fz * z
     return (
         fx * X[i, 0] + fy * X[i, 1] + fz * X[i, 2] > base

@@ -52,7 +52,7 @@ class Geodesics:
 
 
 def _batches(graph: Any, nodes: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Nodes to start from, and all that may be reached from them: pieces of the surface, small ones together."""
+    """Nodes to start from, and all that can be reached from them: small pieces of the surface together."""
     from scipy.sparse.csgraph import connected_components
 
     count, piece = connected_components(graph, directed=False)

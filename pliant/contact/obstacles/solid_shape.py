@@ -21,7 +21,7 @@ _CELLS = 24  # of the coarse grid along its longest side
 
 
 class Grid(NamedTuple):
-    """Cells of side `step` from `corner`: gap and nearest triangle at their middle. Bounds the gap near by."""
+    """Cells of side `step` from `corner`: gap and nearest triangle at their middle; bounds the gap nearby."""
 
     corner: np.ndarray
     step: float
