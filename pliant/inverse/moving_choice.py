@@ -54,7 +54,7 @@ def choose(seen: Foresight, roles: Roles, plan: Plan, settings: Settings, work: 
     ne, na, c = len(roles.effectors), len(roles.actuators), roles.conditions
     held = ne + na + np.arange(len(roles.equal))
     try:
-        seen = seen.holding(held, c.imposed[roles.equal], c.compliance[roles.equal])
+        seen = seen.imposing(held, c.imposed[roles.equal], c.compliance[roles.equal])
     except np.linalg.LinAlgError:  # rows that hold the same twice
         return None
     pushing = ne + na + np.arange(len(roles.pushing))
