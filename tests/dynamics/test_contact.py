@@ -61,7 +61,7 @@ def test_a_contact_that_nobody_saw_coming_holds(monkeypatch):
     for close in (model.CLOSE, 10.0):
         monkeypatch.setattr(model, "CLOSE", close)
         sim = Simulation(pl.Robot(body, rows), [FLOOR], time_step=0.01)
-        seen = len(sim._model.look(sim.state.q, sim.state.v, 0.01))
+        seen = len(sim._model.contacts(sim.state.q, sim.state.v, 0.01))
         free = Simulation(pl.Robot(body, rows), time_step=0.01).step(
             {"push": pl.Known(effort=(0.0, 0.0, -2.0))}
         )

@@ -99,7 +99,7 @@ def test_rows_that_are_held_are_seen_by_the_others(law, compliance):
     """A displacement imposed, or a spring: eliminated from what is foreseen, and in the step."""
     sim = Simulation(bar(), time_step=0.02)
     sim.step()
-    seen = foreseen(sim, 0.02).holding(np.array([1]), np.array([0.002]), np.array([compliance]))
+    seen = foreseen(sim, 0.02).imposing(np.array([1]), np.array([0.002]), np.array([compliance]))
     moment = sim.step({"push": pl.Known(effort=0.3), "drag": law})
     ends = np.concatenate([moment.displacement[n] for n in ("push", "tip")])
     assert seen.delta + seen.W @ [0.3, 0.0, 0.0, 0.0] == pytest.approx(ends, abs=1e-12)

@@ -51,7 +51,7 @@ def test_no_step_takes_more_than_its_budget(budget):
     """But at least what one goal takes; a step that may try all its goals may seek an equilibrium afterwards."""
     settings = Settings(budget=budget)
     controller = Counted(arm(), obstacles=[BALL], settings=settings)
-    allowed = max(budget, settings.linearisations) + (10 if settings.patient else 0)
+    allowed = max(budget, settings.linearisations) + (10 if settings.exhaustive else 0)
     targets = [*over_the_ball(controller.robot, 60), *(tip(*far) for far in FAR.values())]
     for target in targets:
         controller.step({"tip": target})

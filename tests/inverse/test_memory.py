@@ -11,9 +11,10 @@ import pytest
 
 import pliant as pl
 from pliant.contact import Sphere
-from pliant.inverse import Inverse, InverseCertificate, MovingInverse, Settings, policy
-from pliant.inverse.memory import Following, Memory, Mode, Recovering, Resting, Searching, Stuck
-from pliant.inverse.policy import advance
+from pliant.inverse import Inverse, InverseCertificate, MovingInverse, Settings
+from pliant.inverse.policy import advance, line_search
+from pliant.inverse.policy.memory import Memory
+from pliant.inverse.policy.modes import Following, Mode, Recovering, Resting, Searching, Stuck
 from tests.inverse.test_inverse import TIP, arm, tip
 
 BALL = Sphere((0.07, 0.035, 0.01), 0.02, name="ball")
@@ -122,13 +123,13 @@ def test_a_robot_about_to_buckle_steps_back_once(monkeypatch):
     assert [pose is kept for pose, kept in zip(poses, controller.memory.stable_poses, strict=False)] == [
         True
     ] * 2
-    attempt = policy.attempt
+    attempt = line_search.attempt
 
     def unstable(model, memory):
         found, spent = attempt(model, memory)
         return found and replace(found, stable=False), spent
 
-    monkeypatch.setattr(policy, "attempt", unstable)
+    monkeypatch.setattr(line_search, "attempt", unstable)
     out = controller.step()
     memory = controller.memory
     assert out.certificate.status == "about to buckle" and memory.pose is poses[0]

@@ -13,7 +13,7 @@ from pliant.contact import Plane, Sphere, Surroundings
 from pliant.dynamics import KelvinVoigt, Rayleigh, Simulation
 from pliant.inverse import Inverse, Settings
 from pliant.inverse.moving import MovingInverse
-from pliant.inverse.moving_reference import Approach, Reference
+from pliant.inverse.moving.reference import Approach, Reference
 
 LENGTH, WIDTH = 0.1, 0.02
 DOWN = (0.0, 0.0, -9.81)

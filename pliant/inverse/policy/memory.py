@@ -1,71 +1,25 @@
-"""What one control step leaves for the next: a frozen value, in one of five modes.
-
-    Following ── the budget is spent ──→ Searching ── all step lengths failed ──→ Recovering
-        ↑                                    │                                        │
-        └──────────── one will do ───────────┘              ┌────────────┬────────────┤
-                                                        Following      Stuck       Resting
-
-A step that may try all its step lengths at once goes from Following to Recovering directly. A robot that is Stuck makes one attempt in each
-step, and where that fails, one iteration towards equilibrium; one that is Resting does nothing. Both follow again when the target or an
-obstacle moves; one that is Recovering does when an obstacle moves. Stepping back from buckling is no mode: the robot follows afterwards,
-with a step length so small that its goal stays where it is.
-"""
+"""What one control step leaves for the next: a frozen value."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from pliant.arrays import read_only_view
 from pliant.inverse.model import Model, Pose
-from pliant.inverse.outcome import InverseCertificate
-from pliant.state import State
+from pliant.inverse.policy.modes import Following, Mode, Searching, Stuck, when_target_moves
 
 FROZEN = 1e-2  # step length below which no step leads on, and the goal stays where it is
 
 
 @dataclass(frozen=True)
-class Following:
-    """The last step was taken: the next one goes for the target."""
-
-
-@dataclass(frozen=True)
-class Searching:
-    """The robot waits: `failures` attempts would not do, the next one is made with the step length at hand."""
-
-    failures: int
-
-
-@dataclass(frozen=True)
-class Recovering:
-    """The robot waits: the equilibrium with all drives locked is sought, and `spent` iterations were not enough."""
-
-    state: State | None = None  # on the way there; None: begin at the pose
-    spent: int = 0
-
-
-@dataclass(frozen=True)
-class Stuck:
-    """No equilibrium with locked drives was found; the robot stands where it may stay, nearer to one than before."""
-
-
-@dataclass(frozen=True)
-class Resting:
-    """No step at all leads on: this is what to say until something changes."""
-
-    certificate: InverseCertificate
-
-
-Mode = Following | Searching | Recovering | Stuck | Resting
-
-
-@dataclass(frozen=True)
 class Memory:
-    """Everything that one control step leaves for the next. It belongs to the model it was made with; its arrays are read-only.
+    """Everything that one control step leaves for the next.
 
-    Values of effectors (target, goal …) are δ of their rows (ne,).
+    It belongs to the model it was made with; its arrays are read-only. Values of effectors (target, goal …)
+    are δ of their rows (ne,).
     """
 
     # Where the robot stands, and how far that is from equilibrium [m]; infinite before the first step.
@@ -80,7 +34,7 @@ class Memory:
     # How far the goal lies beyond a target that is near, because ε keeps the effectors back.
     bias: np.ndarray
     # What the robot is doing.
-    mode: Mode = Following()
+    mode: Mode = field(default_factory=Following)
     # Of the line search along the task: the share of the task step that worked last.
     step_length: float = 1.0
     # How much more ρ there is than usual. It grows while a target that was reached stays.
@@ -89,10 +43,11 @@ class Memory:
     stable_poses: tuple[Pose, ...] = ()
     # Whether the robot has stepped back from buckling for this target: once is enough.
     stepped_back: bool = False
-    # Whether the robot had to recover for this target and has taken no full step since. If it has to again and its step length is
-    # frozen, it rests.
+    # Whether the robot had to recover for this target and has taken no full step since. If it has to again
+    # and its step length is frozen, it rests.
     recovered: bool = False
-    # The target for which efforts of another minimum led to a state that would not do. Near it, the solver stays with the minimum at hand.
+    # The target for which efforts of another minimum led to a state that would not do. Near it, the solver
+    # stays with the minimum at hand.
     failed_leap: np.ndarray | None = None
 
     def __post_init__(self) -> None:
@@ -119,11 +74,11 @@ class Memory:
         return replace(self, **changes)
 
     def anew(self, step_length: float = 1.0) -> Memory:
-        """For another target, or with other laws: whatever did not work may work now. A search or a recovery under way goes on."""
+        """For another target: whatever did not work may work now."""
         return self.with_(
             reference=self.target,
             step_length=step_length,
-            mode=Following() if isinstance(self.mode, Stuck | Resting) else self.mode,
+            mode=when_target_moves(self.mode),
             stepped_back=False,
             recovered=False,
         )
@@ -131,15 +86,14 @@ class Memory:
 
 def begin(model: Model) -> Memory:
     """The memory before the first step: at the pose where the model starts, with the targets of the laws."""
-    here = model.aims(model.start)
-    target = first_target(model, model.start)
+    here, target = model.effector_delta(model.start), first_target(model, model.start)
     return Memory(model.start, np.inf, target, target, here, 0.0 * target)
 
 
 def first_target(model: Model, pose: Pose) -> np.ndarray:
     """Targets of the laws (ne,); where they give none, the effectors stay where they are."""
     given = model.roles.target
-    return np.where(np.isnan(given), model.aims(pose), given)
+    return np.where(np.isnan(given), model.effector_delta(pose), given)
 
 
 def read_only(array: np.ndarray | None) -> np.ndarray | None:
