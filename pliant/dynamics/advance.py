@@ -33,12 +33,12 @@ from pliant.dynamics.schemes.euler import EULER
 from pliant.result import UNSOLVED
 from pliant.timing import Stopwatch
 
-# How often a step may be halved: where nothing else helps, where it is only poor, where contacts have
-# diverged.
-MOST_HALVINGS, HALVINGS_IF_POOR, HALVINGS_IF_DIVERGED = 6, 3, 2
-POOR_DECREMENT = 0.01  # of the robot's length
-WORTHLESS_DECREMENT = 0.1  # of the robot's length
-WORTHLESS_SHIFT = 1.0  # of the mean diagonal of K̃
+MOST_HALVINGS = 6  # of a step that there is none of, or that is worthless
+HALVINGS_IF_POOR = 3  # of a step that is only poor
+HALVINGS_IF_DIVERGED = 2  # of a step whose contacts have diverged
+POOR_DECREMENT = 0.01  # of the robot's length: decrement of a poor step
+WORTHLESS_DECREMENT = 0.1  # of the robot's length: decrement of a worthless step
+WORTHLESS_SHIFT = 1.0  # of the mean diagonal of K̃: shift of a worthless step
 UNPREDICTED_DECREMENT = 0.03  # of the motion in a step: from here on the past is no guide
 
 

@@ -12,6 +12,8 @@ import numpy as np
 from pliant.contact import Contacts
 from pliant.contact.touch import ContactForce, Where, touch
 from pliant.inverse.model import Model, Pose
+from pliant.inverse.roles import Roles
+from pliant.inverse.settings import Settings
 from pliant.robot import Robot
 from pliant.state import State
 
@@ -101,20 +103,34 @@ def outcome(
     robot, roles, delta = model.robot, model.roles, pose.delta.copy()
     error = np.zeros(robot.bundle.rows)
     error[roles.effectors] = target - delta[roles.effectors]
-    command = delta.copy()
-    slack = roles.one_sided & (pose.lam[roles.actuators] <= 0)
-    command[roles.actuators[slack]] -= model.settings.slack * robot.length
-    of = lambda values, rows: {name: values[span] for name, span in robot.spans.items() if span.start in rows}
     return Outcome(
-        robot,
-        model.state(pose),
-        robot.split(pose.lam.copy()),
-        robot.split(delta),
-        of(error, set(roles.effectors.tolist())),
-        of(command, set(roles.actuators.tolist())),
-        pose.contacts,
-        pose.normal.copy(),
-        pose.tangential.copy(),
-        certificate,
-        timings,
+        robot=robot,
+        state=model.state(pose),
+        effort=robot.split(pose.lam.copy()),
+        displacement=robot.split(delta),
+        error=by_name(robot, error, roles.effectors),
+        command=commands(robot, roles, pose.lam, delta, model.settings),
+        contacts=pose.contacts,
+        contact_force=pose.normal.copy(),
+        friction_force=pose.tangential.copy(),
+        certificate=certificate,
+        timings=timings,
     )
+
+
+def commands(
+    robot: Robot, roles: Roles, effort: np.ndarray, delta: np.ndarray, settings: Settings
+) -> dict[str, np.ndarray]:
+    """The command to each drive, from λ and δ of all rows (m,).
+
+    δ of a taut actuator; a slack one is let out a little more than it needs.
+    """
+    command, slack = delta.copy(), roles.one_sided & (effort[roles.actuators] <= 0.0)
+    command[roles.actuators[slack]] -= settings.slack * robot.length
+    return by_name(robot, command, roles.actuators)
+
+
+def by_name(robot: Robot, values: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """The values (m,) of some rows (indices), by their names."""
+    chosen = set(rows.tolist())
+    return {name: values[span] for name, span in robot.spans.items() if span.start in chosen}

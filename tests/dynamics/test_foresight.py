@@ -67,7 +67,7 @@ def test_in_the_long_run_it_is_the_static_compliance():
 
 
 def test_at_once_it_is_inertia():
-    """A corner feels no more than its own mass; a whole body that floats is T²/m per newton away, however long it takes."""
+    """A corner feels no more than its own mass; a whole body that floats is T²/m per newton away."""
     corner = 1000 * 0.015 * 0.01 * 0.01 / 8  # [kg], lumped
     W = foreseen(Simulation(bar(held=False)), 1e-6).W
     assert W[:2, :2] / 1e-12 == pytest.approx(np.eye(2) / corner, rel=1e-5, abs=1e-5 / corner)

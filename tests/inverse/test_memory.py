@@ -1,4 +1,4 @@
-"""A control step is a function of its memory: the same memory gives the same step, whatever happened since."""
+"""A control step is a function of its memory: the same memory gives the same step."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SAID = InverseCertificate("out of reach", 0.0, 0.0, 0, 4, 0.0, (), moved=False)
 
 
 def numbers(thing: Any) -> Any:
-    """All that a value holds, as plain data that can be kept and compared; factors and robots are left out."""
+    """All that a value contains, as plain data that can be compared; factors and robots are left out."""
     if isinstance(thing, np.ndarray):
         return thing.shape, thing.tobytes()
     if isinstance(thing, tuple | list):
@@ -79,7 +79,7 @@ def test_a_run_is_repeated_from_a_saved_memory():
 
 
 def test_a_step_goes_through_the_modes_of_the_policy():
-    """A hasty robot waits and searches, recovers over several steps, and rests where nothing leads on, until something changes."""
+    """A robot with a small budget searches, recovers over some steps, and rests until something changes."""
     controller, seen = Inverse(arm(), settings=Settings(budget=3)), []
     out = controller.step({"tip": tip(-0.002, 0.01, 0.0)})
     assert isinstance(controller.memory.mode, Following) and out.certificate.status == "moving"
@@ -114,15 +114,14 @@ def test_a_robot_that_is_stuck_makes_one_attempt_and_one_iteration(monkeypatch):
 
 
 def test_a_robot_about_to_buckle_steps_back_once(monkeypatch):
-    """To the pose before its last stable steps, where its goal stays; for another target it may do so again."""
+    """To the pose before its last stable steps, where its goal stays; once for each target."""
     controller = Inverse(arm())
     poses = [controller.pose]
     for _ in range(2):
         controller.step({"tip": tip(0.0, 0.02, 0.0)})
         poses.append(controller.pose)
-    assert [pose is kept for pose, kept in zip(poses, controller.memory.stable_poses, strict=False)] == [
-        True
-    ] * 2
+    stable = controller.memory.stable_poses
+    assert len(stable) == 2 and stable[0] is poses[0] and stable[1] is poses[1]
     attempt = line_search.attempt
 
     def unstable(model, memory):

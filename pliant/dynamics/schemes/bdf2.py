@@ -28,4 +28,4 @@ def stage(now: Motion, step: float) -> Stage:
     return Stage(h, h, v, kappa * past.increment, memory, predicted)
 
 
-BDF2 = Scheme(stage, predicts=True)
+BDF2 = Scheme(stage, order=2, predicts=True)

@@ -212,4 +212,4 @@ class Lumped(Factor):
         return 0.5 * (W + W.T)
 
 
-CENTRAL = Scheme(euler.stage, explicit=advance)
+CENTRAL = Scheme(euler.stage, order=2, explicit=advance)

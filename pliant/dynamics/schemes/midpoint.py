@@ -61,4 +61,4 @@ def _deforming(inertia: Inertia, M: np.ndarray, q: np.ndarray, v: np.ndarray) ->
     return w
 
 
-MIDPOINT = Scheme(stage, iterations=20, predicts=True, conserves=True, correct=conserving)
+MIDPOINT = Scheme(stage, order=2, iterations=20, predicts=True, conserves=True, correct=conserving)

@@ -33,6 +33,8 @@ class Scheme:
 
     # The stage of a step of some length [s] from a motion.
     stage: Callable[[Motion, float], Stage]
+    # By which power of the time step errors fall.
+    order: int
     # Linearisations in a step, at most, unless the user asks for another number.
     iterations: int = 1
     # Whether its stages have a guess. Where the motion went elsewhere than the guess, the step is taken by

@@ -32,6 +32,7 @@ from pliant.inverse.moving.choice import Choice, Plan, choose, driven
 from pliant.inverse.moving.memory import MovingMemory
 from pliant.inverse.moving.outcome import REACHED, MovingOutcome, certify
 from pliant.inverse.moving.reference import Approach, Reference
+from pliant.inverse.outcome import by_name, commands
 from pliant.inverse.roles import Roles, compile_roles
 from pliant.inverse.settings import Settings
 from pliant.laws import Known, Law, as_vector
@@ -259,24 +260,24 @@ class MovingInverse:
             depth=float(max(0.0, -contacts.gap.min(initial=0.0))),
             length=robot.length,
         )
-        command, effort = delta.copy(), np.array(state.effort)
-        slack = roles.one_sided & (effort[roles.actuators] <= 0.0)
-        command[roles.actuators[slack]] -= self.settings.slack * robot.length
-        of = lambda values, rows: {
-            name: values[span] for name, span in robot.spans.items() if span.start in rows
-        }
+        effort = np.array(state.effort)
+        return MovingOutcome(
+            robot=robot,
+            state=state,
+            effort=robot.split(effort),
+            displacement=robot.split(delta),
+            error=by_name(robot, self.target - delta, roles.effectors),
+            command=commands(robot, roles, effort, delta, self.settings),
+            contacts=contacts,
+            contact_force=force[0],
+            friction_force=force[1],
+            certificate=certificate,
+            timings=self._timings(moment, begin),
+            reference=by_name(robot, self.reference.value.copy(), roles.effectors),
+        )
+
+    def _timings(self, moment: Moment | None, begin: float) -> dict[str, float]:
+        """[s] of each stage, of the choice and of the step in time together, and in total since `begin`."""
         parts = [self._work.timings, {} if moment is None else moment.timings]
         timings = {stage: sum(part.get(stage, 0.0) for part in parts) for stage in {**parts[0], **parts[1]}}
-        return MovingOutcome(
-            robot,
-            state,
-            robot.split(effort),
-            robot.split(delta),
-            of(self.target - delta, roles.effectors),
-            of(command, roles.actuators),
-            contacts,
-            *force,
-            certificate,
-            {**timings, "total": perf_counter() - begin},
-            of(self.reference.value.copy(), roles.effectors),
-        )
+        return {**timings, "total": perf_counter() - begin}

@@ -18,8 +18,8 @@ from pliant.newton import Tolerance
 from pliant.result import Result
 
 ITERATIONS = 80  # in all; in the second half, anew, as if all that is touched were flat
-RESIDUAL = 1e-5  # of the loads: imbalance of an equilibrium that is found
-LENGTH = 1e-6  # of the length: decrement of an equilibrium that is found
+RESIDUAL = 1e-5  # of the loads: imbalance of a state that counts as an equilibrium
+DECREMENT = 1e-6  # of the length: decrement of a state that counts as an equilibrium
 
 
 def recover(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
@@ -30,7 +30,8 @@ def recover(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     if memory.stuck:
         return _ended(model, memory, model.locked(memory.pose, _tolerance(1)))
     progress = memory.mode if isinstance(memory.mode, Recovering) else Recovering()
-    progress, result = _sought(model, memory.pose, progress, max(1, model.settings.budget * 2 // 3))
+    iterations = max(1, model.settings.budget * 2 // 3)  # two for three linearisations of the budget
+    progress, result = _sought(model, memory.pose, progress, iterations)
     if result is None:
         memory = memory.with_(mode=progress)
         return memory, of_waiting(model, memory, "recovering")
@@ -50,7 +51,7 @@ def _sought(
 
 
 def _tolerance(iterations: int) -> Tolerance:
-    return Tolerance(residual=RESIDUAL, length=LENGTH, iterations=iterations)
+    return Tolerance(residual=RESIDUAL, length=DECREMENT, iterations=iterations)
 
 
 def _ended(model: Model, memory: Memory, result: Result) -> tuple[Memory, InverseCertificate]:
