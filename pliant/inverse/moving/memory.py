@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from pliant.arrays import read_only_view
 from pliant.dynamics import Moment
 from pliant.inverse.moving.choice import Choice
 from pliant.inverse.moving.reference import Reference
-from pliant.inverse.policy.memory import read_only
 
 DIVERGED = 1e-3  # of the length: decrement of a step that went elsewhere than predicted
 LARGEST_INERTIA = 1e4  # times the usual ρ
@@ -73,7 +73,7 @@ class MovingMemory:
     inertia_factor: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "target", read_only(self.target))
+        object.__setattr__(self, "target", read_only_view(self.target))
 
     def aimed(
         self, target: np.ndarray, effectors: np.ndarray, value: np.ndarray, rate: np.ndarray

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pliant.inverse.policy.memory import read_only
+from pliant.arrays import read_only_view
 
 CRITICAL = 1e-8  # |μt| below which sinh(μt)/μ is t
 
@@ -39,7 +39,7 @@ class Reference:
 
     def __post_init__(self) -> None:
         for name in ("value", "speed", "units"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
+            object.__setattr__(self, name, read_only_view(getattr(self, name)))
 
     def of(self, rows: np.ndarray) -> Reference:
         """Of some rows only."""

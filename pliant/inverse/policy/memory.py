@@ -52,7 +52,8 @@ class Memory:
 
     def __post_init__(self) -> None:
         for name in ("target", "reference", "goal", "bias", "failed_leap"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
+            array = getattr(self, name)
+            object.__setattr__(self, name, None if array is None else read_only_view(array))
 
     @property
     def failures(self) -> int:
@@ -94,8 +95,3 @@ def first_target(model: Model, pose: Pose) -> np.ndarray:
     """Targets of the laws (ne,); where they give none, the effectors stay where they are."""
     given = model.roles.target
     return np.where(np.isnan(given), model.effector_delta(pose), given)
-
-
-def read_only(array: np.ndarray | None) -> np.ndarray | None:
-    """A view that nobody can write to."""
-    return array if array is None or not array.flags.writeable else read_only_view(array)
