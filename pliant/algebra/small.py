@@ -8,7 +8,6 @@ from pliant.algebra.factor import NotPositiveDefinite, Reals
 from pliant.algebra.jit import inner
 from pliant.algebra.pattern import Indices
 
-
 BLOCK = 64  # columns
 
 

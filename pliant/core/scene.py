@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pliant.contact import Contacts, Detector
+from pliant.contact.detect import search_distance
 from pliant.core.situation import Situation
 from pliant.core.support import Support
 from pliant.core.view import View, linearise
 from pliant.robot import Robot
 from pliant.timing import Stopwatch
-
-LONGEST_SEARCH = 4.0  # alarm distances: a bad step may go anywhere
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class Scene:
     def search(self, moved: float) -> float:
         """How far to look for contacts [m] after a motion [m]."""
         assert self.detector is not None
-        return min(self.detector.reach(moved), LONGEST_SEARCH * self.detector.alarm)
+        return search_distance.bounded(moved, self.detector.alarm)
 
     def _contacts(self, at: Situation) -> Contacts:
         assert self.detector is not None

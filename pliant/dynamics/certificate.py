@@ -9,20 +9,23 @@ import numpy as np
 from pliant.conditions import Conditions
 from pliant.contact import Contacts
 from pliant.core.view import View
-from pliant.dynamics.implicit import Found, Task
+from pliant.dynamics.implicit import StageSolution, Task
 from pliant.dynamics.model import Model
 from pliant.result import Certificate
+
+FLIGHT = 1e-3  # of momentum over h: a force to compare with for a body that just flies
+NO_FORCE = 1e-12  # [N] a force to compare with where there is none
 
 
 @dataclass(frozen=True)
 class StepCertificate(Certificate):
     """How far a step may be trusted.
 
-    `decrement` [m] is how far the end of the step is from what the scheme asks for (one more correction, estimated, with the
-    stiffness of contacts only as far as K has room for it);
-    `residual` the imbalance of forces there, relative to them. status: "converged" if the decrement is below the tolerance,
-    "linearised" if it is not but only one linearisation was asked for; "infeasible" or "solver not converged" if the laws of the rows
-    could not be met.
+    `decrement` [m] is how far the end of the step is from what the scheme asks for: one more correction,
+    estimated, with the stiffness of contacts only as far as the pattern of K has room for it. `residual` is
+    the imbalance of forces there, relative to them. status: "converged" if the decrement is below the
+    tolerance, "linearised" if it is not but only one linearisation was asked for; "infeasible" or "solver not
+    converged" if the laws of the rows could not be met.
     """
 
     def __str__(self) -> str:
@@ -34,24 +37,30 @@ class StepCertificate(Certificate):
 
 
 def imbalance(
-    model: Model, task: Task, there: View, damped: np.ndarray | None, found: Found, push: np.ndarray | float
+    model: Model,
+    task: Task,
+    there: View,
+    K_rayleigh: np.ndarray | None,
+    solved: StageSolution,
+    push: np.ndarray | float,
 ) -> tuple[np.ndarray, float]:
-    """Forces left at the stage (ndof,) [N], and the size of those that should balance; `push` (ndof,) is that of the contacts there."""
-    inertia, stage, v = model.inertia, task.stage, found.v
+    """Forces left at the stage (ndof,) [N], and the size [N] of those that should balance.
+
+    `push` (ndof,) [N] is that of the contacts there.
+    """
+    inertia, stage, v = model.inertia, task.stage, solved.v
     M, rows = inertia.mass(there.q), there.H.shape[0]
     momentum = inertia.product(M, stage.v - v) / stage.step
-    pull = there.H.transpose_dot(found.lam[:rows]) + push + found.extra
+    pull = there.H.transpose_dot(solved.lam[:rows]) + push + solved.extra
     left = there.r + momentum + pull
     c = inertia.gyroscopic(there.q, v)
     if c is not None:
         left -= c
-    left -= inertia.damping_force(M, damped, v)
+    left -= inertia.damping_force(M, K_rayleigh, v)
     size = lambda force: float(np.linalg.norm(force))
     weight = size(model.robot.gravity) * sum(body.total_mass for body in model.robot.bodies)
-    flight = (
-        1e-3 * size(inertia.product(M, v)) / stage.step
-    )  # a body that just flies has no forces to compare with
-    return left, max(weight, flight, size(momentum), size(pull), 1e-12)
+    flight = FLIGHT * size(inertia.product(M, v)) / stage.step
+    return left, max(weight, flight, size(momentum), size(pull), NO_FORCE)
 
 
 def violation(
@@ -62,10 +71,12 @@ def violation(
     contacts: Contacts | None,
     force: np.ndarray,
 ) -> float:
-    """How far the laws are violated at the end of the step, relative to how far δ changes over the robot's length."""
+    """How far the laws are violated at the end of the step, relative to the robot's length.
+
+    δ of a row counts by how far it changes when the robot moves by its length.
+    """
     gap = np.where(c.compliance > 0, 0.0, delta - c.imposed)  # a spring violates nothing
-    bad = np.where(
-        lam <= c.low, np.maximum(-gap, 0.0), np.where(lam >= c.high, np.maximum(gap, 0.0), np.abs(gap))
-    )
-    worst = float(np.max(np.where(c.given, 0.0, bad / model.span), initial=0.0))
+    below, above = np.maximum(-gap, 0.0), np.maximum(gap, 0.0)
+    each = np.where(lam <= c.low, below, np.where(lam >= c.high, above, np.abs(gap)))
+    worst = float(np.max(np.where(c.given, 0.0, each / model.span), initial=0.0))
     return worst if contacts is None else max(worst, contacts.violation(force) / model.robot.length)

@@ -4,14 +4,15 @@ A damping law speaks for a whole body. Rayleigh's damping is D = αM + βK. A vi
 
     S(t) = ∫ G(t − s) Ṡₑ(s) ds,      G(t) = long_term + rate δ(t) + Σ ratio e^(−t/time)
 
-Sₑ the second Piola–Kirchhoff stress of the body's own law, whichever it is: a convolution over the elastic stress, in axes that
-turn with the material. For small strain these are the textbook springs and dashpots, with E the modulus of the body's law:
+with Sₑ the second Piola–Kirchhoff stress of the body's own law, whichever it is: a convolution over the
+elastic stress, in axes that turn with the material. For small strain these are the textbook springs and
+dashpots, with E the modulus of the body's law:
 
 | law | E∞ (slow) | E₀ (sudden) | G(t) |
 |---|---|---|---|
 | KelvinVoigt(time) | E | ∞ | 1 + time δ(t): a dashpot E·time beside the spring |
 | Maxwell(time) | 0 | E | e^(−t/time): a dashpot E·time behind the spring |
-| StandardLinear(time, ratio) | E | (1 + ratio) E | 1 + ratio e^(−t/time): a Maxwell element ratio·E beside the spring |
+| StandardLinear(time, ratio) | E | (1 + ratio) E | 1 + ratio e^(−t/time): a Maxwell element beside it |
 """
 
 from __future__ import annotations
@@ -64,19 +65,26 @@ def Rayleigh(*, mass: float = 0.0, stiffness: float = 0.0) -> Damping:
 
 
 def KelvinVoigt(time: float) -> Damping:
-    """A dashpot beside the spring: S = Sₑ + time Ṡₑ. It creeps with the time constant `time` [s] to where statics ends."""
+    """A dashpot beside the spring: S = Sₑ + time Ṡₑ.
+
+    It creeps with the time constant `time` [s] to where statics ends.
+    """
     return Damping(rate=positive("time of KelvinVoigt", time, "s"))
 
 
 def Maxwell(time: float) -> Damping:
-    """A dashpot behind the spring: a stress held fades as e^(−t/time) [s], a load held lets it flow without end."""
+    """A dashpot behind the spring: a constant strain's stress fades as e^(−t/time) [s].
+
+    Under a constant load it flows without end.
+    """
     return Damping(long_term=0.0, branches=((1.0, positive("time of Maxwell", time, "s")),))
 
 
 def StandardLinear(time: float, ratio: float) -> Damping:
-    """A Maxwell element `ratio` times as stiff beside the spring (Zener): sudden modulus (1 + ratio) E, slow modulus E.
+    """A Maxwell element `ratio` times as stiff beside the spring (Zener).
 
-    A stress held fades with the time constant `time` [s]; a load held creeps with (1 + ratio) · time.
+    Sudden modulus (1 + ratio) E, slow modulus E. The stress of a constant strain fades with the time constant
+    `time` [s]; under a constant load it creeps with (1 + ratio) · time.
     """
     branch = (positive("ratio of StandardLinear", ratio), positive("time of StandardLinear", time, "s"))
     return Damping(branches=(branch,))
@@ -95,7 +103,10 @@ def Prony(branches: Iterable[Sequence[float]], *, long_term: float = 1.0) -> Dam
 
 
 def per_body(damping: Any, bodies: int) -> tuple[Damping, ...]:
-    """The sum of the laws for each body: from one law or several for all of them, or from a mapping of body number to such."""
+    """The sum of the laws for each body.
+
+    `damping` is one law or several for all of them, or a mapping of body number to such.
+    """
     if isinstance(damping, Mapping):
         strange = [key for key in damping if key not in range(bodies)]
         if strange:

@@ -1,15 +1,17 @@
 """One implicit step in time: the static step with other matrices.
 
-The stage of a scheme (see `schemes`), linearised at a velocity v, in the motion u = s dv that is left to the end of the step:
+The stage of a scheme (see `schemes`), linearised at a velocity v, in the motion u = s dv that is left to the
+end of the step:
 
     K̃ u = r̃ + Hᵀλ,       K̃ = (M/h + D + h K)/s,       r̃ = r − c − D v + M(v* − v)/h
     δ⁺  = δ_free + W λ,   W = H K̃⁻¹ Hᵀ
 
-For backward Euler this is A = M + hD + h²K, A dv = h r + … + h Hᵀλ and W = h² H A⁻¹ Hᵀ, divided by h²: forces stay in newtons,
-and everything that works on K, r and H (condensation, contact, the inverse model) works on K̃, r̃ and H. The first linearisation
-is made where the step begins, at the v that leads there, so that the tangent of one step is where the last one ended.
+For backward Euler this is A = M + hD + h²K, A dv = h r + … + h Hᵀλ and W = h² H A⁻¹ Hᵀ, divided by h²: forces
+stay in newtons, and everything that works on K, r and H (condensation, contact, the inverse model) works on
+K̃, r̃ and H. The first linearisation is made where the step begins, at the v that leads there, so that the
+tangent of one step is where the last one ended.
 
-A step from top to bottom is  begin → start → moving → settle (see `settling`) → arrive.
+A step from top to bottom is  begin → start → moving → solve → arrive.
 """
 
 from __future__ import annotations
@@ -22,23 +24,26 @@ import numpy as np
 from pliant.algebra import Factor
 from pliant.conditions import Conditions
 from pliant.contact import Contacts
-from pliant.core.tangent import EXACT, FLAT, SHIFTED, Condensed, condensed
+from pliant.core.step import balance, recover
+from pliant.core.tangent import EXACT, FLAT, SHIFTED, Condensed, condense, condensed
 from pliant.core.view import View, linearise
 from pliant.dynamics.model import Model, one_sided
 from pliant.dynamics.motion import Motion, Past, pushes
-from pliant.dynamics.schemes import Stage
+from pliant.dynamics.schemes.scheme import Stage
 from pliant.timing import Stopwatch
 
-LADDER = (EXACT, FLAT, SHIFTED)  # buckling faster than the step: the certificate says so
-TURNS = 3  # fixed-point iterations on the gyroscopic forces, which make no symmetric tangent
-ROUNDING = 1e-15  # of the largest force: what is no change of them
+LADDER = (EXACT, FLAT, SHIFTED)  # shifted: buckling faster than the step; the certificate says so
+GYROSCOPIC_ITERATIONS = 3  # of a fixed-point iteration: these forces have no symmetric tangent
+GYROSCOPIC_CHANGE = 1e-15  # of the largest force: a smaller change of the gyroscopic forces is rounding
+FEW_CONTACTS = 32  # up to so many rows of contacts are all solved for
 
 
 @dataclass(frozen=True)
 class Task:
-    """One step: from where, with what laws, how long [s], and the contacts at its beginning, see `Model.look` for `way`.
+    """One step: from where, with what laws, how long [s], and the contacts at its beginning.
 
-    `allowance` (n,) is what the gaps of these contacts may be at the end, ≤ 0 [m]; others must not be below zero.
+    `travel`: see `Model.contacts`. `allowance` (n,) is what the gaps of these contacts may be at the end, ≤ 0
+    [m]; others must not be below zero.
     """
 
     now: Motion
@@ -47,25 +52,34 @@ class Task:
     stage: Stage
     contacts: Contacts | None
     allowance: np.ndarray
-    way: float | None
+    travel: float | None
 
 
 @dataclass(frozen=True)
-class Ahead:
-    """What the end of a step knows of the beginning of the next: the robot linearised there, None if the next step is linearised in another
-    way; the contacts that a motion of the same length [s] is about to close; and of which version of the obstacles they are."""
+class Handover:
+    """What the end of a step knows of the beginning of the next one, which saves looking twice.
+
+    `view`: the robot linearised there; None if the next step is linearised in another way. `contacts`: those
+    that a motion of the same length [s] is about to close, among obstacles of this version.
+    """
 
     view: View | None
     contacts: Contacts | None
     step: float
     version: int
 
+    @classmethod
+    def nothing(cls) -> Handover:
+        """Of a step that leaves nothing for the next."""
+        return cls(None, None, 0.0, -1)
+
 
 @dataclass(frozen=True)
 class Moving:
-    """The step linearised at the stage's velocity v: K̃, r̃ (without c), H, δ at the end and λ to start from in `view`.
+    """The step linearised at the stage's velocity v.
 
-    `extra` (ndof,) [N] is what r̃ contains beyond the module's formula.
+    `view` holds K̃, r̃ (without c), H, δ at the end and λ to start from. `extra` (ndof,) [N] is what r̃
+    contains beyond the module's formula.
     """
 
     v: np.ndarray
@@ -76,8 +90,8 @@ class Moving:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a linearisation led to: where the stage stands and its velocity, λ of all rows and contacts, how it was found."""
+class StageSolution:
+    """Where a linearisation puts the stage: q and v, λ of all rows and contacts, and how they were found."""
 
     q: np.ndarray
     v: np.ndarray
@@ -95,18 +109,22 @@ def begin(
     conditions: Conditions,
     step: float,
     *,
-    way: float | None = None,
-    ahead: Ahead | None = None,
+    travel: float | None = None,
+    handover: Handover | None = None,
 ) -> Task:
-    """The step to be taken from `now`; `way`: see `Model.look`; `ahead`: what the last step knew of it."""
+    """The step to be taken from `now`.
+
+    `travel`: see `Model.contacts`. `handover`: what the last step knew of this one.
+    """
     allowance = np.zeros(0)
-    if way is None and ahead is not None and (ahead.step, ahead.version) == (step, model.detector.version):
-        contacts = ahead.contacts
+    alike = handover is not None and (handover.step, handover.version) == (step, model.detector.version)
+    if travel is None and handover is not None and alike:
+        contacts = handover.contacts
     else:
-        contacts = model.look(now.q, now.v, step, way=way)
+        contacts = model.contacts(now.q, now.v, step, travel=travel)
     if contacts is not None:
         allowance = np.minimum(contacts.gap + model.recovery * step, 0.0)
-    return Task(now, conditions, step, model.scheme.begin(now, step), contacts, allowance, way)
+    return Task(now, conditions, step, model.scheme.stage(now, step), contacts, allowance, travel)
 
 
 def elastic(
@@ -117,10 +135,10 @@ def elastic(
     return linearise(model.robot, q, lam, z, model.robot.gravity, tangent=tangent, viscous=viscous)
 
 
-def start(model: Model, task: Task, ahead: Ahead | None) -> tuple[View | None, np.ndarray, np.ndarray]:
-    """The first linearisation, the stage's velocity there, and the one that inertia is taken at.
+def start(model: Model, task: Task, handover: Handover | None) -> tuple[View | None, np.ndarray, np.ndarray]:
+    """The first linearisation, the stage's velocity there, and the velocity that inertia is taken at.
 
-    `ahead` is what the last step knew of this one.
+    `handover` is what the last step knew of this one.
     """
     now, stage = task.now, task.stage
     if stage.guess is not None:
@@ -128,14 +146,17 @@ def start(model: Model, task: Task, ahead: Ahead | None) -> tuple[View | None, n
         at = elastic(model, task, q, now.effort, now.internal)
         if at is not None:
             return at, stage.guess, stage.guess
-    known = None if ahead is None else ahead.view
+    known = None if handover is None else handover.view
     at = known or elastic(model, task, now.q, now.effort, now.internal)
     return at, -stage.shift / stage.step, now.v
 
 
-def stiffness(model: Model, q: np.ndarray, z: np.ndarray) -> np.ndarray | None:
-    """K of Rayleigh's damping, on the pattern: of the bodies alone, without terms that make it indefinite; None without β."""
-    if not model.inertia.stiff:
+def rayleigh_stiffness(model: Model, q: np.ndarray, z: np.ndarray) -> np.ndarray | None:
+    """K of Rayleigh's damping, on the pattern (nb, 3, 3); None without β.
+
+    It is that of the bodies alone, without terms that make it indefinite.
+    """
+    if not model.inertia.has_beta:
         return None
     robot = model.robot
     K = np.zeros((len(robot.pattern.rows), 3, 3))
@@ -151,24 +172,25 @@ def moving(
     model: Model,
     task: Task,
     at: View,
-    damped: np.ndarray | None,
+    K_rayleigh: np.ndarray | None,
     v: np.ndarray,
     guess: np.ndarray,
     lam: np.ndarray,
 ) -> Moving:
-    """The step linearised at v, from the robot linearised there; `guess` is the velocity that inertia is taken at.
+    """The step linearised at v, from the robot linearised there.
 
-    `damped` is the `stiffness` that Rayleigh's D has throughout the step.
+    `guess` is the velocity that inertia is taken at, `K_rayleigh` the `rayleigh_stiffness` of D throughout
+    the step.
     """
     stage, inertia = task.stage, model.inertia
     assert at.K is not None
     pose = inertia.pose(task.now.q, stage.shift + stage.step * guess)
     M, h, s = inertia.mass(pose), stage.step, stage.reach
-    K = inertia.tangent(M, at.K, damped, h, s)
-    r = at.r + inertia.product(M, stage.v - v) / h - inertia.damping_force(M, damped, v)
+    K = inertia.tangent(M, at.K, K_rayleigh, h, s)
+    r = at.r + inertia.product(M, stage.v - v) / h - inertia.damping_force(M, K_rayleigh, v)
     view, conditions = replace(at, r=r, K=K, lam=lam), task.conditions
     begins = guess is task.now.v and (at.q is task.now.q or np.array_equal(at.q, task.now.q))
-    contacts = task.contacts if begins else model.look(at.q, guess, task.step, way=task.way)
+    contacts = task.contacts if begins else model.contacts(at.q, guess, task.step, travel=task.travel)
     if contacts is not None:
         view, conditions = _touching(model, task, view, contacts, conditions)
     if s != h:
@@ -190,59 +212,111 @@ def _touching(
 
 
 def _to_the_end(view: View, conditions: Conditions, v: np.ndarray, stage: Stage) -> tuple[View, Conditions]:
-    """δ at the end of the step instead of at the stage; springs still act at the stage, where energy balances."""
-    theta, ahead = stage.step / stage.reach, view.delta + view.H.dot((stage.reach - stage.step) * v)
+    """δ at the end of the step instead of at the stage.
+
+    Springs still act at the stage, where energy balances.
+    """
+    theta, end = stage.step / stage.reach, view.delta + view.H.dot((stage.reach - stage.step) * v)
     spring = conditions.compliance > 0
-    rest = np.where(spring, ahead + (conditions.imposed - view.delta) / theta, conditions.imposed)
+    rest = np.where(spring, end + (conditions.imposed - view.delta) / theta, conditions.imposed)
     compliance = conditions.compliance / theta
-    return replace(view, delta=ahead), replace(conditions, imposed=rest, compliance=compliance)
+    return replace(view, delta=end), replace(conditions, imposed=rest, compliance=compliance)
 
 
 def condensed_step(
     model: Model, task: Task, here: Moving, guess: np.ndarray, conditions: Conditions, work: Stopwatch
 ) -> Condensed | None:
-    """δ⁺ = δ_free + W λ of the rows that are solved for, given efforts included, gyroscopic forces in r̃; None where there is none."""
-    turning = partial(_turning, model, task, here, guess=guess)
-    return condensed(model.scene, here.view, conditions, LADDER, work, turning)
+    """δ⁺ = δ_free + W λ of the rows that are solved for; None where no tangent is of use.
+
+    Efforts that are given and gyroscopic forces are in r̃.
+    """
+    gyroscopic = partial(_with_gyroscopic_forces, model, task, here, guess=guess)
+    return condensed(model.scene, here.view, conditions, LADDER, work, gyroscopic)
 
 
-def _turning(
+def _with_gyroscopic_forces(
     model: Model, task: Task, here: Moving, view: View, factor: Factor, *, guess: np.ndarray
 ) -> View:
-    """With gyroscopic forces in r̃, at the velocity that they lead to themselves.
+    """The view with gyroscopic forces in r̃, at the velocity that they lead to themselves.
 
     They are small: what changes of K by low rank would do to them is smaller still.
     """
     conditions, r, v, c = here.conditions, view.r, guess, np.zeros(0)
     given = view.H.transpose_dot(np.where(conditions.given, conditions.effort, 0.0))
-    nothing = ROUNDING * float(np.abs(r).max(initial=0.0))
-    for turn in range(TURNS):
-        if turn > 0:
+    rounding = GYROSCOPIC_CHANGE * float(np.abs(r).max(initial=0.0))
+    for iteration in range(GYROSCOPIC_ITERATIONS):
+        if iteration > 0:
             v = here.v + factor.plain.solve(r - c + given) / task.stage.reach
         before, c = c, model.inertia.gyroscopic(here.pose, v)
         if c is None:
             return view
-        if float(np.abs(c - before if turn > 0 else c).max(initial=0.0)) <= nothing:
+        if float(np.abs(c - before if iteration > 0 else c).max(initial=0.0)) <= rounding:
             break
     return replace(view, r=r - c)
 
 
-def arrive(model: Model, task: Task, found: Found, z: np.ndarray) -> Motion:
-    """The state at the end of the step."""
+def solve(model: Model, task: Task, here: Moving, guess: np.ndarray, work: Stopwatch) -> StageSolution | None:
+    """The velocity and the efforts of the linearised step; None where no tangent is of use.
+
+    Very many contacts may be near, and few push. Those that seem to stay open are given no force, and the
+    step is solved again with each of them that would be penetrated, until there is none: as W is positive,
+    the solution is that of all.
+    """
+    conditions, staying_open = here.conditions, _staying_open(task, here)
+    active = conditions
+    if staying_open is not None:
+        active = replace(conditions, given=conditions.given | staying_open)
+    system = condensed_step(model, task, here, guess, active, work)
+    if system is None:
+        return None
+    while True:
+        solution = work.timed("solve", balance, system, active)
+        u, lam = work.timed("recover", recover, model.scene, system, active, solution)
+        if staying_open is None:
+            break
+        closed = staying_open & (system.view.delta + system.view.H.dot(u) < conditions.imposed)
+        if not closed.any():
+            break
+        staying_open = staying_open & ~closed
+        active = replace(conditions, given=conditions.given | staying_open)
+        treated = system.view, system.factor, system.treatment, system.shift
+        system = work.timed("condense", condense, active, *treated)
+    v = here.v + u / task.stage.reach
+    q = model.robot.retract(task.now.q, task.stage.shift + task.stage.step * v)
+    q.flags.writeable = False  # so that states share it
+    motion = model.robot.farthest(u)
+    return StageSolution(q, v, lam, here.view.contacts, here.extra, system, motion, solution.status)
+
+
+def _staying_open(task: Task, here: Moving) -> np.ndarray | None:
+    """Rows (m,) of contacts that do not push, and do not touch at the velocity at hand.
+
+    None where they are few or there is friction: then all are solved for.
+    """
+    rows, view = len(task.now.effort), here.view
+    if len(view.delta) <= rows + FEW_CONTACTS or here.conditions.frictional:
+        return None
+    staying_open = np.zeros(len(view.delta), bool)
+    predicted = view.delta + view.H.dot(task.step * task.now.v) - here.conditions.imposed
+    staying_open[rows:] = (view.lam[rows:] == 0.0) & (np.minimum(predicted, view.delta)[rows:] > 0.0)
+    return staying_open
+
+
+def arrive(model: Model, task: Task, solved: StageSolution, z: np.ndarray) -> Motion:
+    """The state at the end of the step, with internal variables z."""
     now, stage, rows = task.now, task.stage, len(task.now.effort)
-    increment = stage.shift + stage.reach * found.v
-    q = found.q if stage.reach == stage.step else model.robot.retract(now.q, increment)
-    v = now.v + stage.reach / stage.step * (found.v - now.v)
-    memory = model.viscosity.after(now.memory, stage, found.q, z) if model.viscosity.present else now.memory
-    touching, push = pushes(found.contacts, found.lam[rows:])
-    changed = one_sided(task.conditions) & ((now.effort != 0.0) != (found.lam[:rows] != 0.0))
-    smooth = (
-        np.array_equal(touching, now.touching) and not changed.any()
-    )  # a cable that comes taut is an impact
+    increment = stage.shift + stage.reach * solved.v
+    q = solved.q if stage.reach == stage.step else model.robot.retract(now.q, increment)
+    v = now.v + stage.reach / stage.step * (solved.v - now.v)
+    memory = model.viscosity.after(now.memory, stage, solved.q, z) if model.viscosity.present else now.memory
+    touching, push = pushes(solved.contacts, solved.lam[rows:])
+    # A cable that comes taut is an impact, as a contact that closes is.
+    changed = one_sided(task.conditions) & ((now.effort != 0.0) != (solved.lam[:rows] != 0.0))
+    smooth = np.array_equal(touching, now.touching) and not changed.any()
     return Motion(
         q=q,
         v=v,
-        effort=found.lam[:rows],
+        effort=solved.lam[:rows],
         internal=z,
         gravity=model.robot.gravity,
         t=now.t + task.step,

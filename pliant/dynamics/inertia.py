@@ -13,7 +13,7 @@ from pliant.dynamics.damping import Damping
 from pliant.errors import InputError
 from pliant.robot import Robot
 
-NONE = np.zeros((0, 3, 3))
+NO_BLOCKS = np.zeros((0, 3, 3))
 
 
 class Inertia:
@@ -32,8 +32,8 @@ class Inertia:
         same = own == body[robot.pattern.cols]
         spread = lambda values: np.where(same, np.array(values, float)[own], 0.0)[:, None, None]
         self.alpha, self.beta = spread([d.mass for d in damping]), spread([d.stiffness for d in damping])
-        self.loose = [n for n, b in enumerate(robot.bodies) if b.rigid_modes() == 6]  # that nothing holds
-        self.heavy, self.stiff = bool(self.alpha.any()), bool(self.beta.any())
+        self.free_bodies = [n for n, b in enumerate(robot.bodies) if b.rigid_modes() == 6]  # without support
+        self.has_alpha, self.has_beta = bool(self.alpha.any()), bool(self.beta.any())
 
     def _check(self) -> None:
         for n, body in enumerate(self.robot.bodies):
@@ -46,7 +46,7 @@ class Inertia:
                 )
 
     def pose(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-        """q ⊕ dq as far as M and c depend on it: a rod's mesh, which is costly to carry along, stays behind."""
+        """q ⊕ dq as far as M and c depend on it: a rod's mesh, costly to carry along, stays behind."""
         robot = self.robot
         parts = zip(robot.bodies, robot.q_spans, robot.dq_spans, strict=True)
         moved = [b.turned(q[s], dq[d]) for b, s, d in parts]
@@ -71,23 +71,21 @@ class Inertia:
 
     def damping_force(self, M: np.ndarray, K: np.ndarray | None, v: np.ndarray) -> np.ndarray | float:
         """D v = αMv + βKv, (ndof,) [N]; without K only the first."""
-        if not (self.heavy or K is not None) or not v.any():
+        if not (self.has_alpha or K is not None) or not v.any():
             return 0.0
+        # Frozen or not, the kernel sees one type and compiles once.
         pattern, (alpha, beta) = self.robot.pattern, self._factors
-        M, K, v = read_only_view(M), read_only_view(NONE if K is None else K), read_only_view(v)
+        M, K, v = read_only_view(M), read_only_view(NO_BLOCKS if K is None else K), read_only_view(v)
         return _damped(pattern.rows, pattern.cols, alpha, beta, M, K, v)
 
     def tangent(
-        self, M: np.ndarray, K: np.ndarray, damped: np.ndarray | None, h: float, s: float
+        self, M: np.ndarray, K: np.ndarray, K_rayleigh: np.ndarray | None, h: float, s: float
     ) -> np.ndarray:
-        """K̃ = (M/h + αM + β·damped + h K)/s on the pattern (nb, 3, 3)."""
+        """K̃ = (M/h + αM + βK_rayleigh + h K)/s on the pattern (nb, 3, 3)."""
         alpha, beta = self._factors
-        M, K, damped = (
-            read_only_view(M),
-            read_only_view(K),
-            read_only_view(NONE if damped is None else damped),
-        )
-        return _tangent(alpha, beta, M, K, damped, h, s)
+        M, K = read_only_view(M), read_only_view(K)
+        K_rayleigh = read_only_view(NO_BLOCKS if K_rayleigh is None else K_rayleigh)
+        return _tangent(alpha, beta, M, K, K_rayleigh, h, s)
 
     @cached_property
     def _factors(self) -> tuple[np.ndarray, np.ndarray]:
@@ -96,36 +94,34 @@ class Inertia:
 
     def product(self, A: np.ndarray, x: np.ndarray) -> np.ndarray:
         """A x of values A (nb, 3, 3) on the robot's pattern."""
-        # Frozen or not, the kernel sees one type and compiles once.
-        return _product(
-            self.robot.pattern.rows, self.robot.pattern.cols, read_only_view(A), read_only_view(x)
-        )
+        pattern = self.robot.pattern
+        return _product(pattern.rows, pattern.cols, read_only_view(A), read_only_view(x))
 
 
 @njit(cache=True, error_model="numpy")
-def _tangent(alpha, beta, M, K, damped, h, s):
-    """In one pass: these are large arrays, and what lies in the caches is needed soon."""
-    found, stiff = np.empty(K.shape), len(damped) > 0
+def _tangent(alpha, beta, M, K, K_rayleigh, h, s):
+    """`Inertia.tangent` in one pass over these large arrays; without β if K_rayleigh is empty."""
+    tangent, with_beta = np.empty(K.shape), len(K_rayleigh) > 0
     for k in range(len(K)):
         m, d = (1.0 / h + alpha[k]) / s, beta[k] / s
         for a in range(3):
             for b in range(3):
-                found[k, a, b] = m * M[k, a, b] + h / s * K[k, a, b]
-                if stiff:
-                    found[k, a, b] += d * damped[k, a, b]
-    return found
+                tangent[k, a, b] = m * M[k, a, b] + h / s * K[k, a, b]
+                if with_beta:
+                    tangent[k, a, b] += d * K_rayleigh[k, a, b]
+    return tangent
 
 
 @njit(cache=True, error_model="numpy")
 def _damped(rows, cols, alpha, beta, M, K, x):
     """(αM + βK) x as `_product`; without K if it is empty."""
-    y, stiff = np.zeros(len(x)), len(K) > 0
+    y, with_beta = np.zeros(len(x)), len(K) > 0
     for k in range(len(rows)):
         i, j = 3 * rows[k], 3 * cols[k]
         for a in range(3):
             for b in range(3):
                 value = alpha[k] * M[k, a, b]
-                if stiff:
+                if with_beta:
                     value += beta[k] * K[k, a, b]
                 y[i + a] += value * x[j + b]
                 if i != j:

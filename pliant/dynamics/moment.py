@@ -11,7 +11,10 @@ from pliant.result import Result
 
 @dataclass(frozen=True)
 class Moment(Result):
-    """The robot at the end of a step: a Result with velocities and time. Efforts and contact forces are those of the step."""
+    """The robot at the end of a step: a Result with velocities and time.
+
+    Efforts and contact forces are those of the step.
+    """
 
     @property
     def v(self) -> np.ndarray:

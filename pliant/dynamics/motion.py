@@ -15,7 +15,10 @@ from pliant.state import State
 
 @dataclass(frozen=True)
 class Past:
-    """The step before, for schemes that look back: its length [s], v and memory at its beginning, and dq over it."""
+    """The step before: its length [s], v and memory at its beginning, and dq over it.
+
+    Schemes that look back need it.
+    """
 
     step: float
     v: np.ndarray
@@ -25,14 +28,13 @@ class Past:
 
 @dataclass(frozen=True)
 class Motion(State):
-    """A State, and what else its next step depends on.
+    """A State, and what else its next step depends on."""
 
-    memory (k,): what viscous materials remember, body by body. past: the step before, None to start afresh. touching (n,): indices
-    of the contacts that pushed in the last step (see `Contacts.index`), and push (n, 3) [N] their forces on the robot.
-    """
-
+    # What viscous materials remember (k,), body by body.
     memory: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    # The step before; None to start afresh.
     past: Past | None = None
+    # Indices (n,) of the contacts that pushed in the last step (see `Contacts.index`), and their forces [N].
     touching: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     push: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
 
@@ -45,20 +47,26 @@ class Motion(State):
 
     @classmethod
     def of(cls, state: State, size: int, relaxed: Callable[[], np.ndarray]) -> Motion:
-        """The motion that starts from a state, its memory (size,) `relaxed`; one that goes on stays as it is."""
+        """The motion that starts from a state, its memory (size,) `relaxed`.
+
+        A motion that has such a memory stays as it is.
+        """
         if isinstance(state, Motion) and len(state.memory) == size:
             return state
         plain = {f.name: getattr(state, f.name) for f in fields(State)}
         return cls(**plain, memory=relaxed())
 
     def with_(self, **changes: Any) -> Motion:
-        """A copy with some fields replaced; it starts afresh if those are q or v, with memory and contacts as they are."""
+        """A copy with some fields replaced; other q or v start afresh, with the same memory and contacts."""
         if {"q", "v"} & set(changes):
             changes = {"past": None, **changes}
         return replace(self, **changes)
 
     def carried(self, contacts: Contacts, rows: int) -> np.ndarray:
-        """The last forces of contacts found now, (rows,) [N]: n normal ones, and if rows = 3n those along the tangents."""
+        """The last forces of contacts found now, (rows,) [N].
+
+        n normal ones, and if rows = 3n those along the tangents.
+        """
         n = len(contacts)
         if rows == n:
             return _along(contacts.index, contacts.normal, self.touching, self.push)
@@ -72,7 +80,10 @@ class Motion(State):
 
 
 def pushes(contacts: Contacts | None, force: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Indices (k,) of the contacts that push, and their forces (k, 3) [N], from those along normals (and tangents)."""
+    """Indices (k,) of the contacts that push, and their forces (k, 3) [N].
+
+    `force` is along normals (n,), and with friction along tangents too (3n,).
+    """
     if contacts is None:
         return np.zeros(0, np.int64), np.zeros((0, 3))
     return _pushes(contacts.index, contacts.normal, contacts.tangents, force)

@@ -6,12 +6,14 @@ import numpy as np
 
 from pliant.dynamics.model import Model
 
+FOLLOWED = 0.5  # of the largest θ that feeds no energy into sound waves
+
 
 def followed(model: Model, q: np.ndarray, z: np.ndarray, step: float) -> np.ndarray:
-    """Pressures of incompressible cells after a step: they follow p ← p + θκ(ϑ̄ − 1).
+    """Pressures of incompressible cells after a step [s]: they follow p ← p + θκ(ϑ̄ − 1).
 
-    The augmented Lagrangian of statics (θ = 1) would feed energy into sound waves that the step resolves. With ω the slowest of
-    them and c = (ω step)², θ < c/(1 + c) takes energy out of all.
+    The augmented Lagrangian of statics (θ = 1) would feed energy into sound waves that the step resolves.
+    With ω the slowest of them and c = (ω step)², θ < c/(1 + c) takes energy out of all.
     """
     if not len(z):
         return z
@@ -20,6 +22,6 @@ def followed(model: Model, q: np.ndarray, z: np.ndarray, step: float) -> np.ndar
         own = z[zs]
         if len(own):
             c = (step / body.mesh.size) ** 2 * body.penalty * body.mesh.volume / body.total_mass
-            own = own + 0.5 * c / (1.0 + c) * (body.update_internal(q[qs], own) - own)
+            own = own + FOLLOWED * c / (1.0 + c) * (body.update_internal(q[qs], own) - own)
         parts.append(own)
     return np.concatenate(parts)

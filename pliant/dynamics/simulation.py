@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -17,14 +18,15 @@ from pliant.core.support import Support
 from pliant.core.view import linearise
 from pliant.dynamics.advance import Arrival, advance
 from pliant.dynamics.damping import per_body
-from pliant.dynamics.explicit import central, stable_step
 from pliant.dynamics.foresight import Foresight, foresee
-from pliant.dynamics.implicit import Ahead
+from pliant.dynamics.implicit import Handover
 from pliant.dynamics.inertia import Inertia
 from pliant.dynamics.model import Model
 from pliant.dynamics.moment import Moment
 from pliant.dynamics.motion import Motion
-from pliant.dynamics.schemes import SCHEMES, Scheme, euler
+from pliant.dynamics.schemes.central import stable_step
+from pliant.dynamics.schemes.registry import SCHEMES
+from pliant.dynamics.schemes.scheme import Scheme
 from pliant.dynamics.viscosity import Viscosity
 from pliant.errors import ConvergenceError, InputError, PliantWarning, unknown_name
 from pliant.inputs import count, positive
@@ -33,10 +35,10 @@ from pliant.robot import Robot
 from pliant.state import State
 from pliant.timing import Stopwatch
 
-TIME_STEP = 0.01  # [s]
-STABLE_SHARE = 0.9  # of the largest stable step, for central differences
-RECOVERY = 5.0  # lengths of the robot per second: how fast what penetrates is pushed out
-TOLERANCE = 1e-7  # of the robot's length
+TIME_STEP = 0.01  # [s] of implicit schemes, by default
+STABLE_SHARE = 0.9  # of the largest stable step: the time step of explicit schemes, by default
+RECOVERY_SPEED = 5.0  # lengths of the robot per second: how fast what penetrates is pushed out
+TOLERANCE = 1e-7  # of the robot's length: correction at which a step has converged, by default
 
 
 class Energy(NamedTuple):
@@ -58,11 +60,12 @@ class Simulation:
         for _ in range(200):
             moment = sim.step({"cable": pl.Known(displacement=0.01)})
 
-    scheme: "euler" (default), "bdf2", "midpoint" or "central". time_step [s]: 0.01, or nine tenths of what is stable for
-    central differences. damping: a law, several, or a dictionary from body number to such; see `pliant.dynamics.damping`.
-    state: where to start (default: rest); its velocities count. iterations: linearisations in a step, at most; one for euler
-    and bdf2 unless told otherwise. tolerance: [m] correction at which to stop earlier, 1e-7 of the length by default.
-    `obstacles` come on top of the robot's surroundings; `detector` adds, moves and removes them while running.
+    scheme: "euler" (default), "bdf2", "midpoint" or "central". time_step [s]: 0.01, or nine tenths of what is
+    stable for central differences. damping: a law, several, or a dictionary from body number to such; see
+    `pliant.dynamics.damping`. state: where to start (default: rest); its velocities count. iterations:
+    linearisations in a step, at most; one for euler and bdf2 by default. tolerance: [m] correction at which
+    to stop earlier, 1e-7 of the length by default. `obstacles` come on top of the robot's surroundings;
+    `detector` adds, moves and removes them while running.
     """
 
     def __init__(
@@ -80,31 +83,32 @@ class Simulation:
         if not isinstance(robot, Robot):
             hint = "pl.Robot(body, rows) makes one of a body."
             raise InputError("robot", expected="a Robot", got=type(robot).__name__, hint=hint)
-        known = (*SCHEMES, "central")
-        if scheme not in known:
-            raise unknown_name("scheme", scheme, known)
+        if scheme not in SCHEMES:
+            raise unknown_name("scheme", scheme, tuple(SCHEMES))
         self.robot, self.scheme = robot, scheme
         self.damping = per_body(damping, len(robot.bodies))
-        chosen = SCHEMES.get(scheme, Scheme(euler, iterations=1))
         self.detector = robot.surroundings.detector(robot, obstacles)
         viscosity = Viscosity(robot, self.damping)
+        chosen = _applicable(SCHEMES[scheme], robot, viscosity)
+        iterations = chosen.iterations if iterations is None else count("iterations", iterations)
+        tolerance = TOLERANCE * robot.length if tolerance is None else positive("tolerance", tolerance, "m")
         self._model = Model(
-            Scene(robot, self.detector, Support.none(robot)),
-            Inertia(robot, self.damping),
-            viscosity,
-            chosen,
-            chosen.iterations if iterations is None else count("iterations", iterations),
-            TOLERANCE * robot.length if tolerance is None else positive("tolerance", tolerance, "m"),
-            RECOVERY * robot.length,
-            scheme == "midpoint" and not viscosity.present and not _loaded(robot),
-            robot.length * levers(robot),
+            scene=Scene(robot, self.detector, Support.none(robot)),
+            inertia=Inertia(robot, self.damping),
+            viscosity=viscosity,
+            scheme=chosen,
+            iterations=iterations,
+            tolerance=tolerance,
+            recovery=RECOVERY_SPEED * robot.length,
+            span=robot.length * levers(robot),
         )
         self._work = Stopwatch()
-        self._ahead: Ahead | None = None  # what the last step knows of the next
+        self._handover: Handover | None = None  # what the last step knows of the next
         self.state = robot.rest if state is None else state
         self.time_step = positive("time_step", self._usual_step() if time_step is None else time_step, "s")
-        if scheme == "central" and self.time_step > self.stable_step:
-            message = f"time_step {self.time_step:g} s is unstable: central differences need {self.stable_step:.3g} s or less."
+        if chosen.explicit is not None and self.time_step > self.stable_step:
+            stable = f"central differences need {self.stable_step:.3g} s or less"
+            message = f"time_step {self.time_step:g} s is unstable: {stable}."
             warnings.warn(message, PliantWarning, stacklevel=2)
 
     @property
@@ -122,7 +126,7 @@ class Simulation:
         viscosity = self._model.viscosity
         relaxed = lambda: viscosity.relaxed(checked.q, checked.internal)
         self._state = Motion.of(checked, viscosity.size, relaxed)
-        self._ahead = None
+        self._handover = None
 
     @property
     def t(self) -> float:
@@ -140,17 +144,18 @@ class Simulation:
         arrival = self._advance(conditions)
         if arrival is None or not np.isfinite(arrival.motion.v).all():
             raise ConvergenceError(
-                f"No step of {self.robot.name!r} from t = {self.t:g} s: cells turn inside out or the motion has no bounds. "
-                "A smaller time_step, more damping or slower commands may help; sim.state is still the one before."
+                f"No step of {self.robot.name!r} from t = {self.t:g} s: cells turn inside out or the motion "
+                "has no bounds. A smaller time_step, more damping or slower commands may help; sim.state is "
+                "still the one before."
             )
-        self._state, self._ahead = arrival.motion, arrival.ahead
+        self._state, self._handover = arrival.motion, arrival.handover
         return self._moment(arrival, perf_counter() - begin)
 
     def foresee(
         self, conditions: Conditions, rows: np.ndarray, time: float, work: Stopwatch
     ) -> Foresight | None:
         """What these rows would see of the next `time` [s], see `foresight`; nothing moves."""
-        return foresee(self._model, self._state, conditions, rows, time, work, self._ahead)
+        return foresee(self._model, self._state, conditions, rows, time, work, self._handover)
 
     @property
     def energy(self) -> Energy:
@@ -168,12 +173,12 @@ class Simulation:
         return stable_step(self.robot, self._model.inertia, self._state, sudden, rate)
 
     def _usual_step(self) -> float:
-        return STABLE_SHARE * self.stable_step if self.scheme == "central" else TIME_STEP
+        return TIME_STEP if self._model.scheme.explicit is None else STABLE_SHARE * self.stable_step
 
     def _advance(self, conditions: Conditions) -> Arrival | None:
-        if self.scheme == "central":
-            return central(self._model, self._state, conditions, self.time_step, self._work)
-        return advance(self._model, self._state, conditions, self.time_step, self._work, self._ahead)
+        explicit = self._model.scheme.explicit
+        given = self._model, self._state, conditions, self.time_step, self._work
+        return advance(*given, self._handover) if explicit is None else explicit(*given)
 
     def _moment(self, arrival: Arrival, seconds: float) -> Moment:
         robot, motion, contacts, force = self.robot, arrival.motion, arrival.contacts, arrival.force
@@ -189,6 +194,13 @@ class Simulation:
             force[:n],
             force[n:].reshape(-1, 2) if len(force) > n else np.zeros((n, 2)),
         )
+
+
+def _applicable(scheme: Scheme, robot: Robot, viscosity: Viscosity) -> Scheme:
+    """The scheme without its correction of the energy where there is no potential to be kept."""
+    if scheme.correct is not None and (viscosity.present or _loaded(robot)):
+        return replace(scheme, correct=None)
+    return scheme
 
 
 def _loaded(robot: Robot) -> bool:

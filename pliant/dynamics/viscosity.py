@@ -1,10 +1,12 @@
 """What viscous materials remember, and the stress that it makes during a step.
 
-A branch of G is a Maxwell element: its stress Q obeys Q̇ = ratio Ṡₑ − Q/time. With y = Q − ratio Sₑ there is no rate of Sₑ left,
+A branch of G is a Maxwell element: its stress Q obeys Q̇ = ratio Ṡₑ − Q/time. With y = Q − ratio Sₑ there is
+no rate of Sₑ left,
 
-    ẏ = −(y + ratio Sₑ)/time     →     y = (y* − (h/time) ratio Sₑ) / (1 + h/time)       (implicit, y* from the scheme)
+    ẏ = −(y + ratio Sₑ)/time     →     y = (y* − (h/time) ratio Sₑ) / (1 + h/time)
 
-so the stress of a stage is affine in the elastic one:  S = scale Sₑ + Z,
+in an implicit stage, with y* from the scheme. So the stress of a stage is affine in the elastic one:  S =
+scale Sₑ + Z,
 
     scale = long_term + rate/h + Σ ratio/(1 + h/time),      Z = −rate/h Sₑ* + Σ y*/(1 + h/time)
 
@@ -19,7 +21,7 @@ import numpy as np
 
 from pliant.bodies.overstress import Overstress
 from pliant.dynamics.damping import Damping
-from pliant.dynamics.schemes import Stage
+from pliant.dynamics.schemes.scheme import Stage
 from pliant.errors import InputError
 from pliant.robot import Robot
 
@@ -66,12 +68,12 @@ class Viscosity:
             if not law.viscous:
                 continue
             S, base = self._stress(n, q, z), list(self._blocks(n, stage.memory))
-            found = [S] if law.rate > 0 else []
-            for (ratio, time), y in zip(law.branches, base[len(found) :], strict=True):
+            blocks = [S] if law.rate > 0 else []
+            for (ratio, time), y in zip(law.branches, base[len(blocks) :], strict=True):
                 h = stage.step / time
-                found.append((y - h * ratio * S) / (1.0 + h))
+                blocks.append((y - h * ratio * S) / (1.0 + h))
             before = self._blocks(n, now)
-            parts.append((before + stage.reach / stage.step * (np.array(found) - before)).ravel())
+            parts.append((before + stage.reach / stage.step * (np.array(blocks) - before)).ravel())
         return np.concatenate(parts)
 
     def _stress(self, n: int, q: np.ndarray, z: np.ndarray) -> np.ndarray:

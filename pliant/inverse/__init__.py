@@ -1,4 +1,8 @@
-"""The inverse model: which efforts bring effectors to their targets, at rest (`Inverse`) or in motion (`MovingInverse`)."""
+"""The inverse model: which efforts bring effectors to their targets.
+
+At rest (`Inverse`: `controller.py` on `model.py`, decided by `policy/`) or in motion (`MovingInverse`:
+`moving/`). Both choose efforts by the same `program.py`.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,7 @@
-"""From a view to efforts: which rows the inverse model condenses, and how it chooses, as functions of matrices and roles.
+"""From a view to efforts: which rows the inverse model condenses, and how it chooses their efforts.
 
-Rows stand in this order: effectors e, actuators a, equalities k, one-sided rows u, contacts c (gaps, then slips along two
-tangents each where there is friction).
+Rows stand in this order: effectors e, actuators a, equalities k, one-sided rows u, contacts c (gaps, then
+slips along two tangents each where there is friction).
 """
 
 from __future__ import annotations
@@ -22,25 +22,29 @@ from pliant.inverse.settings import Settings
 from pliant.solvers.solution import STATUSES
 
 INFEASIBLE = STATUSES[1]
-SAME = 1e-8  # of the data: what may be left of equalities that are solved …
-UNMET = 1e-6  # … and what is left of those that cannot be met, of their terms
+SOLVED = 1e-8  # of the right-hand side: what may be left of equalities that are solved exactly
+UNMET = 1e-6  # of their terms: what is left of equalities that contradict each other
+SINGULAR = 1e-12  # of the largest singular value of equalities that say the same twice: smaller ones are zero
+REDUNDANT = 1e-10  # of the diagonal of W, added to it: locked rows may say the same twice
 
 
 @dataclass(frozen=True)
 class Aim:
-    """What one step wants: δ of the effectors, bounds on λ and δ of the actuators, ρ that keeps efforts where they were, and from how
-    many starts the solver looks for a minimum (1: that of the efforts at hand)."""
+    """What one step wants."""
 
-    goal: np.ndarray
-    effort: tuple[np.ndarray, np.ndarray]
-    displacement: tuple[np.ndarray, np.ndarray]
-    inertia: float
-    starts: int
+    goal: np.ndarray  # δ of the effectors (ne,)
+    effort: tuple[np.ndarray, np.ndarray]  # bounds on λ of the actuators (na,)
+    displacement: tuple[np.ndarray, np.ndarray]  # bounds on δ of the actuators (na,)
+    inertia: float  # ρ, which keeps efforts where they were
+    starts: int  # from how many the solver looks for a minimum; 1: that of the efforts at hand
 
 
 @dataclass(frozen=True)
 class Efforts:
-    """λ of the condensed rows, and the solver's solution; `contradiction`: whether equalities cannot all be met."""
+    """λ of the condensed rows, and the solver's solution.
+
+    `contradiction`: whether equalities cannot all be met.
+    """
 
     effort: np.ndarray
     solution: Any
@@ -78,14 +82,16 @@ class InverseRows:
         return view.H.take(self.needed), view.delta[self.needed], view.r + view.H.transpose_dot(given)
 
     def support(self, condensed: Condensed) -> bool:
-        """Whether equalities and taut actuators hold what the efforts alone would not, past a limit point."""
-        W, _, _, negative = _without_equalities(
-            *_with_laws(condensed, self.roles, 0.0), self.roles, condensed.negative
-        )
+        """Whether equalities and taut actuators support the robot past a limit point.
+
+        There K is indefinite, and efforts alone would not.
+        """
+        system = _with_laws(condensed, self.roles, 0.0)
+        W, _, _, negative = _without_equalities(*system, self.roles, condensed.negative)
         return negative == 0 or self.locked(condensed, W, negative) is not None
 
     def locked(self, condensed: Condensed, W: np.ndarray, negative: int) -> Any:
-        """The actuators that hold it, see `locked_drives`."""
+        """The actuators that support it, see `locked_drives`."""
         roles, ne = self.roles, len(self.roles.effectors)
         taut = np.zeros(len(W), bool)
         taut[ne : ne + len(roles.actuators)] = ~roles.one_sided | (self.view.lam[roles.actuators] > 0.0)
@@ -104,42 +110,43 @@ class InverseRows:
 def solve(
     condensed: Condensed, rows: InverseRows, aim: Aim, previous: np.ndarray, settings: Settings
 ) -> Efforts:
-    """The quadratic program with complementarity, after the equalities are eliminated, from the efforts of the view.
+    """The efforts that the quadratic program with complementarity chooses, equalities eliminated before.
 
-    `previous` (na,) are the efforts of the last step.
+    `previous` (na,) are the efforts of the last step; the solver begins from the efforts of the view.
     """
     roles, view = rows.roles, rows.view
     ne, na, nk = len(roles.effectors), len(roles.actuators), len(roles.equal)
-    whole = _with_laws(condensed, roles, aim.goal)
-    W, delta, back, negative = _without_equalities(*whole, roles, condensed.negative)
+    W_all, delta_all = _with_laws(condensed, roles, aim.goal)
+    W, delta, back, negative = _without_equalities(W_all, delta_all, roles, condensed.negative)
     a, drives = slice(ne, ne + na), None
     if negative:
         drives = rows.locked(condensed, W, negative)
         W, delta = drives.stiffened(W, delta)
     contacts, start = view.contacts, view.lam[roles.actuators]
     friction = contacts.friction if contacts is not None and contacts.frictional else np.zeros(0)
-    frictional_starts = min(settings.rough_starts, aim.starts)
+    frictional_starts = min(settings.frictional_starts, aim.starts)
     wish = Wish(aim.effort, aim.displacement, aim.inertia, previous, start, aim.starts, frictional_starts)
     solution = program(W, delta, friction, roles, wish, settings)
     chosen = np.concatenate([np.zeros(ne), solution.effort, solution.contact])
     if drives is not None:
         chosen = drives.efforts(chosen, W, delta)
-        # λ' was bounded: a little off until the step has converged
+        # λ' was bounded, not λ: a little different until the step has converged
         chosen[a] = np.clip(chosen[a], *aim.effort)
-    equal = -(back[:, :-1] @ chosen + back[:, -1])
     if not nk:
         return Efforts(chosen, solution)
+    equal = -(back[:, :-1] @ chosen + back[:, -1])
     effort = np.concatenate([chosen[: ne + na], equal, chosen[ne + na :]])
     k = slice(ne + na, ne + na + nk)
-    left, size = (
-        whole[0][k] @ effort + whole[1][k],
-        np.abs(whole[0][k]) @ np.abs(effort) + np.abs(whole[1][k]),
-    )
-    return Efforts(effort, solution, bool((np.abs(left) > UNMET * size).any()))
+    left = W_all[k] @ effort + delta_all[k]
+    terms = np.abs(W_all[k]) @ np.abs(effort) + np.abs(delta_all[k])
+    return Efforts(effort, solution, bool((np.abs(left) > UNMET * terms).any()))
 
 
 def _without_equalities(W: np.ndarray, delta: np.ndarray, roles: Roles, negative: int):
-    """W and δ after the equal rows are solved for, λ_k = −back·(λ, 1), and the negative eigenvalues left to others."""
+    """W and δ without the equalities, how these follow, and the negative eigenvalues left to others.
+
+    λ_k = −back·(λ, 1).
+    """
     first, count = len(roles.effectors) + len(roles.actuators), len(roles.equal)
     if not count:
         return W, delta, np.zeros((0, len(W) + 1)), negative
@@ -154,12 +161,12 @@ def _without_equalities(W: np.ndarray, delta: np.ndarray, roles: Roles, negative
 def _solved(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """A⁻¹B; where rows of A say the same twice, the smallest of the best answers."""
     try:
-        found = np.linalg.solve(A, B)
-        if np.abs(A @ found - B).max(initial=0.0) <= SAME * np.abs(B).max(initial=0.0):
-            return found
+        X = np.linalg.solve(A, B)
+        if np.abs(A @ X - B).max(initial=0.0) <= SOLVED * np.abs(B).max(initial=0.0):
+            return X
     except np.linalg.LinAlgError:
         pass
-    return np.linalg.lstsq(A, B, rcond=1e-12)[0]
+    return np.linalg.lstsq(A, B, rcond=SINGULAR)[0]
 
 
 def _with_laws(condensed: Condensed, roles: Roles, goal: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
@@ -177,20 +184,24 @@ def _with_laws(condensed: Condensed, roles: Roles, goal: np.ndarray | float) -> 
 def locked_motion(condensed: Condensed, roles: Roles, efforts: Efforts, free: np.ndarray) -> np.ndarray:
     """A motion `free` = K⁻¹r (ndof,) under some residual, with all drives locked: K dq = r + Hᵀμ,  H dq = 0.
 
-    H are the rows of taut actuators, equalities and whatever pushes: near a limit point K alone is soft where they are not.
+    H are the rows of taut actuators, equalities and whatever pushes: near a limit point K alone is soft where
+    they are not.
     """
     rows = np.flatnonzero(_locked(roles, efforts.effort))
     if not len(rows):
         return free
     W = condensed.W[np.ix_(rows, rows)]
-    W = W + 1e-10 * np.diag(np.abs(np.diagonal(W)))  # redundant rows
+    W = W + REDUNDANT * np.diag(np.abs(np.diagonal(W)))
     pull = np.zeros(len(condensed.here))
     pull[rows] = np.linalg.solve(W, condensed.H.take(rows).dot(free))
     return free - condensed.rows.response(pull)
 
 
 def _locked(roles: Roles, effort: np.ndarray) -> np.ndarray:
-    """Which of the condensed rows keep their δ when drives are locked: taut actuators, equalities, what pushes."""
+    """Which of the condensed rows keep their δ when drives are locked.
+
+    These are taut actuators, equalities, and what pushes.
+    """
     ne, na, nk = len(roles.effectors), len(roles.actuators), len(roles.equal)
     locked = effort != 0.0
     locked[:ne] = False

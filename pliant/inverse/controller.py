@@ -1,11 +1,13 @@
 """The inverse model: efforts that bring effectors to their targets, using contacts on the way.
 
-Each step linearises the robot where it stands, condenses it to its effectors (e), actuators (a) and contacts (c), and solves
+Each step linearises the robot where it stands, condenses it to its effectors (e), actuators (a) and contacts
+(c), and solves
 
     min ‖δ_e⁺ − goal‖² + ε λ_aᵀW_aa λ_a + ρ (λ_a − λ_prev)ᵀW_aa (λ_a − λ_prev)
     s.t. bounds on λ_a and δ_a⁺,   0 ≤ λ_c ⊥ δ_c⁺ ≥ 0
 
-then moves there. `model` does that; `policy` says what a step tries and in what order; `memory` is what one step leaves for the next.
+then moves there. `model` does that; `policy` says what a step tries and in what order, and what one step
+leaves for the next.
 """
 
 from __future__ import annotations
@@ -17,14 +19,12 @@ import numpy as np
 
 from pliant.contact import Detector, Obstacle
 from pliant.inverse.inputs import check_robot, check_roles, check_settings
-from pliant.inverse.lost import lost
-from pliant.inverse.memory import Memory, begin
 from pliant.inverse.model import Model, Pose
 from pliant.inverse.outcome import Outcome
-from pliant.inverse.policy import advance
-from pliant.inverse.roles import compile_roles
+from pliant.inverse.policy import Memory, advance, begin
+from pliant.inverse.policy.targets import changed, targets_by_name
+from pliant.inverse.roles import compile_roles, lost_law
 from pliant.inverse.settings import Settings
-from pliant.inverse.targets import changed, targets_by_name
 from pliant.laws import Law
 from pliant.robot import Robot
 from pliant.state import State
@@ -36,11 +36,13 @@ class Inverse:
         ctl = pl.Inverse(robot, obstacles=[pl.Sphere((0.05, 0, 0.1), 0.02)])
         out = ctl.step(targets={"tip": [x, y, z]})
 
-    Rows with a `Bounded` law are chosen, rows with a `Target` are effectors; all others stay as their law says. `laws` replaces
-    laws of the robot, `state` is where to start (default: the equilibrium with all actuators at zero effort). `obstacles` come
-    on top of the robot's surroundings; they may be added, moved and removed between steps through `detector`.
+    Rows with a `Bounded` law are chosen, rows with a `Target` are effectors; all others stay as their law
+    says. `laws` replaces laws of the robot, `state` is where to start (default: the equilibrium with all
+    actuators at zero effort). `obstacles` come on top of the robot's surroundings; they may be added, moved
+    and removed between steps through `detector`.
 
-    All that a step leaves for the next is `memory`, a frozen value: keep it and set it again, and the controller goes on from there.
+    All that a step leaves for the next is `memory`, a frozen value: keep it and set it again, and the
+    controller goes on from there.
     """
 
     def __init__(
@@ -86,16 +88,25 @@ class Inverse:
         return self.model.detector
 
     def step(self, targets: Mapping[str, Any] | None = None) -> Outcome:
-        """One step towards the targets; those not named keep theirs. Never raises because a target is out of reach."""
+        """One step towards the targets; those not named keep theirs.
+
+        Never raises because a target is out of reach.
+        """
         self.memory, outcome = advance(self.model, self.memory, targets)
         return outcome
 
     def change(self, laws: Mapping[str, Law]) -> None:
-        """Other laws for some rows from now on: bounds, an imposed value. Effectors that stay ones keep their targets."""
+        """Other laws for some rows from now on: bounds, an imposed value.
+
+        Effectors that stay ones keep their targets.
+        """
         self.model, self.memory = changed(self.model, self.memory, laws)
 
     def lose(self, name: str) -> None:
-        """An actuator breaks: no effort from now on. The others take over as well as they can; without others the robot goes to where it
-        rests by itself. One that alone holds the robot locks where it is."""
+        """An actuator breaks: no effort from now on.
+
+        The others take over as well as they can; without others the robot goes to where it rests by itself.
+        One that alone supports the robot locks where it is.
+        """
         here = self.memory.pose.delta[self.robot.named(name)]
-        self.change({name: lost(self.robot, name, self.model.laws, here)})
+        self.change({name: lost_law(self.robot, name, self.model.laws, here)})

@@ -6,6 +6,7 @@ import numpy as np
 
 from pliant.inverse.model import Model, Pose
 
+BEYOND = 1e-2  # of a bound: how far beyond it a recovery may leave an effort
 WORDS = "smallest effort", "largest effort", "smallest displacement", "largest displacement"
 
 Bounds = tuple[np.ndarray, np.ndarray]
@@ -34,9 +35,9 @@ def displacement_bounds(model: Model, pose: Pose, share: float) -> Bounds:
 
 
 def within_limits(model: Model, pose: Pose) -> bool:
-    """Whether the efforts are within their limits, or beyond them by no more than a recovery may bring (1 %)."""
+    """Whether the efforts are within their limits, or beyond them by no more than a recovery may bring."""
     lam, (low, high) = pose.lam[model.roles.actuators], model.roles.effort
-    slack = lambda bound: 1e-2 * np.where(np.isfinite(bound), np.abs(bound), 0.0)
+    slack = lambda bound: BEYOND * np.where(np.isfinite(bound), np.abs(bound), 0.0)
     return bool(np.all((lam >= low - slack(low)) & (lam <= high + slack(high))))
 
 

@@ -1,7 +1,7 @@
-"""Where K is indefinite but locked drives hold the robot: a trunk about to buckle under its cables, its winches locked.
+"""Where K is indefinite but locked drives support the robot: a trunk about to buckle, its winches locked.
 
-W has then as many negative eigenvalues on the holding rows t as K has negative pivots. With the stiffness γ D of the drives
-lent to K (never assembled: Woodbury's formula on the small matrices),
+W has then as many negative eigenvalues on the rows t of these drives as K has negative pivots. With the
+stiffness γ D of the drives lent to K (never assembled: Woodbury's formula on the small matrices),
 
     W' = W − W_t (D⁻¹/γ + W_tt)⁻¹ W_tᵀ,        λ' = λ + γ D (δ⁺ − δ)
 
@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+
+MARGIN = 2.0  # times the least stiffness that makes W' positive: what the drives lend
 
 
 @dataclass(frozen=True)
@@ -27,9 +29,9 @@ class LockedDrives:
         """W' and δ_free'."""
         t = self.rows
         inner = W[np.ix_(t, t)] + np.diag(1.0 / self.stiffness)
-        W_less = W - W[:, t] @ np.linalg.solve(inner, W[t])
-        lessened = delta - W[:, t] @ np.linalg.solve(inner, delta[t] - self.here)
-        return 0.5 * (W_less + W_less.T), lessened
+        stiffer = W - W[:, t] @ np.linalg.solve(inner, W[t])
+        free = delta - W[:, t] @ np.linalg.solve(inner, delta[t] - self.here)
+        return 0.5 * (stiffer + stiffer.T), free
 
     def efforts(self, lam: np.ndarray, W: np.ndarray, delta: np.ndarray) -> np.ndarray:
         """λ of all condensed rows from λ', given W' and δ_free'."""
@@ -40,7 +42,10 @@ class LockedDrives:
 
 
 def locked_drives(W: np.ndarray, here: np.ndarray, taut: np.ndarray, negative: int) -> LockedDrives | None:
-    """What the taut rows (mask) must lend for `negative` negative pivots of K; None if they do not hold the robot."""
+    """What the taut rows (mask) must lend for `negative` negative pivots of K.
+
+    None if they do not support the robot.
+    """
     t = np.flatnonzero(taut)
     size = np.sqrt(np.abs(np.diagonal(W)[t]))
     if not len(t) or (size == 0.0).any():
@@ -49,4 +54,4 @@ def locked_drives(W: np.ndarray, here: np.ndarray, taut: np.ndarray, negative: i
     below = values[values < 0.0]
     if len(below) != negative:
         return None
-    return LockedDrives(t, 2.0 / np.abs(below).min() / size**2, here[t])
+    return LockedDrives(t, MARGIN / np.abs(below).min() / size**2, here[t])

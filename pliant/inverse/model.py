@@ -1,4 +1,4 @@
-"""The mechanics behind the inverse model: from a pose and a goal to a move, and how good the pose reached is."""
+"""The mechanics behind the inverse model: from a pose and a goal to a move, and how good it is."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from pliant.core.step import step
 from pliant.core.tangent import CLAMPED, EXACT, FLAT, INDEFINITE, SHIFTED, Condensed
 from pliant.core.view import View
 from pliant.inverse.condensed import Aim, Efforts, InverseRows, locked_motion, solve
-from pliant.inverse.lost import supported
-from pliant.inverse.roles import Roles, compile_roles
+from pliant.inverse.roles import Roles, compile_roles, supported
 from pliant.inverse.settings import Settings
 from pliant.laws import Known, Law
 from pliant.newton import Tolerance
@@ -29,19 +28,20 @@ from pliant.static import relaxed, resting
 from pliant.timing import Stopwatch
 
 LADDER = (EXACT, FLAT, INDEFINITE, CLAMPED, SHIFTED)
+AT_EFFORT_LIMIT = 1e-6  # of a bound, or of one unit where that is more: an effort so near is at it
+AT_DISPLACEMENT_LIMIT = 1e-5  # of the length: a displacement so near a bound is at it
 
 
 @dataclass(frozen=True)
 class Pose:
-    """Where the controller stands: coordinates, efforts of all rows, contacts there with their forces [N] (n normal ones, with
-    friction 3n: then along two tangents each), and the scene as seen from there (None if cells are inside out)."""
+    """Where the controller stands."""
 
-    q: np.ndarray
-    lam: np.ndarray
-    contacts: Contacts
-    force: np.ndarray
-    view: View | None
-    delta: np.ndarray  # of all rows
+    q: np.ndarray  # coordinates (nq,)
+    lam: np.ndarray  # efforts of all rows (m,)
+    contacts: Contacts  # there
+    force: np.ndarray  # of the contacts [N]: n normal ones, with friction 3n: then along two tangents each
+    view: View | None  # the scene as seen from there; None if cells are inside out
+    delta: np.ndarray  # of all rows (m,)
     version: int  # of the obstacles
 
     @property
@@ -96,8 +96,8 @@ class Model:
         self.roles: Roles = compile_roles(robot, laws)
         self.work = Stopwatch()
         self.gravity = robot.gravity
-        held = supported(robot, self.roles, touching=bool(detector.opponents))
-        self.scene = Scene(robot, detector, held)
+        support = supported(robot, self.roles, touching=bool(detector.opponents))
+        self.scene = Scene(robot, detector, support)
         start = state or self._resting()
         self.internal = start.internal
         self.start = self.pose(start.q, np.array(start.effort))
@@ -118,16 +118,19 @@ class Model:
         moved: float = 0.0,
         predicted: np.ndarray | None = None,
     ) -> Pose:
-        """The pose at q with efforts λ and the forces of contacts known before; `moved` [m] widens the search for new ones.
-        `predicted`: what the motion to q was to bring, see `Robot.predict`."""
+        """The pose at q with efforts λ and the forces of contacts known before.
+
+        `moved` [m] widens the search for new contacts. `predicted`: what the motion to q was to bring, see
+        `Robot.predict`.
+        """
         contacts, force = (None, np.zeros(0)) if before is None else before
         known, search = (q, lam, self.internal, self.gravity, contacts, force), self.scene.search(moved)
         at = Situation(*known, predicted=predicted, search=search)
         view = self.scene.look(at, self.work)
         if view is None:
-            bundle, found = self.robot.bundle, self.detector.detect(q)
-            none = np.zeros(found.scalars)
-            return Pose(q, lam, found, none, None, bundle.delta(bundle.positions(q)), self.detector.version)
+            bundle, contacts = self.robot.bundle, self.detector.detect(q)
+            delta, version = bundle.delta(bundle.positions(q)), self.detector.version
+            return Pose(q, lam, contacts, np.zeros(contacts.scalars), None, delta, version)
         return self._pose(view)
 
     def _pose(self, view: View) -> Pose:
@@ -136,7 +139,7 @@ class Model:
         version = self.detector.version
         return Pose(view.q, view.lam[:own], contacts, view.force, view, view.delta[:own], version)
 
-    def again(self, pose: Pose) -> Pose:
+    def refreshed(self, pose: Pose) -> Pose:
         """The same pose among obstacles that may have moved."""
         if pose.version == self.detector.version:
             return pose
@@ -145,8 +148,8 @@ class Model:
         at = replace(pose.view.at, contacts=pose.contacts, force=pose.force, search=None)
         return self._pose(self.scene.touched(pose.view.bare(), at, self.work))
 
-    def aims(self, pose: Pose) -> np.ndarray:
-        """δ of the effectors."""
+    def effector_delta(self, pose: Pose) -> np.ndarray:
+        """δ of the effectors (ne,)."""
         return pose.delta[self.roles.effectors]
 
     @cached_property
@@ -156,49 +159,60 @@ class Model:
 
     @cached_property
     def limits(self) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of the actuators (na, 4): least and most effort, least and most δ; and how near is at them (−1: never)."""
-        roles = self.roles
+        """Bounds of the actuators (na, 4), and how near is at them (na, 4); −1: never.
+
+        Columns are least and most λ, least and most δ.
+        """
+        roles, never = self.roles, -1.0
         bounds = np.column_stack([*roles.effort, *roles.displacement])
-        near = np.where(np.isfinite(bounds), 1e-6 * np.maximum(1.0, np.abs(bounds)), -1.0)
-        near[:, 2:] = np.where(near[:, 2:] > 0.0, 1e-5 * self.robot.length, -1.0)
-        near[roles.one_sided, 0] = -1.0  # slack is no limit
+        near = np.where(np.isfinite(bounds), AT_EFFORT_LIMIT * np.maximum(1.0, np.abs(bounds)), never)
+        near[:, 2:] = np.where(near[:, 2:] > 0.0, AT_DISPLACEMENT_LIMIT * self.robot.length, never)
+        near[roles.one_sided, 0] = never  # slack is no limit
         return bounds, near
 
     def distance(self, a: np.ndarray, b: np.ndarray | float) -> float:
-        """Between two values of the effectors' δ [m]."""
+        """The distance [m] between two values of the effectors' δ (ne,).
+
+        Rows in other units count by what moves the body that far.
+        """
         apart = (a - b) / self.units
         return math.sqrt(apart @ apart)
+
+    def clipped(self, error: np.ndarray, longest: float) -> np.ndarray:
+        """The same δ of the effectors (ne,), or in its direction, no longer than `longest` [m]."""
+        size = self.distance(error, 0.0)
+        return error if size <= longest else error * (longest / size)
 
     # From a pose to a move.
 
     def move(self, pose: Pose, before: Pose, aim: Aim) -> Move | None:
-        """One linearisation at `pose`: with the exact tangent, or the nearest one that is of use; None if none is.
+        """One linearisation at `pose`; None if no tangent is of use.
 
         `before` is the pose at the beginning of the step.
         """
         if pose.view is None:
             return None
-        robot, roles = self.robot, self.roles
-        view = pose.view if pose is before else slipping(pose.view, before.q)
+        robot, roles, previous = self.robot, self.roles, before.lam[self.roles.actuators]
+        view = pose.view if pose is before else _with_slip_from(pose.view, before.q)
         rows = InverseRows(roles, view)
-        choose = partial(
-            solve, rows=rows, aim=aim, previous=before.lam[roles.actuators], settings=self.settings
-        )
-        found = step(self.scene, view, rows, choose, LADDER, self.work)
-        if found is None or not np.isfinite(found.dq).all():
+        choose = partial(solve, rows=rows, aim=aim, previous=previous, settings=self.settings)
+        taken = step(self.scene, view, rows, choose, LADDER, self.work)
+        if taken is None or not np.isfinite(taken.dq).all():
             return None
-        own, dq, contacts, efforts = view.own, found.dq, view.contacts, found.solution
+        own, dq, lam, contacts, efforts = view.own, taken.dq, taken.lam, view.contacts, taken.solution
         assert contacts is not None and isinstance(efforts, Efforts)
-        ahead = robot.retract(pose.q, dq), found.lam[:own], (contacts, found.lam[own:]), robot.farthest(dq)
-        moved = self.pose(*ahead, robot.predict(pose.q, dq))
+        q, known, predicted = robot.retract(pose.q, dq), (contacts, lam[own:]), robot.predict(pose.q, dq)
+        moved = self.pose(q, lam[:own], known, robot.farthest(dq), predicted)
         if moved.view is None:
             return None
-        predicted = view.delta[roles.effectors] + view.H.take(roles.effectors).dot(dq)
-        return Move(moved, efforts, found.condensed, predicted)
+        effectors = view.delta[roles.effectors] + view.H.take(roles.effectors).dot(dq)
+        return Move(moved, efforts, taken.condensed, effectors)
 
     def decrement(self, move: Move) -> float:
-        """How far the state reached is from equilibrium [m], by the factor at hand: with its efforts held, and where that is more
-        than will do, with its drives locked."""
+        """How far the state reached is from equilibrium [m], by the factor at hand.
+
+        With constant efforts, and where that is more than will do, with locked drives.
+        """
         view, condensed = move.pose.view, move.condensed
         assert view is not None
         dq = self.work.timed("recover", condensed.factor.solve, view.residual())
@@ -211,29 +225,33 @@ class Model:
     # Equilibria.
 
     def locked(
-        self, pose: Pose, tolerance: Tolerance, start: State | None = None, *, curved: bool = True
+        self, pose: Pose, tolerance: Tolerance, start: State | None = None, *, stiff: bool = True
     ) -> Result:
-        """The equilibrium near a pose with all drives where they are, from the pose or a state on the way there; see `relaxed`."""
-        still = {
-            n: Known(displacement=pose.delta[self.robot.named(n)]) for n in dict.fromkeys(self.roles.names)
-        }
-        begin = self.state(pose) if start is None else start
-        laws = {**self.laws, **still}
-        return relaxed(self.robot, laws, begin, self.detector, tolerance, stiff=curved)
+        """The equilibrium near a pose with all drives locked; see `relaxed`.
+
+        It is sought from the pose, or from a state `start` on the way there.
+        """
+        names = dict.fromkeys(self.roles.names)
+        still = {name: Known(displacement=pose.delta[self.robot.named(name)]) for name in names}
+        begin, laws = self.state(pose) if start is None else start, {**self.laws, **still}
+        return relaxed(self.robot, laws, begin, self.detector, tolerance, stiff=stiff)
 
     def _resting(self) -> State:
-        """Equilibrium with all actuators at zero effort, but where they hold the robot: those stay, within their limits."""
+        """The equilibrium with all actuators at zero effort.
+
+        Those that support the robot stay where they are, within their limits.
+        """
         roles, bundle = self.roles, self.robot.bundle
         delta = bundle.delta(bundle.positions(self.robot.rest.q))
         delta[roles.actuators] = np.clip(delta[roles.actuators], *roles.displacement)
-        off: dict[str, Law] = {name: Known(effort=0.0) for name in dict.fromkeys(roles.names)}
+        laws: dict[str, Law] = {name: Known(effort=0.0) for name in dict.fromkeys(roles.names)}
         for name, span in self.robot.spans.items():
-            if name in off and np.isin(np.arange(span.start, span.stop), self.scene.support.rows).any():
-                off[name] = Known(displacement=delta[span])
-        return resting(self.robot, {**self.laws, **off}, detector=self.detector)
+            if name in laws and np.isin(np.arange(span.start, span.stop), self.scene.support.rows).any():
+                laws[name] = Known(displacement=delta[span])
+        return resting(self.robot, {**self.laws, **laws}, detector=self.detector)
 
 
-def slipping(view: View, start: np.ndarray) -> View:
+def _with_slip_from(view: View, start: np.ndarray) -> View:
     """The view with slip counted from the coordinates `start`."""
     contacts = view.contacts
     if contacts is None or not contacts.frictional:

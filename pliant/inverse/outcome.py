@@ -12,6 +12,8 @@ import numpy as np
 from pliant.contact import Contacts
 from pliant.contact.touch import ContactForce, Where, touch
 from pliant.inverse.model import Model, Pose
+from pliant.inverse.roles import Roles
+from pliant.inverse.settings import Settings
 from pliant.robot import Robot
 from pliant.state import State
 
@@ -20,26 +22,30 @@ from pliant.state import State
 class InverseCertificate:
     """How a step went.
 
-    status: "reached" (within 0.1 % of the length), "moving" (on the way, the task step is limited), "at its limits" (see
-    `limits`), "out of reach", "about to buckle" (it went back to the last stable pose), "searching" (the budget
-    is spent: the robot waits for a smaller step that will do), "recovering" (no step would do: the equilibrium with locked
-    drives is sought, the robot waits), "recovered" (it was found) or "stuck" (it was not); "infeasible" (bounds and contacts that no effort
-    can meet: the nearest was taken) or "solver not converged", whatever else there is to say.
-    `decrement` [m]: how far the state is from equilibrium; `penetration` [m]: the deepest sample. `linearisations` and
-    `halvings` (of the task step) that it took. `tangent`: how K was treated, see `pliant.core.tangent`; `shift`: by how much its
-    diagonal was raised; `solver`: the certificate of the quadratic program.
+    | status | |
+    |---|---|
+    | "reached" | within 0.1 % of the length |
+    | "moving" | on the way: the task step is limited |
+    | "at its limits" | it comes no nearer, because of the `limits` named |
+    | "out of reach" | it comes no nearer, because of nothing but mechanics |
+    | "about to buckle" | it went back to the last stable pose |
+    | "searching" | the budget is spent: the robot waits for a shorter step that will do |
+    | "recovering" | no step would do: the equilibrium with locked drives is sought, the robot waits |
+    | "recovered", "stuck" | that equilibrium was found, or not |
+    | "infeasible" | bounds and contacts that no effort can meet: the nearest was taken |
+    | "solver not converged" | |
     """
 
     status: str
-    decrement: float
-    penetration: float
-    linearisations: int
-    halvings: int
-    shift: float
-    limits: tuple[str, ...]
-    moved: bool
-    solver: Any = None
-    tangent: str = "exact"
+    decrement: float  # [m] how far the state is from equilibrium
+    penetration: float  # [m] of the deepest collision sample
+    linearisations: int  # that the step took
+    halvings: int  # of the step length that it took
+    shift: float  # by how much the diagonal of K was raised, relative to its mean
+    limits: tuple[str, ...]  # which actuator stands at which limit, in words
+    moved: bool  # whether the robot stands elsewhere than before
+    solver: Any = None  # the certificate of the quadratic program
+    tangent: str = "exact"  # how K was treated, see `pliant.core.tangent`
 
     def __str__(self) -> str:
         at = f" ({'; '.join(self.limits)})" if self.limits else ""
@@ -51,21 +57,19 @@ class InverseCertificate:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Efforts, displacements, commands and errors by row name; contacts and their forces [N]; certificate and timings [s]."""
+    """Where a step led, by row names."""
 
     robot: Robot
     state: State
-    effort: Mapping[str, np.ndarray]
-    displacement: Mapping[str, np.ndarray]
+    effort: Mapping[str, np.ndarray]  # λ of each row
+    displacement: Mapping[str, np.ndarray]  # δ of each row
     error: Mapping[str, np.ndarray]  # target − δ of each effector
-    command: Mapping[
-        str, np.ndarray
-    ]  # what a drive is told: δ of a taut actuator, let out a little where slack
+    command: Mapping[str, np.ndarray]  # to each drive: δ of a taut actuator, let out a little where slack
     contacts: Contacts
     contact_force: np.ndarray  # (n,) normal [N], pushing
     friction_force: np.ndarray  # (n, 2) along contacts.tangents [N]
     certificate: InverseCertificate
-    timings: Mapping[str, float] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=dict)  # [s] of each stage
 
     def touch(self, opponent: str | None = None, *, where: Where | None = None) -> ContactForce:
         """What the robot feels of the obstacles that it touches, as `Result.touch`."""
@@ -92,24 +96,41 @@ def outcome(
     certificate: InverseCertificate,
     timings: Mapping[str, float],
 ) -> Outcome:
-    """A pose and what is said of it, by row names. Its arrays are copies: writing to them does not change the pose."""
+    """A pose and what is said of it, by row names.
+
+    Its arrays are copies: writing to them does not change the pose.
+    """
     robot, roles, delta = model.robot, model.roles, pose.delta.copy()
     error = np.zeros(robot.bundle.rows)
     error[roles.effectors] = target - delta[roles.effectors]
-    command = delta.copy()
-    slack = roles.one_sided & (pose.lam[roles.actuators] <= 0)
-    command[roles.actuators[slack]] -= model.settings.slack * robot.length
-    of = lambda values, rows: {name: values[span] for name, span in robot.spans.items() if span.start in rows}
     return Outcome(
-        robot,
-        model.state(pose),
-        robot.split(pose.lam.copy()),
-        robot.split(delta),
-        of(error, set(roles.effectors.tolist())),
-        of(command, set(roles.actuators.tolist())),
-        pose.contacts,
-        pose.normal.copy(),
-        pose.tangential.copy(),
-        certificate,
-        timings,
+        robot=robot,
+        state=model.state(pose),
+        effort=robot.split(pose.lam.copy()),
+        displacement=robot.split(delta),
+        error=by_name(robot, error, roles.effectors),
+        command=commands(robot, roles, pose.lam, delta, model.settings),
+        contacts=pose.contacts,
+        contact_force=pose.normal.copy(),
+        friction_force=pose.tangential.copy(),
+        certificate=certificate,
+        timings=timings,
     )
+
+
+def commands(
+    robot: Robot, roles: Roles, effort: np.ndarray, delta: np.ndarray, settings: Settings
+) -> dict[str, np.ndarray]:
+    """The command to each drive, from λ and δ of all rows (m,).
+
+    δ of a taut actuator; a slack one is let out a little more than it needs.
+    """
+    command, slack = delta.copy(), roles.one_sided & (effort[roles.actuators] <= 0.0)
+    command[roles.actuators[slack]] -= settings.slack * robot.length
+    return by_name(robot, command, roles.actuators)
+
+
+def by_name(robot: Robot, values: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """The values (m,) of some rows (indices), by their names."""
+    chosen = set(rows.tolist())
+    return {name: values[span] for name, span in robot.spans.items() if span.start in chosen}

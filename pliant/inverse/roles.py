@@ -1,4 +1,7 @@
-"""The rows of a robot sorted by what they are in an inverse problem: laws compiled once to arrays."""
+"""The rows of a robot sorted by what they are in an inverse problem: laws compiled once to arrays.
+
+And which of them support a robot whose bodies are not fixed.
+"""
 
 from __future__ import annotations
 
@@ -9,36 +12,32 @@ from functools import cached_property
 import numpy as np
 
 from pliant.conditions import Conditions
-from pliant.laws import Choice, Law
+from pliant.core.support import Support
+from pliant.errors import InputError, SingularError
+from pliant.laws import Choice, Known, Law
 from pliant.robot import Robot
-
-INF = float("inf")
 
 
 @dataclass(frozen=True)
 class Roles:
-    """Scalar rows by role. Index arrays are into all rows (m,); bounds are per actuator row, weights per effector row.
+    """Scalar rows by role. Index arrays are into all rows (m,); rows without a role carry a given effort."""
 
-    `equal` rows have an unbounded effort and an imposed δ (or a spring); `pushing` rows a one-sided effort: they behave
-    like contacts. The remaining rows carry a given effort.
-    """
-
-    effectors: np.ndarray
-    actuators: np.ndarray
-    equal: np.ndarray
-    pushing: np.ndarray
-    conditions: Conditions
-    effort: tuple[np.ndarray, np.ndarray]
-    displacement: tuple[np.ndarray, np.ndarray]
-    speed: np.ndarray
-    weight: np.ndarray
-    target: np.ndarray  # (effector rows,), NaN: stay where it is
-    one_sided: np.ndarray  # (actuator rows,) bool: can only pull or push, such as a cable
+    effectors: np.ndarray  # indices (ne,)
+    actuators: np.ndarray  # indices (na,)
+    equal: np.ndarray  # indices of rows with an unbounded effort and an imposed δ (or a spring)
+    pushing: np.ndarray  # indices of rows with a one-sided effort, which behave like contacts
+    conditions: Conditions  # of all rows
+    effort: tuple[np.ndarray, np.ndarray]  # least and most λ (na,) of the actuators
+    displacement: tuple[np.ndarray, np.ndarray]  # least and most δ (na,) of the actuators
+    speed: np.ndarray  # largest rate of δ (na,) of the actuators
+    weight: np.ndarray  # (ne,) of the effectors
+    target: np.ndarray  # (ne,) of the effectors; NaN: stay where it is
+    one_sided: np.ndarray  # (na,) bool: can only pull or push, such as a cable
     names: tuple[str, ...]  # of the actuator rows
 
     @cached_property
     def condensed(self) -> np.ndarray:
-        """The rows that the inverse problem is about, in its order: effectors, actuators, equalities, one-sided rows."""
+        """The rows of the inverse problem, in its order: effectors, actuators, equalities, one-sided rows."""
         return np.concatenate([self.effectors, self.actuators, self.equal, self.pushing])
 
 
@@ -77,3 +76,31 @@ def compile_roles(robot: Robot, laws: Mapping[str, Law] | None = None) -> Roles:
         ),
         names=tuple(n for n, _ in acting for _ in rows[n]),
     )
+
+
+def supported(robot: Robot, roles: Roles, *, touching: bool = False) -> Support:
+    """Which rows support the robot, if its bodies are not fixed.
+
+    These are imposed displacements, and actuators that push and pull. Raises SingularError where they do not
+    support it either, unless it may lie on what it touches.
+    """
+    able = roles.conditions.supporting.copy()
+    able[roles.actuators[~roles.one_sided]] = True
+    return Support.of(robot, able, touching=touching)
+
+
+def lost_law(robot: Robot, name: str, laws: Mapping[str, Law], here: np.ndarray) -> Law:
+    """The law of an actuator from when it breaks on: no effort.
+
+    One that alone supports the robot locks at its δ, `here` (m,): without it there would be no equilibrium to
+    go to.
+    """
+    role = robot.rows[name].law.role
+    if role != "actuator":
+        raise InputError(f"losing {name!r}", expected="an actuator", got=f"a row that is {role}")
+    broken = Known(effort=0.0)
+    try:
+        supported(robot, compile_roles(robot, {**laws, name: broken}))
+    except SingularError:
+        return Known(displacement=here)
+    return broken

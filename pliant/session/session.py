@@ -12,7 +12,7 @@ from pliant.contact import Obstacle
 from pliant.errors import InputError, unknown_name
 from pliant.frame import Frame
 from pliant.inverse import Settings
-from pliant.inverse.lost import lost
+from pliant.inverse.roles import lost_law
 from pliant.laws import Law, as_vector
 from pliant.robot import Robot
 from pliant.session import hand
@@ -123,7 +123,7 @@ class Session:
         if row in self.lost:
             return
         self.lost = (*self.lost, row)
-        self._off = {**self._off, row: lost(self.robot, row, self._off, self.frame.displacement[row])}
+        self._off = {**self._off, row: lost_law(self.robot, row, self._off, self.frame.displacement[row])}
 
     def mend(self, row: str) -> None:
         """A lost actuator works again."""

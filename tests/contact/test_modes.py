@@ -14,7 +14,7 @@ from pliant import reduction
 from pliant.contact.detect.candidates import nearest_candidate
 from pliant.contact.detect.rules import FACING
 from pliant.contact.modes import Modes
-from pliant.dynamics import Rayleigh, Simulation, settling
+from pliant.dynamics import Rayleigh, Simulation, implicit
 from pliant.dynamics.inertia import _product
 from pliant.reduction import plans
 from pliant.robots import manipulator
@@ -165,9 +165,9 @@ def test_contacts_that_seem_to_stay_open_are_left_out_of_no_solution(full, robot
         sim = Simulation(robot if reduced else full, damping=Rayleigh(mass=1.0, stiffness=0.005))
         return [sim.step(laws(force)) for force in (*np.linspace(0, 8, 12), 8, 8, *np.linspace(8, 0, 6))]
 
-    monkeypatch.setattr(settling, "FEW", 0)
+    monkeypatch.setattr(implicit, "FEW_CONTACTS", 0)
     found = swing()
-    monkeypatch.setattr(settling, "_staying_open", lambda _, here: None)
+    monkeypatch.setattr(implicit, "_staying_open", lambda _, here: None)
     every = swing()
     assert (
         max(len(m.contact_force) for m in found) > 1 and max((m.contact_force > 0).sum() for m in found) > 0

@@ -26,7 +26,7 @@ def vertical(moment: pl.dynamics.Moment) -> float:
 @pytest.mark.parametrize("step", [4e-3, 1e-3])
 @pytest.mark.parametrize("scheme", ["euler", "bdf2", "midpoint"])
 def test_a_dropped_cube_comes_to_rest(scheme, step):
-    """It never goes into the floor, never is pulled, and in the end the floor carries its weight, whatever the step."""
+    """It never enters the floor, is never pulled, and in the end the floor carries its weight."""
     sim = Simulation(
         pl.Robot(cube(5e-3), gravity=DOWN), [FLOOR], scheme=scheme, time_step=step, damping=KelvinVoigt(2e-3)
     )
@@ -53,15 +53,17 @@ def test_explicit_contact():
 
 
 def test_a_contact_that_nobody_saw_coming_holds(monkeypatch):
-    """At rest and beyond what is looked at, pushed so hard that it would be through the floor after one step: it is where it is if all contacts
-    near are looked at from the beginning."""
+    """Pushed through a floor that was too far away to be searched for, in one step from rest.
+
+    It ends where it ends if all contacts near are searched for from the beginning.
+    """
     body = cube(1e-3)
     rows = {"push": pl.Row(pl.Position(body.points([[SIDE / 2, SIDE / 2, 1e-3 + SIDE / 2]])))}
     ends = []
     for close in (model.CLOSE, 10.0):
         monkeypatch.setattr(model, "CLOSE", close)
         sim = Simulation(pl.Robot(body, rows), [FLOOR], time_step=0.01)
-        seen = len(sim._model.look(sim.state.q, sim.state.v, 0.01))
+        seen = len(sim._model.contacts(sim.state.q, sim.state.v, 0.01))
         free = Simulation(pl.Robot(body, rows), time_step=0.01).step(
             {"push": pl.Known(effort=(0.0, 0.0, -2.0))}
         )
@@ -157,7 +159,7 @@ def plate(mu: float, slope: float) -> Simulation:
 @pytest.mark.parametrize("mu", [0.2, 0.6])
 @pytest.mark.parametrize("share", [0.5, 0.95])
 def test_a_plate_sticks_below_the_cone(mu, share):
-    """tan φ = share · μ: after it has settled it does not move, and friction carries the weight along the slope."""
+    """tan φ = share · μ: once settled it does not move, and friction carries the weight along the slope."""
     slope = np.arctan(share * mu)
     sim = plate(mu, slope)
     for _ in range(50):

@@ -1,4 +1,7 @@
-"""Pushes turn with what they act on, in K of a step in time as in statics: steps are more accurate, and no worse in energy and depth."""
+"""Contact stiffness in K of a step in time, as in statics.
+
+Steps are more accurate, and no worse in energy and depth.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ def block() -> pl.Robot:
 
 @dataclass
 class Run:
-    """What single steps from the states of a reference did: how far they ended from it [m], and what iterated ones took."""
+    """What single steps from the states of a reference did.
+
+    How far they ended from it [m], and what iterated ones took.
+    """
 
     off: list[float] = field(default_factory=list)
     iterations: list[int] = field(default_factory=list)
@@ -75,7 +81,10 @@ def fallen(obstacle, *, stiff: bool = True, **options) -> tuple[np.ndarray, floa
 
 
 def test_energy_is_nearer_to_that_of_iterated_steps_and_nothing_sinks_in():
-    """A step takes energy out that the iterated step does not: less of it with contact stiffness. What it puts in is what that does, too."""
+    """A step loses energy that the iterated step does not: less of it with contact stiffness.
+
+    What it gains, the iterated step gains too.
+    """
     (with_it, deepest), (without, _) = fallen(BALL), fallen(BALL, stiff=False)
     iterated, _ = fallen(BALL, iterations=40, tolerance=1e-9)
     assert abs(with_it[-1] - iterated[-1]) < 0.5 * abs(without[-1] - iterated[-1])

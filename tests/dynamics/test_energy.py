@@ -70,7 +70,10 @@ def test_a_soft_body_that_spins_freely(scheme):
 
 @pytest.mark.parametrize("scheme", ["midpoint", "bdf2"])
 def test_frequency_of_a_vibrating_beam(scheme, within):
-    """Quadratic tetrahedra against Euler–Bernoulli: f = 1.8751²/2π √(EI/ρAL⁴), for a beam 30 times as long as thick."""
+    """Quadratic tetrahedra against Euler–Bernoulli: f = 1.8751²/2π √(EI/ρAL⁴).
+
+    For a beam 30 times as long as thick.
+    """
     L, t, E, rho, per_period = 0.3, 0.01, 1e6, 1000.0, 80
     mesh = pl.mesh.box((L, t, t), cells=(15, 1, 1))
     body = pl.Solid(mesh, pl.Hooke(E, 0.0), density=rho, fixed=pl.mesh.near_plane(mesh, (0, 0, 0), (1, 0, 0)))

@@ -67,7 +67,7 @@ def test_in_the_long_run_it_is_the_static_compliance():
 
 
 def test_at_once_it_is_inertia():
-    """A corner feels no more than its own mass; a whole body that floats is T²/m per newton away, however long it takes."""
+    """A corner feels no more than its own mass; a whole body that floats is T²/m per newton away."""
     corner = 1000 * 0.015 * 0.01 * 0.01 / 8  # [kg], lumped
     W = foreseen(Simulation(bar(held=False)), 1e-6).W
     assert W[:2, :2] / 1e-12 == pytest.approx(np.eye(2) / corner, rel=1e-5, abs=1e-5 / corner)
@@ -99,7 +99,7 @@ def test_rows_that_are_held_are_seen_by_the_others(law, compliance):
     """A displacement imposed, or a spring: eliminated from what is foreseen, and in the step."""
     sim = Simulation(bar(), time_step=0.02)
     sim.step()
-    seen = foreseen(sim, 0.02).holding(np.array([1]), np.array([0.002]), np.array([compliance]))
+    seen = foreseen(sim, 0.02).imposing(np.array([1]), np.array([0.002]), np.array([compliance]))
     moment = sim.step({"push": pl.Known(effort=0.3), "drag": law})
     ends = np.concatenate([moment.displacement[n] for n in ("push", "tip")])
     assert seen.delta + seen.W @ [0.3, 0.0, 0.0, 0.0] == pytest.approx(ends, abs=1e-12)

@@ -148,7 +148,7 @@ def test_branches_add_up():
 
 @pytest.mark.parametrize("step, stiffness", [(TIME / 1000, 1 + 3 * np.exp(-0.03)), (10 * TIME, 1.0)])
 def test_sudden_and_slow_stiffness(step, stiffness):
-    """At once a standard linear solid is 1 + ratio times as stiff; after long it is as statics says, by any step."""
+    """At once a standard linear solid is 1 + ratio times as stiff; after long it is as statics says."""
     sim = Simulation(bar(), time_step=step, damping=StandardLinear(TIME, 3.0))
     for _ in range(30):
         moment = sim.step({"end": pl.Known(displacement=STRAIN * LENGTH)})

@@ -1,4 +1,4 @@
-"""A step of the inverse model takes no more work than it may, and what it leaves undone is done in the next ones."""
+"""A step of the inverse model takes no more work than it may; the next ones do what is left."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def over_the_ball(robot: pl.Robot, steps: int) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("budget", [1, 3, 5, 15])
 def test_no_step_takes_more_than_its_budget(budget):
-    """But at least what one goal takes; a step that may try all its goals may seek an equilibrium afterwards."""
+    """But at least what one goal takes; a step that may try all its goals may recover afterwards."""
     settings = Settings(budget=budget)
     controller = Counted(arm(), obstacles=[BALL], settings=settings)
-    allowed = max(budget, settings.linearisations) + (10 if settings.patient else 0)
+    allowed = max(budget, settings.linearisations) + (10 if settings.exhaustive else 0)
     targets = [*over_the_ball(controller.robot, 60), *(tip(*far) for far in FAR.values())]
     for target in targets:
         controller.step({"tip": target})

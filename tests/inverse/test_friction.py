@@ -28,12 +28,11 @@ def drag(control: Inverse, steps: int = 30) -> list:
 
 @pytest.mark.parametrize("mu, near", [(0.3, 0.005), (0.8, 0.01)])
 def test_coulombs_law_holds_and_the_tip_gets_there(mu, near):
-    """Strong friction (0.8) holds the tip up to 0.56 % of the length short of its target, depending on where it stuck last."""
+    """Strong friction keeps the tip a little short of its target, depending on where it stuck last."""
     control = controller(mu)
     log = drag(control, steps=45)
-    log += [
-        control.step() for _ in range(30)
-    ]  # where it sticks on the way is a matter of rounding; it goes on from there
+    # Where it sticks on the way is a matter of rounding; it goes on from there.
+    log += [control.step() for _ in range(30)]
     out = log[-1]
     normal, size = out.contact_force, np.linalg.norm(out.friction_force, axis=1)
     assert normal.sum() > 0.05 and size.sum() > 0.2 * mu * normal.sum()
@@ -65,6 +64,6 @@ def test_the_state_rests_where_it_is():
 
 
 def test_without_friction_it_is_the_old_problem():
-    rough, smooth = controller(1e-9), controller(0.0)
-    for a, b in zip(drag(rough, 10), drag(smooth, 10), strict=True):
+    frictional, frictionless = controller(1e-9), controller(0.0)
+    for a, b in zip(drag(frictional, 10), drag(frictionless, 10), strict=True):
         np.testing.assert_allclose(a.displacement["tip"], b.displacement["tip"], atol=2e-5)

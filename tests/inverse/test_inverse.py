@@ -63,7 +63,7 @@ def test_reachable_targets_are_reached(pull, gravity):
 
 @pytest.mark.parametrize("pull", PULLS)
 def test_the_state_is_the_equilibrium_of_its_commands(pull):
-    """Imposing the commanded winch lengths in a forward solve leaves the tip where the inverse model put it."""
+    """Imposing the commanded winch lengths in a forward solve leaves the tip where it is."""
     robot = arm(gravity=(0.0, 0.0, -9.81))
     out = settle(Inverse(robot), reachable(robot, *pull))
     again = pl.static(robot, {name: pl.Known(displacement=u) for name, u in out.command.items()})

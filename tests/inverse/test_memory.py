@@ -1,4 +1,4 @@
-"""A control step is a function of its memory: the same memory gives the same step, whatever happened since."""
+"""A control step is a function of its memory: the same memory gives the same step."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import pytest
 
 import pliant as pl
 from pliant.contact import Sphere
-from pliant.inverse import Inverse, InverseCertificate, MovingInverse, Settings, policy
-from pliant.inverse.memory import Following, Memory, Mode, Recovering, Resting, Searching, Stuck
-from pliant.inverse.policy import advance
+from pliant.inverse import Inverse, InverseCertificate, MovingInverse, Settings
+from pliant.inverse.policy import advance, line_search
+from pliant.inverse.policy.memory import Memory
+from pliant.inverse.policy.modes import Following, Mode, Recovering, Resting, Searching, Stuck
 from tests.inverse.test_inverse import TIP, arm, tip
 
 BALL = Sphere((0.07, 0.035, 0.01), 0.02, name="ball")
@@ -22,7 +23,7 @@ SAID = InverseCertificate("out of reach", 0.0, 0.0, 0, 4, 0.0, (), moved=False)
 
 
 def numbers(thing: Any) -> Any:
-    """All that a value holds, as plain data that can be kept and compared; factors and robots are left out."""
+    """All that a value contains, as plain data that can be compared; factors and robots are left out."""
     if isinstance(thing, np.ndarray):
         return thing.shape, thing.tobytes()
     if isinstance(thing, tuple | list):
@@ -78,7 +79,7 @@ def test_a_run_is_repeated_from_a_saved_memory():
 
 
 def test_a_step_goes_through_the_modes_of_the_policy():
-    """A hasty robot waits and searches, recovers over several steps, and rests where nothing leads on, until something changes."""
+    """A robot with a small budget searches, recovers over some steps, and rests until something changes."""
     controller, seen = Inverse(arm(), settings=Settings(budget=3)), []
     out = controller.step({"tip": tip(-0.002, 0.01, 0.0)})
     assert isinstance(controller.memory.mode, Following) and out.certificate.status == "moving"
@@ -113,22 +114,21 @@ def test_a_robot_that_is_stuck_makes_one_attempt_and_one_iteration(monkeypatch):
 
 
 def test_a_robot_about_to_buckle_steps_back_once(monkeypatch):
-    """To the pose before its last stable steps, where its goal stays; for another target it may do so again."""
+    """To the pose before its last stable steps, where its goal stays; once for each target."""
     controller = Inverse(arm())
     poses = [controller.pose]
     for _ in range(2):
         controller.step({"tip": tip(0.0, 0.02, 0.0)})
         poses.append(controller.pose)
-    assert [pose is kept for pose, kept in zip(poses, controller.memory.stable_poses, strict=False)] == [
-        True
-    ] * 2
-    attempt = policy.attempt
+    stable = controller.memory.stable_poses
+    assert len(stable) == 2 and stable[0] is poses[0] and stable[1] is poses[1]
+    attempt = line_search.attempt
 
     def unstable(model, memory):
         found, spent = attempt(model, memory)
         return found and replace(found, stable=False), spent
 
-    monkeypatch.setattr(policy, "attempt", unstable)
+    monkeypatch.setattr(line_search, "attempt", unstable)
     out = controller.step()
     memory = controller.memory
     assert out.certificate.status == "about to buckle" and memory.pose is poses[0]

@@ -1,4 +1,4 @@
-"""The inverse model in motion: targets are reached in time, limits hold, floating robots obey Newton, steps do not matter."""
+"""The inverse model in motion: targets are reached in time, within limits, whatever the step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pliant.contact import Plane, Sphere, Surroundings
 from pliant.dynamics import KelvinVoigt, Rayleigh, Simulation
 from pliant.inverse import Inverse, Settings
 from pliant.inverse.moving import MovingInverse
-from pliant.inverse.moving_reference import Approach, Reference
+from pliant.inverse.moving.reference import Approach, Reference
 
 LENGTH, WIDTH = 0.1, 0.02
 DOWN = (0.0, 0.0, -9.81)
@@ -21,7 +21,7 @@ CABLES = [f"cable {k}" for k in range(4)]
 
 
 def arm(*, gravity=DOWN, held: bool = True, around: Surroundings | None = None, **bounds) -> pl.Robot:
-    """A bar of hexahedra with a cable along each side, two directions of its tip, and a finger that may poke it."""
+    """A bar of hexahedra with a cable along each side, two directions of its tip, and a poking finger."""
     mesh = pl.mesh.box((LENGTH, WIDTH, WIDTH), cells=(8, 2, 2), kind="hex")
     clamp = pl.mesh.near_plane(mesh, point=(0, 0, 0), normal=(1, 0, 0)) if held else None
     body = pl.Solid(mesh, pl.Hooke(young=3e5, poisson=0.3), density=1100, fixed=clamp)
@@ -127,7 +127,7 @@ def test_the_motion_is_that_of_the_simulation():
 
 
 def test_a_longer_horizon_answers_a_blow_more_gently():
-    """A blow that nobody foresaw sets the tip in motion; the shorter the horizon, the harder the cables answer."""
+    """An unforeseen blow sets the tip in motion; the shorter the horizon, the harder the cables answer."""
     peaks = []
     for horizon in (0.01, 0.1):
         control = MovingInverse(arm(effort=(0.0, 100.0)), time_step=0.01, horizon=horizon)
@@ -171,7 +171,7 @@ def test_a_displacement_limit_is_kept_and_named():
 
 
 def test_a_speed_limit_is_kept_and_named():
-    """A winch that is too slow for the reference goes at its top speed, no faster, and the tip gets there all the same."""
+    """A winch that is too slow for the reference goes at its top speed, and the tip gets there."""
     control = MovingInverse(arm(speed=0.004), time_step=0.01)
     start = control.step()
     log = run(control, 1.5, TARGET)
@@ -257,7 +257,7 @@ def test_friction_on_the_way():
 
 
 def floating(law: pl.Target | None = None, gravity=(0.0, 0.0, 0.0)) -> pl.Robot:
-    """The arm with nothing to hold it; its effector is the centre of mass, or its tip seen from its other end."""
+    """The arm without supports; its effector is the centre of mass, or its tip seen from its other end."""
     loose = arm(held=False, gravity=gravity)
     rows = {name: loose.rows[name] for name in CABLES}
     if law is not None:

@@ -1,4 +1,4 @@
-"""The inverse model over the registry: every interaction as an effector and as an actuator, on every kind of body.
+"""The inverse model over the registry: every interaction as effector and as actuator, on every kind of body.
 
 A forward solve with known efforts gives targets that can be reached; the inverse model must reach them.
 """
@@ -26,7 +26,7 @@ def trials():
 
 
 def target_of(robot: pl.Robot, drive: str, effector: str, size: float) -> np.ndarray:
-    """δ of the effector after some efforts of the drive, so small that nothing moves by much more than NUDGE."""
+    """δ of the effector after some efforts of the drive, which move nothing by much more than NUDGE."""
     effort = np.random.default_rng(0).uniform(0.5, 1.0, robot.rows[drive].interaction.size)
     rest = robot.rest
     linear = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity)

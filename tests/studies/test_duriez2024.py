@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pliant as pl
-from pliant.dynamics.schemes import SCHEMES
+from pliant.dynamics.schemes.registry import SCHEMES
 from pliant.interactions import registry as interactions
 from pliant.materials import registry as materials
 from pliant.studies import study

@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.arrays import frozen, frozen_view
 from pliant.contact.contacts import Contacts, Stencil
+from pliant.contact.detect import search_distance
 from pliant.contact.detect.cloud import Cloud
 from pliant.contact.detect.gather import gather
 from pliant.contact.detect.keeping import OVERHANG, kept
@@ -24,7 +25,6 @@ from pliant.errors import InputError, unknown_name
 from pliant.inputs import not_negative, positive
 from pliant.mesh import Surface
 
-ALARM = 0.025  # of the robot's length: nearer than that is a potential contact
 MARGIN = 2.5e-4  # of the robot's length: kept from concave obstacles, whose linearised gap is too large
 
 
@@ -57,7 +57,9 @@ class Detector:
         friction: float | Mapping[str, float] = 0.0,
     ) -> None:
         self.robot = robot
-        self.alarm = ALARM * robot.length if alarm is None else positive("alarm distance", alarm, "m")
+        self.alarm = (
+            search_distance.ALARM * robot.length if alarm is None else positive("alarm distance", alarm, "m")
+        )
         self.margin = MARGIN * robot.length if margin is None else not_negative("margin", margin, "m")
         obstacles = tuple(obstacles)
         self._chosen = chosen_samples(robot, samples, obstacles)
@@ -134,7 +136,7 @@ class Detector:
 
     def reach(self, motion: float) -> float:
         """How far to look [m] when samples moved by `motion` [m] in the last step: max(alarm, 2·motion)."""
-        return max(self.alarm, 2.0 * float(motion))
+        return search_distance.after(float(motion), self.alarm)
 
     def redetect(
         self,
@@ -217,7 +219,9 @@ class Detector:
         cloud, search = self._dense
         p, soft = self._positions(cloud.points_of_samples, q), len(self.soft)
         gaps, normals = np.empty((soft, cloud.size)), np.empty((soft, cloud.size, 3))
-        search(self.robot, q, p, max(self.alarm, 2 * ALARM * self.robot.length), gaps, normals)
+        search(
+            self.robot, q, p, max(self.alarm, 2 * search_distance.ALARM * self.robot.length), gaps, normals
+        )
         gaps = [*gaps, *(o.distance(p, self._thickest)[0] for o in self._present)]
         names = [o.name for o in self.soft] + [o.name for o in self._present]
         depth = lambda gap: float(np.max(np.where(cloud.points.mobile, cloud.radius - gap, 0.0), initial=0.0))
@@ -255,7 +259,7 @@ class Detector:
         own = {o.body for o in self.soft if o.touches_itself}
         bodies = sorted({o.body for o in self.soft})
         far = max(
-            self.alarm, ALARM * self.robot.length
+            self.alarm, search_distance.ALARM * self.robot.length
         )  # ways along the skin, also for a small alarm distance
         return {b: Skin(self.robot.bodies[b], far if b in own else 0.0) for b in bodies}
 

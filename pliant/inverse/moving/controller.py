@@ -1,13 +1,15 @@
-"""The inverse model of a robot in motion, held or free: efforts that bring effectors to their targets in time.
+"""The inverse model of a robot in motion, fixed or free.
 
-In every step of length h, the robot a *horizon* T ahead is foreseen as one implicit step, condensed, and
+In every step of length h, the robot a *horizon* T later is foreseen as one implicit step, condensed, and
 
-    min ‖δ_e(t+T) − r(t+T)‖² + ε λ_aᵀW_aa λ_a + ρ (λ_a − λ_prev)ᵀW_aa (λ_a − λ_prev),      W = H (M/T² + D/T + K)⁻¹ Hᵀ
+    W = H (M/T² + D/T + K)⁻¹ Hᵀ
+    min ‖δ_e(t+T) − r(t+T)‖² + ε λ_aᵀW_aa λ_a + ρ (λ_a − λ_prev)ᵀW_aa (λ_a − λ_prev)
     s.t. bounds on λ_a and δ_a,   0 ≤ λ_c ⊥ δ_c ≥ 0, Coulomb's law
 
-gives the efforts, with which a `Simulation` moves on by h. r is a smooth reference on its way to the targets. T = h is the inverse of the
-time step itself: it makes good any error within one step, whatever that takes. A longer T asks for less, lets fast vibrations be, and
-does not depend on h; a very long one is the static inverse.
+gives the efforts, with which a `Simulation` moves on by h. r is a smooth reference on its way to the targets.
+T = h is the inverse of the time step itself: it makes good any error within one step, whatever that takes. A
+longer T asks for less, lets fast vibrations be, and does not depend on h; a very long one is the static
+inverse.
 """
 
 from __future__ import annotations
@@ -26,10 +28,11 @@ from pliant.dynamics import Moment, Simulation
 from pliant.errors import ConvergenceError, InputError
 from pliant.inputs import positive
 from pliant.inverse.inputs import check_robot, check_roles, check_settings, checked_targets
-from pliant.inverse.moving_choice import Choice, Plan, choose, driven
-from pliant.inverse.moving_memory import MovingMemory
-from pliant.inverse.moving_outcome import REACHED, MovingOutcome, certify
-from pliant.inverse.moving_reference import Approach, Reference
+from pliant.inverse.moving.choice import Choice, Plan, choose, driven
+from pliant.inverse.moving.memory import MovingMemory
+from pliant.inverse.moving.outcome import REACHED, MovingOutcome, certify
+from pliant.inverse.moving.reference import Approach, Reference
+from pliant.inverse.outcome import by_name, commands
 from pliant.inverse.roles import Roles, compile_roles
 from pliant.inverse.settings import Settings
 from pliant.laws import Known, Law, as_vector
@@ -38,10 +41,11 @@ from pliant.state import State
 from pliant.static import resting
 from pliant.timing import Stopwatch
 
-HORIZON = 0.05  # [s]
-RESPONSE = 0.1  # [s]
-TOP_SPEED = 1.0  # lengths of the robot per second
-WIDER = 3  # times as many starts of the solver, where the nearest minimum will not do
+HORIZON = 0.05  # [s] in which errors are to be made good, by default
+RESPONSE = 0.1  # [s] time constant with which targets are approached, by default
+TOP_SPEED = 1.0  # lengths of the robot per second, by default
+WIDER_SEARCH = 3  # times as many starts of the solver, where the nearest minimum will not do
+SHORTER_HORIZON = 0.5  # of the one before, where the robot would buckle within it
 
 
 class MovingInverse:
@@ -50,12 +54,14 @@ class MovingInverse:
         ctl = MovingInverse(robot, time_step=0.01, damping=pl.dynamics.KelvinVoigt(0.02))
         out = ctl.step(targets={"tip": [x, y, z]})
 
-    Rows with a `Bounded` law are chosen, rows with a `Target` are effectors; all others stay as their law says, or as `laws` says. A robot
-    that nothing holds may have a `CentreOfMass` as effector. time_step, scheme, damping, iterations, tolerance: those of `Simulation`.
-    state: where to start; by default the equilibrium with all actuators at zero effort, or rest where there is none.
+    Rows with a `Bounded` law are chosen, rows with a `Target` are effectors; all others stay as their law
+    says, or as `laws` says. A robot without supports may have a `CentreOfMass` as effector. time_step,
+    scheme, damping, iterations, tolerance: those of `Simulation`. state: where to start; by default the
+    equilibrium with all actuators at zero effort, or rest where there is none.
 
-    response [s]: the time constant with which targets are approached, on a reference with damping_ratio and of at most top_speed [m/s]
-    (one length of the robot a second). horizon [s]: in what time errors are to be made good, at least the time step.
+    response [s]: the time constant with which targets are approached, on a reference with damping_ratio and
+    of at most top_speed [m/s] (one length of the robot a second). horizon [s]: in what time errors are to be
+    made good, at least the time step.
     """
 
     def __init__(
@@ -129,7 +135,10 @@ class MovingInverse:
     def step(
         self, targets: Mapping[str, Any] | None = None, laws: Mapping[str, Law] | None = None
     ) -> MovingOutcome:
-        """One time step. Targets not named stay; `laws` hold for this step. Never raises because a target is out of reach."""
+        """One time step. Targets not named stay; `laws` are for this step only.
+
+        Never raises because a target is out of reach.
+        """
         begin, h = perf_counter(), self.simulation.time_step
         self._work.clear()
         roles = self.roles if not laws else compile_roles(self.robot, {**self.laws, **laws})
@@ -140,7 +149,10 @@ class MovingInverse:
         return self._outcome(roles, choice, moment, begin)
 
     def change(self, laws: Mapping[str, Law]) -> None:
-        """Other laws for some rows from now on: bounds, an imposed value. Effectors that stay ones keep their targets."""
+        """Other laws for some rows from now on: bounds, an imposed value.
+
+        Effectors that stay ones keep their targets.
+        """
         self.roles = compile_roles(self.robot, {**self.laws, **laws})
         self.laws.update(laws)
         self.memory = replace(self.memory, target=self._brought(self.memory.target, self.roles, laws))
@@ -153,11 +165,11 @@ class MovingInverse:
 
     def _brought(self, target: np.ndarray, roles: Roles, names: Iterable[str]) -> np.ndarray:
         """Targets of all rows (m,), with those that the laws of the rows named bring along."""
-        given, mine = np.full(self.robot.bundle.rows, np.nan), target.copy()
+        given, brought = np.full(self.robot.bundle.rows, np.nan), target.copy()
         given[roles.effectors] = roles.target
         for span in map(self.robot.named, names):
-            mine[span] = np.where(np.isnan(given[span]), mine[span], given[span])
-        return mine
+            brought[span] = np.where(np.isnan(given[span]), brought[span], given[span])
+        return brought
 
     def _asked(self, targets: Mapping[str, Any] | None, roles: Roles, target: np.ndarray) -> np.ndarray:
         """Targets of all rows, with those given."""
@@ -177,7 +189,7 @@ class MovingInverse:
             seen = sim.foresee(roles.conditions, roles.condensed, time, self._work)
             if (seen is not None and seen.shift == 0.0) or time <= sim.time_step:
                 break
-            time = max(0.5 * time, sim.time_step)
+            time = max(SHORTER_HORIZON * time, sim.time_step)
         if seen is None:
             return memory, None
         here, rows = self._delta(), roles.effectors
@@ -187,22 +199,22 @@ class MovingInverse:
         near = lambda: choose(seen, roles, plan, s, self._work)
         if not seen.contacts:
             return memory, near()
-        wide, free = (
-            replace(s, starts=WIDER * s.starts, rough_starts=WIDER * s.rough_starts),
-            replace(plan, inertia=0.0),
-        )
-        far = lambda: choose(seen, roles, free, wide, self._work)
+        starts = {"starts": WIDER_SEARCH * s.starts, "frictional_starts": WIDER_SEARCH * s.frictional_starts}
+        far = lambda: choose(seen, roles, replace(plan, inertia=0.0), replace(s, **starts), self._work)
         enough = REACHED * self.robot.length
         search, choice = memory.search.best(near, far, partial(self._missed, roles), enough)
         return replace(memory, search=search), choice
 
     def _missed(self, roles: Roles, choice: Choice | None) -> float:
-        """How far from the goal the effectors are expected [m]."""
+        """How far from the goal the effectors are predicted at the horizon [m]."""
         units = self._units[roles.effectors]
         return np.inf if choice is None else float(np.linalg.norm(choice.missed / units))
 
     def _moved(self, roles: Roles, choice: Choice | None) -> Moment | None:
-        """A step of the simulation with the efforts chosen, with the last ones, or with none; None if all of them fail."""
+        """A step of the simulation with the efforts chosen; where it fails, with the last ones, or with none.
+
+        None if all of them fail.
+        """
         sim, here = self.simulation, self._delta()
         ends = here[roles.actuators] if choice is None else choice.ends
         last = np.array(sim.state.effort)[roles.actuators]
@@ -215,16 +227,17 @@ class MovingInverse:
         return None
 
     def _resting(self) -> State:
-        """The equilibrium with all actuators at zero effort; at rest, if nothing holds the robot then."""
+        """The equilibrium with all actuators at zero effort; at rest, if nothing supports the robot then."""
         off = {name: Known(effort=0.0) for name in dict.fromkeys(self.roles.names)}
         return resting(self.robot, {**self.laws, **off}, detector=self.simulation.detector)
 
     def _delta(self) -> np.ndarray:
+        """δ of all rows (m,)."""
         bundle = self.robot.bundle
         return bundle.delta(bundle.positions(self.simulation.state.q))
 
     def _effects(self) -> tuple[np.ndarray, np.ndarray]:
-        """δ and δ̇ of all rows."""
+        """δ and δ̇ of all rows (m,)."""
         now, bundle = self.simulation.state, self.robot.bundle
         p = bundle.positions(now.q)
         return bundle.delta(p), bundle.jacobian(now.q, bundle.gradient(p)).dot(np.array(now.v))
@@ -242,29 +255,29 @@ class MovingInverse:
         certificate = certify(
             choice,
             moment,
-            float(np.linalg.norm(left)),
-            self._missed(roles, choice),
-            float(max(0.0, -contacts.gap.min(initial=0.0))),
-            robot.length,
+            left=float(np.linalg.norm(left)),
+            foreseen=self._missed(roles, choice),
+            depth=float(max(0.0, -contacts.gap.min(initial=0.0))),
+            length=robot.length,
         )
-        command, effort = delta.copy(), np.array(state.effort)
-        slack = roles.one_sided & (effort[roles.actuators] <= 0.0)
-        command[roles.actuators[slack]] -= self.settings.slack * robot.length
-        of = lambda values, rows: {
-            name: values[span] for name, span in robot.spans.items() if span.start in rows
-        }
+        effort = np.array(state.effort)
+        return MovingOutcome(
+            robot=robot,
+            state=state,
+            effort=robot.split(effort),
+            displacement=robot.split(delta),
+            error=by_name(robot, self.target - delta, roles.effectors),
+            command=commands(robot, roles, effort, delta, self.settings),
+            contacts=contacts,
+            contact_force=force[0],
+            friction_force=force[1],
+            certificate=certificate,
+            timings=self._timings(moment, begin),
+            reference=by_name(robot, self.reference.value.copy(), roles.effectors),
+        )
+
+    def _timings(self, moment: Moment | None, begin: float) -> dict[str, float]:
+        """[s] of each stage, of the choice and of the step in time together, and in total since `begin`."""
         parts = [self._work.timings, {} if moment is None else moment.timings]
         timings = {stage: sum(part.get(stage, 0.0) for part in parts) for stage in {**parts[0], **parts[1]}}
-        return MovingOutcome(
-            robot,
-            state,
-            robot.split(effort),
-            robot.split(delta),
-            of(self.target - delta, roles.effectors),
-            of(command, roles.actuators),
-            contacts,
-            *force,
-            certificate,
-            {**timings, "total": perf_counter() - begin},
-            of(self.reference.value.copy(), roles.effectors),
-        )
+        return {**timings, "total": perf_counter() - begin}

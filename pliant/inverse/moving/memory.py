@@ -1,4 +1,4 @@
-"""What one step of the inverse model of a robot in motion leaves for the next, beside the state of the simulation."""
+"""What one step of a robot in motion leaves for the next, beside the state of the simulation."""
 
 from __future__ import annotations
 
@@ -7,26 +7,29 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from pliant.arrays import read_only_view
 from pliant.dynamics import Moment
-from pliant.inverse.memory import read_only
-from pliant.inverse.moving_choice import Choice
-from pliant.inverse.moving_reference import Reference
+from pliant.inverse.moving.choice import Choice
+from pliant.inverse.moving.reference import Reference
 
 DIVERGED = 1e-3  # of the length: decrement of a step that went elsewhere than predicted
 LARGEST_INERTIA = 1e4  # times the usual ρ
-BETTER = 0.5  # of the distance that is near enough: to come nearer by so much is worth a leap
-MOST = 4  # failures that count: after so many, every seventeenth step has a search
+INERTIA_GROWTH = 4.0  # of its factor in a step, while linearisations diverge
+INERTIA_DECAY = 0.8  # of its factor in a step, afterwards
+WORTH_A_LEAP = 0.5  # of the distance that is near enough: to come nearer by so much is worth other efforts
+MOST_FAILURES = 4  # that count: after so many, every seventeenth step has a search
 
 
 @dataclass(frozen=True)
 class Search:
-    """Looking further, where the nearest minimum will not do: with contacts, to step back may be the way on.
+    """The search for other minima, where the nearest one will not do.
 
-    Searches that found nothing are repeated less and less often.
+    With contacts, to step back may be the way on. Searches that found nothing better are repeated less and
+    less often.
     """
 
-    failures: int = 0  # searches in a row that found nothing, counted up to a most
-    patience: int = 0  # steps to go before the next one
+    failures: int = 0  # searches in a row that found nothing better, counted up to `MOST_FAILURES`
+    pause: int = 0  # steps to go before the next one
 
     def best(
         self,
@@ -35,26 +38,30 @@ class Search:
         distance: Callable[[Choice | None], float],
         enough: float,
     ) -> tuple[Search, Choice | None]:
-        """The choice nearby, or the best from far and wide where that one misses its goal by `enough` [m]; and the search after that.
+        """The search after a step, and the choice made: the near one, or a far one where that is better.
 
-        `distance` [m] is how far a choice misses the goal.
+        `distance` [m] is how far a choice misses the goal; a near one that misses it by less than `enough`
+        [m] will do.
         """
         choice = near()
         missed = distance(choice)
         if missed < enough:
             return Search(), choice
-        if self.patience > 0:
-            return replace(self, patience=self.patience - 1), choice
+        if self.pause > 0:
+            return replace(self, pause=self.pause - 1), choice
         other = far()
-        if distance(other) < missed - BETTER * enough:
+        if distance(other) < missed - WORTH_A_LEAP * enough:
             return replace(self, failures=0), other
-        failures = min(self.failures + 1, MOST)
+        failures = min(self.failures + 1, MOST_FAILURES)
         return Search(failures, 2**failures), choice
 
 
 @dataclass(frozen=True)
 class MovingMemory:
-    """Targets, their reference, and what the last steps have taught. Where the robot is and how it moves, the simulation knows."""
+    """Targets, their reference, and what the last steps have taught.
+
+    Where the robot is and how it moves, the simulation knows.
+    """
 
     # Where the effectors are asked to be, in δ of all rows (m,). Rows that are no effectors follow the robot.
     target: np.ndarray
@@ -66,14 +73,15 @@ class MovingMemory:
     inertia_factor: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "target", read_only(self.target))
+        object.__setattr__(self, "target", read_only_view(self.target))
 
     def aimed(
         self, target: np.ndarray, effectors: np.ndarray, value: np.ndarray, rate: np.ndarray
     ) -> MovingMemory:
-        """With targets of all rows (m,), of which those that are no effectors follow the robot at δ and δ̇ (m,).
+        """With targets of all rows (m,); those of rows that are no effectors follow the robot.
 
-        So they begin where they are when they become some.
+        `value` and `rate` (m,) are δ and δ̇ of the robot: rows begin where they are when they become
+        effectors.
         """
         aims, r = np.isin(np.arange(len(target)), effectors), self.reference
         reference = replace(r, value=np.where(aims, r.value, value), speed=np.where(aims, r.speed, rate))
@@ -87,5 +95,6 @@ class MovingMemory:
         reference = self.reference if moment is None else self.reference.after(time_step, self.target)
         step, factor = None if moment is None else moment.certificate, self.inertia_factor
         diverged = step is None or step.load_steps > 1 or step.decrement > DIVERGED * length
-        factor = min(4.0 * factor, LARGEST_INERTIA) if diverged else max(0.8 * factor, 1.0)
+        grown, decayed = min(INERTIA_GROWTH * factor, LARGEST_INERTIA), max(INERTIA_DECAY * factor, 1.0)
+        factor = grown if diverged else decayed
         return replace(self, reference=reference, inertia_factor=factor)

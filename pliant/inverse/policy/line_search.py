@@ -1,0 +1,147 @@
+"""The line search along the task: attempts with shorter and shorter steps until one will do.
+
+The *task step* is limited, never dq, so that efforts and motion stay consistent: a step length of 1 goes for
+a goal that lies a full task step ahead on the way to the target. An attempt linearises and moves towards its
+goal until the state reached is near enough to equilibrium. Each that fails halves the step length; a step
+that was taken says how long the next may be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.inverse.condensed import Aim
+from pliant.inverse.limits import displacement_bounds, effort_bounds
+from pliant.inverse.model import Model, Move, Pose
+from pliant.inverse.policy.acceptance import diverged, fails
+from pliant.inverse.policy.memory import FROZEN, Memory
+from pliant.inverse.policy.modes import Searching
+
+RESTART = 0.25  # step length, at least, of a robot that did not get on and now may
+SHORTER, LONGER = 0.5, 1.5  # factors of the step length
+POOR_GAIN = 0.25  # of the progress that was predicted: with less, the next step is shorter
+GOOD_GAIN = 0.75  # of the progress that was predicted: with more, the next step is longer
+NO_PROGRESS = 1e-6  # of the length: less progress than this is none
+LEAP_AGAIN = 5e-2  # of the length: so far on, the target lets efforts of another minimum be tried again
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A move that will do, and how it came about."""
+
+    move: Move
+    before: Pose  # where the step began
+    goal: np.ndarray  # δ of the effectors (ne,) that the step went for
+    predicted: np.ndarray  # δ of the effectors (ne,) as the first linearisation predicted it
+    decrement: float  # [m] how far the state reached is from equilibrium
+    linearisations: int
+    failures: int  # attempts before this one that would not do
+    stable: bool  # whether the robot was, at the pose before, its drives locked
+
+
+def search(model: Model, memory: Memory) -> tuple[Memory, Attempt | None]:
+    """An attempt that will do, or None if none did within the budget of linearisations; and the memory then.
+
+    Each failure halves the step length, or where efforts of another minimum were tried, keeps the solver to
+    the minimum at hand. A robot that is stuck makes one attempt.
+    """
+    left = model.settings.budget
+    while True:
+        taken, spent = attempt(model, memory)
+        if taken is not None:
+            return memory, taken
+        if leaps(model, memory):
+            memory = memory.with_(failed_leap=memory.target)
+        else:
+            memory = memory.with_(step_length=SHORTER * memory.step_length)
+        left -= spent
+        if memory.stuck:
+            return memory, None
+        memory = memory.with_(mode=Searching(memory.failures + 1))
+        if exhausted(model, memory) or left < model.settings.linearisations:
+            return memory, None
+
+
+def exhausted(model: Model, memory: Memory) -> bool:
+    """Whether all step lengths were tried."""
+    return memory.failures > model.settings.halvings
+
+
+def attempt(model: Model, memory: Memory) -> tuple[Attempt | None, int]:
+    """A move from the memory's pose, and how many linearisations it took.
+
+    None if the state it leads to will not do.
+    """
+    settings, length, before = model.settings, model.robot.length, memory.pose
+    aim = _aim(model, memory)
+    pose, move, decrement, count, predicted, stable = before, None, np.inf, 0, aim.goal, True
+    while count < settings.linearisations and decrement > settings.decrement * length:
+        move, count = model.move(pose, before, aim), count + 1
+        if move is None:
+            return None, count
+        pose, decrement = move.pose, model.decrement(move)
+        if diverged(model, decrement):
+            return None, count
+        if count == 1:
+            predicted, stable = move.predicted, move.stable
+    if move is None or fails(model, before, pose, decrement):
+        return None, count
+    return Attempt(move, before, aim.goal, predicted, decrement, count, memory.failures, stable), count
+
+
+def next_step_length(model: Model, memory: Memory, taken: Attempt) -> float:
+    """The step length after a step that was taken.
+
+    Shorter where the effectors did not come nearer as was predicted, longer where they did. After failures it
+    stays the one that worked at last, and a frozen one stays frozen.
+    """
+    if taken.failures or memory.frozen:
+        return memory.step_length
+    distance = lambda delta: model.distance(memory.target, delta)
+    before = distance(model.effector_delta(taken.before))
+    predicted = before - distance(taken.predicted)
+    if predicted < NO_PROGRESS * model.robot.length:
+        return min(1.0, memory.step_length)
+    gain = before - distance(model.effector_delta(taken.move.pose))
+    factor = SHORTER if gain < POOR_GAIN * predicted else LONGER if gain > GOOD_GAIN * predicted else 1.0
+    return min(1.0, memory.step_length * factor)
+
+
+def leaps(model: Model, memory: Memory) -> bool:
+    """Whether efforts far from those at hand are tried.
+
+    Contacts make several minima, and where another one lies the linear model may be no good: after a failure
+    there, the solver stays with the minimum at hand until the target has gone on.
+    """
+    if not len(memory.pose.contacts) or model.settings.starts == 1:
+        return False
+    failed = memory.failed_leap
+    return failed is None or model.distance(memory.target, failed) > LEAP_AGAIN * model.robot.length
+
+
+def _aim(model: Model, memory: Memory) -> Aim:
+    """What the program of this attempt wants."""
+    settings, pose, share = model.settings, memory.pose, max(memory.step_length, FROZEN)
+    rho = settings.inertia_in_contact if bool(pose.force.any()) else settings.inertia
+    return Aim(
+        goal=_goal(model, memory),
+        effort=effort_bounds(model, pose, share),
+        displacement=displacement_bounds(model, pose, share),
+        inertia=memory.inertia_factor * rho,
+        starts=settings.starts if leaps(model, memory) else 1,
+    )
+
+
+def _goal(model: Model, memory: Memory) -> np.ndarray:
+    """The target with its bias, or a point on the way to it; while the step length is frozen, the last goal.
+
+    To go for the last goal keeps small biases from adding up to a drift.
+    """
+    here, task_step = model.effector_delta(memory.pose), model.settings.task_step * model.robot.length
+    if memory.frozen:
+        return here + model.clipped(memory.goal - here, task_step)
+    error = memory.target - here
+    motion = model.clipped(error, memory.step_length * task_step)
+    return here + motion + (memory.bias if motion is error else 0.0)
