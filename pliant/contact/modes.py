@@ -88,7 +88,7 @@ class Members(NamedTuple):
             contact[live][order],
             (part[live] / total[mode[live]])[order],
         )
-        return closing, delta[closing], Sums(np.searchsorted(mode, [*closing, k]), contact, share)
+        return closing, delta[closing], Sums(np.searchsorted(mode, np.append(closing, k)), contact, share)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -187,14 +187,12 @@ class Detector:
         limit: float,
     ) -> Contacts:
         """Contacts with gaps (k, S) below `limit` to opponents (k,), in the order of their slots."""
-        of_opponent = (
-            frozen(array[opponents], array.dtype) for array in (self._slot, self._mu, self._margins)
-        )
-        *of_each, ptr, point, weight = gather(
-            gaps, normals, corners, weights, *of_opponent, self.cloud.radius, points.mobile, p, limit
+        slot, mu, margin = (frozen(a[opponents], a.dtype) for a in (self._slot, self._mu, self._margins))
+        arrays = gather(
+            gaps, normals, corners, weights, slot, mu, margin, self.cloud.radius, points.mobile, p, limit
         )
         size = len(self._slots) * self.cloud.size
-        return Contacts(*of_each, Stencil(ptr, point, weight), points, size, self.opponents)
+        return Contacts(*arrays[:9], Stencil(*arrays[9:]), points, size, self.opponents)
 
     def stiffness(
         self, K: np.ndarray, contacts: Contacts, force: np.ndarray, q: np.ndarray, *, exact: bool = False
