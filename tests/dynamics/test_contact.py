@@ -7,7 +7,8 @@ import pytest
 
 import pliant as pl
 from pliant.contact import Plane, Samples, Sphere, Surroundings
-from pliant.dynamics import KelvinVoigt, Simulation, model
+from pliant.contact.detect import search_distance
+from pliant.dynamics import KelvinVoigt, Simulation
 
 FLOOR = Plane((0, 0, 0), (0, 0, 1))
 DOWN = np.array([0.0, 0.0, -9.81])
@@ -60,8 +61,8 @@ def test_a_contact_that_nobody_saw_coming_holds(monkeypatch):
     body = cube(1e-3)
     rows = {"push": pl.Row(pl.Position(body.points([[SIDE / 2, SIDE / 2, 1e-3 + SIDE / 2]])))}
     ends = []
-    for close in (model.CLOSE, 10.0):
-        monkeypatch.setattr(model, "CLOSE", close)
+    for close in (search_distance.CLOSE, 10.0):
+        monkeypatch.setattr(search_distance, "CLOSE", close)
         sim = Simulation(pl.Robot(body, rows), [FLOOR], time_step=0.01)
         seen = len(sim._model.contacts(sim.state.q, sim.state.v, 0.01))
         free = Simulation(pl.Robot(body, rows), time_step=0.01).step(
