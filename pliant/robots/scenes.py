@@ -1,6 +1,7 @@
-"""Scenes of Coevoet et al., 'Optimization-based inverse model of soft robots with contact handling', RA-L 2017.
+"""Scenes with contact for the inverse model: each function builds one; `scenes` has them by name.
 
-Each function builds one; `scenes` has them by name. Sizes are those of Table 12 in the paper.
+They are those of Coevoet et al., 'Optimization-based inverse model of soft robots with contact handling',
+RA-L 2017. Sizes are those of Table 12 in the paper.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Thick spheres and cylinders under internal pressure, with their closed forms.
 
 Lamé (linear)            δV/V of the void per pressure
-neo-Hookean rubber       p(λ), λ the stretch of the inner wall; volume kept, so (λ_b³ − 1) B³ = (λ³ − 1) A³ in the
-                         sphere and (λ_b² − 1) B² = (λ² − 1) A² in the long cylinder
+neo-Hookean rubber       p(λ), λ the stretch of the inner wall; volume is kept, so that in the sphere
+                         (λ_b³ − 1) B³ = (λ³ − 1) A³ and in the long cylinder (λ_b² − 1) B² = (λ² − 1) A²
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ SLICE = 0.5  # length of the cylinder in units of its inner radius
 def curved_cavity(body: Solid, surface: Surface, cuts: int, **options: Any) -> Cavity:
     """An open cavity of six-node facets, each cut into cuts² flat triangles between material points.
 
-    Two cuts are what `Cavity.on` makes of an open surface. Flat triangles between nodes press on the corners of a quadratic facet, where its
-    consistent load has none, and see less than the true volume: both errors fade with 1/cuts².
+    Two cuts are what `Cavity.on` makes of an open surface. Flat triangles between nodes press on the corners
+    of a quadratic facet, where its consistent load has none, and see less than the true volume: both errors
+    fade with 1/cuts².
     """
     grid = [(i, j) for j in range(cuts + 1) for i in range(cuts + 1 - j)]
     number = {place: k for k, place in enumerate(grid)}
