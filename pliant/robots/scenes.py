@@ -48,10 +48,7 @@ def beam_scene() -> Scene:
 
 
 def beam_other_scene() -> Scene:
-    """The same beam with its balls elsewhere and stronger cables (Fig.
-
-    3): it bends down over the lower one.
-    """
+    """The beam with its balls elsewhere and stronger cables: it bends down over the lower ball (Fig. 3)."""
     robot = beam(**FIGURE_3)
     path = through([[0.0], [-0.02], [-0.045], [-0.03], [0.0]])
     return Scene(name="beam, figure 3", robot=robot, path=path, element=HEX8)
@@ -102,10 +99,7 @@ def trunk_scene() -> Scene:
 
 
 def moving_obstacle_scene() -> Scene:
-    """A cylinder pushes into the trunk and goes away again, while the tip is to stay where it is (Fig.
-
-    10).
-    """
+    """A cylinder pushes into the trunk and goes away, while the tip is to stay where it is (Fig. 10)."""
     here, there = 0.045, 0.014
     start = _cylinder("cylinder", here, 0.02)
 
@@ -123,10 +117,7 @@ def moving_obstacle_scene() -> Scene:
 
 
 def lost_cable_scene() -> Scene:
-    """One of the trunk's cables to the tip breaks during the run; the tip is to stay where it is (Fig.
-
-    11).
-    """
+    """One of the trunk's cables breaks during the run, while the tip is to stay where it is (Fig. 11)."""
     return Scene(
         name="trunk, lost cable",
         robot=trunk(travel=0.03),

@@ -8,9 +8,8 @@ import pytest
 from pliant.studies import study
 from pliant.studies.coevoet2017 import maps
 from pliant.studies.coevoet2017.cost_map import optimum
-from pliant.studies.coevoet2017.lab import Lab, thinned
-from pliant.studies.coevoet2017.setting import FULL, QUICK
-from pliant.studies.coevoet2017.trials import SLICES, TRIALS, bending
+from pliant.studies.coevoet2017.lab import FULL, QUICK, Lab, thinned
+from pliant.studies.coevoet2017.robustness import SLICES, TRIALS, bending
 
 PARTS = study("coevoet2017").parts
 

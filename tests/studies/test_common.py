@@ -14,13 +14,12 @@ from pliant.errors import InputError
 from pliant.io.table import Table
 from pliant.studies import Check, Findings, Picture, Study, registry, reproduce, study
 from pliant.studies.check import check_table
-from pliant.studies.coevoet2017.cost_map import cost_map
-from pliant.studies.coevoet2017.map_figure import map_figure
+from pliant.studies.coevoet2017.cost_map import cost_map, map_figure
 from pliant.studies.figures import new_figure, save_png
 from pliant.studies.log import follow
 from pliant.studies.report import plain, write_report
 from pliant.studies.settle import CHANGE, DECREMENT, settle
-from pliant.studies.soak import OFF, PACE, soak, walk
+from pliant.studies.soak import EXCURSION, PACE, soak, walk
 
 finite = st.floats(-1e6, 1e6)
 
@@ -178,7 +177,7 @@ def test_a_walk_stays_near_its_path_and_is_slow(seed):
     walker = walk(path, length, seed)
     points = np.array([next(walker) for _ in range(300)])
     away = np.linalg.norm(points[:, None] - path[None], axis=2).min(axis=1)
-    assert away.max() < 5 * OFF * length and away.max() > 0.0
+    assert away.max() < 5 * EXCURSION * length and away.max() > 0.0
     pace = np.linalg.norm(np.diff(points, axis=0), axis=1)
     assert np.median(pace) < 2 * PACE * length and pace.max() < 6 * PACE * length
     assert np.ptp(points, axis=0).max() > 3 * PACE * length  # it gets somewhere

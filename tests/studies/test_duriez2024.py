@@ -16,10 +16,9 @@ from pliant.materials import registry as materials
 from pliant.studies import study
 from pliant.studies.duriez2024.compared import Compared, shown
 from pliant.studies.duriez2024.forward import enumerated
-from pliant.studies.duriez2024.lab import Lab
+from pliant.studies.duriez2024.lab import FULL, QUICK, Lab
 from pliant.studies.duriez2024.paper import WAA, WEA
 from pliant.studies.duriez2024.pistons import ACTUATORS, EFFECTOR, Column, increment
-from pliant.studies.duriez2024.setting import FULL, QUICK
 
 STUDY = study("duriez2024")
 

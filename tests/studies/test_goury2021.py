@@ -74,7 +74,7 @@ def test_modes_replace_the_contacts_of_the_manipulator(lab):
     assert found.data["hals"]["16"] < 0.1 * found.data["no contact"]
     (none,), (share,) = found.data["held-out errors without contact"], found.data["held-out shares"]["16"]
     assert (
-        none > held_out.MATTERS and 0 < share < 0.6
+        none > held_out.CONTACT_MATTERS and 0 < share < 0.6
     )  # most of the error is gone, on a posture nothing was chosen on
     score = held_out.Score(np.array([1e-3, 4e-3]), np.array([0.1, 0.1]))
     assert score.median == pytest.approx(0.025) and score.worst == pytest.approx(0.04)

@@ -1,4 +1,4 @@
-"""Part 7: inverse models by optimisation on projected compliance: bounds, contact, friction, and forces from sensors."""
+"""Part 7: inverse models by optimisation on compliance: bounds, contact, friction, forces from sensors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def inverse(lab: Lab) -> Findings:
 
 
 def _programs() -> Compared:
-    """The quadratic program of section 8.2 and that with contact of 9.3, each by another way."""
+    """The quadratic program of section 8.2 and that with contact of 9.3, each by another method."""
     table = Compared("The programs on condensed matrices")
     p, most = Condensed.arm(), 3.0
     Wea, Waa = p.W[p.tip, p.cables], p.W[p.cables, p.cables]
@@ -66,7 +66,7 @@ def _with_contact(table: Compared, p: Condensed, most: float) -> None:
 
 
 def _again(robot: Robot, out: Outcome) -> pl.Result:
-    """The equilibrium with what the drives are told imposed."""
+    """The equilibrium with the commands of the drives imposed."""
     laws = {name: pl.Known(displacement=value) for name, value in out.command.items()}
     return pl.static(robot, laws, state=out.state)
 
@@ -78,17 +78,40 @@ def _reaching() -> Compared:
     for target in ([0.096, 0.018, 0.01], [0.096, 0.004, 0.018]):
         rest = settle(pl.Inverse(robot), {"tip": target}, most=STEPS)
         tip = _again(robot, rest.out).displacement["tip"]
-        table.add("four cables", f"tip to {target}, commands imposed forward", target, tip, unit="m", allowed=REACHED, scale=1.0)  # fmt: skip
+        table.add(
+            "four cables",
+            f"tip to {target}, commands imposed forward",
+            target,
+            tip,
+            unit="m",
+            allowed=REACHED,
+            scale=1.0,
+        )
     far = np.array([0.085, 0.01, 0.045])
     single = _single(robot, 1.5)
     rest = settle(pl.Inverse(single), {"tip": far}, most=STEPS)
     top = pl.static(single, {"up": pl.Known(effort=1.5)}).displacement["tip"]
-    table.add("one cable, beyond its bound", "tip at the greatest tension", top, rest.out.displacement["tip"], unit="m", allowed=REACHED, scale=1.0)  # fmt: skip
+    table.add(
+        "one cable, beyond its bound",
+        "tip at the greatest tension",
+        top,
+        rest.out.displacement["tip"],
+        unit="m",
+        allowed=REACHED,
+        scale=1.0,
+    )
     aside, single = np.array([0.09, 0.015, 0.02]), _single(robot, 10.0)
     rest = settle(pl.Inverse(single), {"tip": aside}, most=STEPS)
     miss = lambda tension: float(np.linalg.norm(_tip(single, tension) - aside))
     best = minimize_scalar(miss, bounds=(0.0, 10.0), method="bounded", options={"xatol": 1e-6})
-    table.add("one cable, target aside", "least distance, by search over tensions", best.fun, rest.error, unit="m", allowed=1e-4)  # fmt: skip
+    table.add(
+        "one cable, target aside",
+        "least distance, by search over tensions",
+        best.fun,
+        rest.error,
+        unit="m",
+        allowed=1e-4,
+    )
     return table
 
 
@@ -102,7 +125,7 @@ def _tip(robot: Robot, tension: float) -> np.ndarray:
 
 
 def _touching() -> Compared:
-    """The same arm pressed on a floor, smooth and rough: the commands, imposed forward, must lead to the same place and touch."""
+    """The arm pressed on a floor without and with friction; its commands imposed forward must agree."""
     table = Compared("Inverse model with contact")
     target = np.array([0.096, 0.016, -0.004])
     for name, mu in (("smooth floor", 0.0), ("rough floor, μ = 0.4", 0.4)):
@@ -112,12 +135,23 @@ def _touching() -> Compared:
         rest = settle(pl.Inverse(robot), {"tip": target}, most=STEPS)
         forward = _again(robot, rest.out)
         show = {"unit": "m", "allowed": 1e-4, "scale": 1.0}
-        table.add(name, "tip, commands imposed forward", forward.displacement["tip"], rest.out.displacement["tip"], **show)  # fmt: skip
+        table.add(
+            name,
+            "tip, commands imposed forward",
+            forward.displacement["tip"],
+            rest.out.displacement["tip"],
+            **show,
+        )
         pushes = rest.out.contact_force.sum()
         table.add(
             name, "force of the floor, the same way", forward.touch().push, pushes, unit="N", allowed=0.02
         )
-        table.holds(name, "it touches", pushes > 0.01, measured=f"{pushes:.3g} N at {np.count_nonzero(rest.out.contact_force)} points")  # fmt: skip
+        table.holds(
+            name,
+            "it touches",
+            pushes > 0.01,
+            measured=f"{pushes:.3g} N at {np.count_nonzero(rest.out.contact_force)} points",
+        )
     return table
 
 
@@ -141,21 +175,22 @@ def _sensing() -> Compared:
 
 
 def _nearer(robot: Robot, now: pl.Result, seen: np.ndarray) -> pl.Result:
-    """A step of min ‖δ_s + W_se Δλ − δ_s measured‖², halved until it brings the model nearer to what is seen."""
+    """A step of min ‖δ_s + W_se Δλ − δ_s measured‖², with a line search on the distance to the readings."""
     W = pl.compliance(robot, now.state)["markers", "force"]
     miss = seen - now.displacement["markers"]
     step = np.linalg.lstsq(W, miss, rcond=None)[0]
     for _ in range(10):
         law = pl.Known(effort=now.effort["force"] + step)
-        ahead = pl.static(robot, {"force": law}, state=now.state, tolerance=TIGHT)
-        if np.linalg.norm(seen - ahead.displacement["markers"]) < np.linalg.norm(miss):
-            return ahead
+        trial = pl.static(robot, {"force": law}, state=now.state, tolerance=TIGHT)
+        if np.linalg.norm(seen - trial.displacement["markers"]) < np.linalg.norm(miss):
+            return trial
         step = 0.5 * step
     return now
 
 
 TEXT = (
-    "The quadratic program of the report (bounds on tensions and lengths, energy of the actuators as regularisation), the one with "
-    "complementarity, and the same on robots: what the inverse model commands is imposed on the forward model, which must "
-    "bring the effector to the same place. Force sensing by markers is shown in its simplest form."
+    "The quadratic program of the report (bounds on tensions and lengths, energy of the actuators as "
+    "regularisation), the one with complementarity, and the same on robots: what the inverse model commands "
+    "is imposed on the forward model, which must bring the effector to the same place. Force sensing by "
+    "markers is shown in its simplest form."
 )

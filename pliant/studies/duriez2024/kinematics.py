@@ -1,9 +1,9 @@
-"""Part 2: every interaction of the registry on every kind of body, with effort imposed and with displacement imposed.
+"""Part 2: every interaction of the registry on every kind of body, with its effort or displacement imposed.
 
-An effort λ is imposed; the displacement δ that it brings is then imposed on a fresh robot, which must ask for the same effort.
-There, J = W_ea W_aa⁻¹ is compared with finite differences of the equilibrium. Where rows are redundant (more than the region they
-hang on has freedoms) they are driven together, as one `Combined` row. A follower force has no potential: its W_ea is
-exact without load, and is compared there.
+An effort λ is imposed; the displacement δ that it brings is then imposed on a fresh robot, which must ask for
+the same effort. There, J = W_ea W_aa⁻¹ is compared with finite differences of the equilibrium. Where rows are
+redundant (more than the region they hang on has freedoms) they are driven together, as one `Combined` row. A
+follower force has no potential: its W_ea is exact without load, and is compared there.
 """
 
 from __future__ import annotations
@@ -72,9 +72,7 @@ def _robot(subject: Subject, interaction: Interaction) -> Robot:
         "drive": pl.Row(interaction, pl.Bounded()),
         "effector": pl.Row(pl.Position(subject.effector), pl.Target()),
     }
-    alone = Surroundings(
-        samples=Samples.around(subject.effector, 1e-3)
-    )  # nothing to touch: few samples will do
+    alone = Surroundings(samples=Samples.around(subject.effector, 1e-3))  # nothing to touch, so few samples
     return pl.Robot(subject.body, rows, gravity=GRAVITY, surroundings=alone)
 
 
@@ -119,8 +117,9 @@ def _tried(table: Compared, name: str, interaction: Interaction, subject: Subjec
 
 
 TEXT = (
-    "Every interaction that pliant has, as an actuator: its effort imposed (tension, pressure, torque, force), then the displacement "
-    "that it reached imposed on a robot at rest (length, volume, angle, position), which gives the effort back. J is compared where the "
-    "robot then is, with equilibria a ten-thousandth to either side; shown is the motion of three points of the robot, scaled up "
-    "to the whole displacement. The list is the registry of interactions: a new one joins by itself."
+    "Every interaction that pliant has, as an actuator: its effort imposed (tension, pressure, torque, "
+    "force), then the displacement that it reached imposed on a robot at rest (length, volume, angle, "
+    "position), which gives the effort back. J is compared where the robot then is, with equilibria a "
+    "ten-thousandth to either side; shown is the motion of three points of the robot, scaled up to the "
+    "whole displacement. The list is the registry of interactions: a new one joins by itself."
 )

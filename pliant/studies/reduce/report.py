@@ -19,14 +19,18 @@ from pliant.result import Certificate, Result
 from pliant.robot import Robot
 from pliant.state import State
 
-SHOWN = 6  # modes in the picture
+SHOWN_MODES = 6
 SWING = 0.15  # of the robot's length: how far a mode is drawn
 
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What was measured of a reduced model: errors on held-out motions that nothing was chosen by, milliseconds of a step of both robots,
-    snapshots used, and the error (share of the stroke) on the motions by which cells were chosen."""
+    """What was measured of a reduced model.
+
+    `errors` are those on held-out motions that nothing was chosen by, `full` and `reduced` [ms] the times of
+    a step of both robots, `snapshots` the number used, `validation` the error (share of the stroke) on the
+    motions by which cells were chosen.
+    """
 
     model: ReducedModel
     errors: HeldOut
@@ -152,7 +156,7 @@ def _spectrum(found: Findings, path: Path) -> None:
 def _modes(reduced: Robot, body: int, folder: Path, view: View) -> list[Path]:
     """Pictures of the first modes."""
     own, span, paths = reduced.bodies[body], reduced.q_spans[body], []
-    for k in range(min(SHOWN, own.count)):
+    for k in range(min(SHOWN_MODES, own.count)):
         q = reduced.rest.q.copy()
         q[span.start + k] = SWING * reduced.length
         paths.append(

@@ -1,4 +1,7 @@
-"""Part 1, table I: the inverse model is the direct one. Converged, and one linearisation per frame while forces grow."""
+"""Part 1, table I: the inverse model is the direct one.
+
+Converged, and one linearisation per frame while forces grow.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,10 @@ from pliant.studies.zhang2018.pictures import draw, legend
 GOOD = 10.0  # I_w [N/mm] below which checks are asked for
 EXACT = 0.01  # [mN]
 TEXT = (
-    "Two forces of 0.4 N on the candidates of sixteen layouts, all candidates unknown in all three components. 'Converged' iterates the "
-    "step; 'growing' and 'held' use one linearisation per frame, at the last frame in which the forces grow and one frame later. The "
-    f"checks are asked for where I_w is below {GOOD:g} N/mm."
+    "Two forces of 0.4 N on the candidates of sixteen layouts, all candidates unknown in all three "
+    "components. 'Converged' iterates the step; 'growing' and 'held' use one linearisation per frame, at "
+    "the last frame in which the forces grow and one frame later. The checks are asked for where I_w is "
+    f"below {GOOD:g} N/mm."
 )
 
 

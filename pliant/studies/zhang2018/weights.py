@@ -1,6 +1,7 @@
-"""Part 4, table IV re-enacted: two weights on the sheet, seen by a tracker with 0.1 mm of noise, some markers hidden.
+"""Part 4, table IV re-enacted: two weights on the sheet.
 
-The direct model stands for the real sheet: eight times as many quadratic tetrahedra as the inverse model has.
+A tracker with 0.1 mm of noise sees them, some markers hidden. The direct model stands for the real sheet:
+eight times as many quadratic tetrahedra as the inverse model has.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ HOOKS = [(-0.024, 0.0, -THICKNESS / 2), (0.024, 0.0, -THICKNESS / 2)]
 HIDDEN = 3  # of twelve markers, others in every frame
 LIMIT = 0.03  # mean error of intensities
 TEXT = (
-    "Weights in six pairs on two known points, directions known, E = 290 kPa. The 'real' sheet is a finer model (quadratic tetrahedra, "
-    "two across); the estimator has one quadratic tetrahedron across. Every frame has fresh noise of 0.1 mm and three of the twelve markers hidden. "
-    "Nothing is calibrated. Linear tetrahedra lock: without a modulus fitted to that mesh they overestimate."
+    "Weights in six pairs on two known points, directions known, E = 290 kPa. The 'real' sheet is a finer "
+    "model (quadratic tetrahedra, two across); the estimator has one quadratic tetrahedron across. Every "
+    "frame has fresh noise of 0.1 mm and three of the twelve markers hidden. Nothing is calibrated. Linear "
+    "tetrahedra lock: without a modulus fitted to that mesh they overestimate."
 )
 
 

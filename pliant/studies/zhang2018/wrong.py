@@ -24,20 +24,22 @@ from pliant.studies.zhang2018.paper import (
     TENSIONS,
 )
 
-SIZES = {"modulus": [f"{m / 1e3:.0f} kPa" for m in MODULI], "offset": [f"{1e3 * o:.2f} mm" for o in OFFSETS], "tension": [f"{t:.2f} N" for t in TENSIONS]}  # fmt: skip
-GROWTH = {
-    "modulus": (20.0, 60.0),
-    "offset": (0.05, 0.15),
-    "tension": (0.1, 0.2),
-}  # the first and the last error
+SIZES = {
+    "modulus": [f"{m / 1e3:.0f} kPa" for m in MODULI],
+    "offset": [f"{1e3 * o:.2f} mm" for o in OFFSETS],
+    "tension": [f"{t:.2f} N" for t in TENSIONS],
+}
+FIRST_AND_LAST = {"modulus": (20.0, 60.0), "offset": (0.05, 0.15), "tension": (0.1, 0.2)}  # errors
 LINEAR = 0.15  # how far the growth may be from proportional
 NOISE = 1e-5  # [m] stated with doubts: the markers of a simulation have none but what is wrong
 TEXT = (
-    "I_e in mN, the paper's in brackets. 'As in the paper': the estimator trusts its model; errors must grow in proportion. They are then "
-    "(s − 1)(f + W_ef⁺ W_ea λ_a) for a modulus off by s, and so on: a property of the robot's geometry, whatever the estimator. "
-    "'With the usual doubts': one setting for all cases, not told which is wrong: the modulus known to 5 %, the tensions to a common 10 % "
-    "and each to 5 %, a common offset of the markers of a thousandth of the robot's length, marker noise of 10 µm; no error may exceed the paper's in its "
-    "layout of the nearest I_w. On an object without known loads, as the sheet, a wrong modulus scales all forces: no marker tells."
+    "I_e in mN, the paper's in brackets. 'As in the paper': the estimator trusts its model; errors must "
+    "grow in proportion. They are then (s − 1)(f + W_ef⁺ W_ea λ_a) for a modulus off by s, and so on: a "
+    "property of the robot's geometry, whatever the estimator. 'With the usual doubts': one setting for all "
+    "cases, not told which is wrong: the modulus known to 5 %, the tensions to a common 10 % and each to 5 "
+    "%, a common offset of the markers of a thousandth of the robot's length, marker noise of 10 µm; no "
+    "error may exceed the paper's in its layout of the nearest I_w. On an object without known loads, as "
+    "the sheet, a wrong modulus scales all forces: no marker tells."
 )
 HOW = {"as in the paper": False, "with the usual doubts": True}
 
@@ -94,7 +96,7 @@ def _error(lab: Lab, name: str, case: str, k: int, doubting: bool) -> float:
 
 
 def _linear(case: str, found: np.ndarray) -> Check:
-    first, last = GROWTH[case]
+    first, last = FIRST_AND_LAST[case]
     growth = found[2] / found[0] / (last / first)
     return Check.at_most(f"{case}: growth, off proportional", float(np.abs(growth - 1.0).max()), LINEAR)
 
