@@ -78,12 +78,12 @@ class Damage:
 
     def swap_numbers(self, data: bytes) -> bytes:
         """One number, or all of them, for strange ones."""
-        found = list(NUMBER.finditer(data))
-        if not found:
+        matches = list(NUMBER.finditer(data))
+        if not matches:
             return data
         if self.rng.random() < 0.1:
             return NUMBER.sub(lambda _: self._one(STRANGE[:-8]), data)
-        one = found[int(self.rng.integers(len(found)))]
+        one = matches[int(self.rng.integers(len(matches)))]
         return data[: one.start()] + self._one(STRANGE) + data[one.end() :]
 
     def swap_integers(self, data: bytes) -> bytes:
@@ -95,10 +95,10 @@ class Damage:
 
     def swap_words(self, data: bytes) -> bytes:
         """A quoted string for a path that leads elsewhere."""
-        found = list(QUOTED.finditer(data))
-        if not found:
+        matches = list(QUOTED.finditer(data))
+        if not matches:
             return data
-        one = found[int(self.rng.integers(len(found)))]
+        one = matches[int(self.rng.integers(len(matches)))]
         return data[: one.start() + 1] + self._one(self.words) + data[one.end() - 1 :]
 
     def nest(self, data: bytes) -> bytes:

@@ -30,7 +30,7 @@ class Reach:
 def reaches(robot: Robot, laws: Mapping[str, Known]) -> dict[str, Reach]:
     """The reach of every scalar actuator: the largest command of its kind in a demonstration.
 
-    Kinds that the demonstration leaves out go half way to their limits. At rest, what can only pull is paid
+    Kinds that the demonstration leaves out go to half of their limits. At rest, what can only pull is paid
     out.
     """
     most: dict[tuple[type, str], float] = {}

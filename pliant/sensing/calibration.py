@@ -104,7 +104,7 @@ def calibrate(
     build(**parameters) makes the robot; `start` says which numbers it takes and where to begin, such as
     {"young": 3e5, "poisson": 0.45}. Regions have a modulus each if `build` takes one for each. `markers`,
     `candidates` and `direction` add rows, see `instrumented`; known loads are laws of the records. `offsets`
-    names rows whose imposed displacement is off by a constant (where a winch has its zero). `transform` says
+    names rows whose imposed displacement has a constant error (where a winch has its zero). `transform` says
     whether the row of markers is in the tracker's coordinates; True begins with a registration. `deviation`
     is that of what is known before, about its start (0 for an offset); infinite where not given.
     """

@@ -17,7 +17,7 @@ SAMPLE = 8  # damaged inputs of each kind
 
 @pytest.mark.parametrize("name", KINDS)
 def test_damaged_inputs_are_accepted_or_refused(name, tmp_path, monkeypatch):
-    """Valid ones are accepted; what is wrong with the others is a PliantError, and nothing is written elsewhere."""
+    """Valid inputs are accepted, others too or refused by a PliantError; nothing is written elsewhere."""
     monkeypatch.chdir(tmp_path)
     trial = Trial(KINDS[name], 7, tmp_path / "kind")
     found = {trial.outcome(number) for number in range(len(trial.seeds) + SAMPLE)}

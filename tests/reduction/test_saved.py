@@ -48,7 +48,7 @@ def model() -> ReducedModel:
 
 
 def test_state_and_contacts_reduced_together(within):
-    """A few modes, a few cells and two contact modes: tip and total push on the floor as those of the full robot."""
+    """With few modes, few cells and two contact modes, tip and total push are those of the full robot."""
     lean = model().on(robot())
     assert len(model().sampling) < len(robot().body.mesh.cells)
     for effort in (1.1, 2.1, 2.9):
@@ -177,7 +177,7 @@ def three() -> pl.Robot:
 
 
 def test_version_0_1_counted_section_forces_among_the_coordinates():
-    """What it wrote of robots with rods and sheets is known again, and refused only where it holds such coordinates."""
+    """What it wrote of robots with rods and sheets is accepted, unless it contains their coordinates."""
     robot = three()
     old = Fingerprint("three", 906, (), "50b7d6f68fe45cf9", 363999.10658319964)  # as 0.1 took it
     assert robot.nq == 906 - 6 * 4 - 12 * 8

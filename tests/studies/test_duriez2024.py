@@ -1,4 +1,4 @@
-"""The study of Duriez 2024 in its quick setting: every row of every table must hold, and the tables must be complete."""
+"""The study of Duriez 2024 in its quick setting: every row of every table holds, and tables are complete."""
 
 from __future__ import annotations
 

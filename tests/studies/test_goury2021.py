@@ -1,4 +1,4 @@
-"""The study of Goury 2021 in its quick setting: the paper's numbers, a basis that replaces contact, and pictures."""
+"""The study of Goury 2021 in its quick setting: the paper's numbers, a basis of contacts, and pictures."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_joints_close_from_their_top_down(lab):
 
 
 def test_bends_pull_every_section_to_its_side():
-    """The tendons' forces add up to one of the range, at most 30° off the common side; no posture is in both sets."""
+    """The tendons' forces add up to one of the range, at most 30° from the common side; both sets differ."""
     robot = spine(length=0.3, vertebrae=3)
     direction = np.exp(2j * np.pi * np.arange(3) / 3)
     sets = {seed: bends(robot, 5, seed=seed) for seed in (*DEVELOPMENT, TEST)}

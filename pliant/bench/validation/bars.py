@@ -93,16 +93,16 @@ class Strip:
         torque, steps = self.stiffness * angle / LENGTH, int(np.ceil(angle / LOAD_STEP))
         result = static(self.robot, {"motor": Known(effort=torque)}, load_steps=steps, tolerance=LOOSE)
         exact = LENGTH / angle * np.array([np.sin(angle), 0.0, 1.0 - np.cos(angle)])
-        off = float(np.linalg.norm(result.displacement["tip"] - exact)) / LENGTH
-        return off, float(result.displacement["motor"][0] / angle - 1.0)
+        error = float(np.linalg.norm(result.displacement["tip"] - exact)) / LENGTH
+        return error, float(result.displacement["motor"][0] / angle - 1.0)
 
     def elastica(self, load: float) -> tuple[float, float]:
         """Errors of the tip's position, over the length, and of its angle under the load P = load·EI/L²."""
         force = load * self.stiffness / LENGTH**2
         result = static(self.robot, {"load": Known(effort=force)}, load_steps=4, tolerance=LOOSE)
         x, z, angle = elastica(load)
-        off = float(np.linalg.norm(result.displacement["tip"] - LENGTH * np.array([x, 0.0, z]))) / LENGTH
-        return off, float(result.displacement["motor"][0] / angle - 1.0)
+        error = float(np.linalg.norm(result.displacement["tip"] - LENGTH * np.array([x, 0.0, z]))) / LENGTH
+        return error, float(result.displacement["motor"][0] / angle - 1.0)
 
 
 def elastica(load: float) -> tuple[float, float, float]:

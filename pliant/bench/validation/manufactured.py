@@ -114,8 +114,12 @@ def error(
     start = (mesh.nodes + displacement(mesh.nodes, field)).ravel()  # holds on the faces, and inverts no cell
     q = _equilibrium(body, start, load[body.node_block >= 0].ravel())
     exact = displacement(X, field).reshape(*dV.shape, 3)
-    off = np.einsum("qa,eai->eqi", N, (body.positions(q) - mesh.nodes)[mesh.cells]) - exact
-    return float(np.sqrt(np.einsum("eqi,eqi,eq", off, off, dV) / np.einsum("eqi,eqi,eq", exact, exact, dV)))
+    difference = np.einsum("qa,eai->eqi", N, (body.positions(q) - mesh.nodes)[mesh.cells]) - exact
+    return float(
+        np.sqrt(
+            np.einsum("eqi,eqi,eq", difference, difference, dV) / np.einsum("eqi,eqi,eq", exact, exact, dV)
+        )
+    )
 
 
 def _equilibrium(body: Solid, q: np.ndarray, load: np.ndarray) -> np.ndarray:

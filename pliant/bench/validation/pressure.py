@@ -53,7 +53,7 @@ def curved_cavity(body: Solid, surface: Surface, cuts: int, **options: Any) -> C
 
 
 def sphere(material: Material, inner: float, outer: float, *, around: int = 12, across: int = 2) -> Robot:
-    """A hollow sphere of quadratic tetrahedra, held only against rigid motion; its void is the row "air"."""
+    """A hollow sphere of quadratic tetrahedra, fixed only against rigid motion; its void is the row "air"."""
     mesh = hollow_sphere(inner, outer, around=around, across=across, order=2)
     on_axis = np.abs(mesh.nodes) < 1e-9 * outer  # a node on an axis keeps to it
     fixed = on_axis & (on_axis.sum(axis=1) == 2)[:, None]
@@ -64,7 +64,7 @@ def sphere(material: Material, inner: float, outer: float, *, around: int = 12, 
 def cylinder(
     material: Material, inner: float, outer: float, *, around: int = 16, across: int = 2, cuts: int = 4
 ) -> Robot:
-    """A slice of a long tube in plane strain, held against rigid motion; its bore is the row "air"."""
+    """A slice of a long tube in plane strain, fixed against rigid motion; its bore is the row "air"."""
     length = SLICE * inner
     mesh = tube(inner, outer, length, around=around, across=across, along=1, order=2)
     x, y, z = mesh.nodes.T

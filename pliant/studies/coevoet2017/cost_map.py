@@ -152,7 +152,7 @@ def _slivers(m: CostMap) -> np.ndarray:
 
 
 def _mark(ax: Any, point: np.ndarray, cost: float, best: bool, most: float) -> None:
-    """A cross and its coordinates, on the side where there is room."""
+    """A cross and its coordinates, on the side with more space."""
     colour, word = (GLOBAL, "global minimum") if best else (LOCAL, "local minimum")
     ax.plot(*point, "X", color=colour, markeredgecolor="white", markersize=12, zorder=6, clip_on=False)
     right, up = point[0] < 0.62 * most, point[1] < 0.9 * most

@@ -1,4 +1,4 @@
-"""Part 8: strain and stress measures, and every constitutive law of the registry, at a point and in bodies."""
+"""Part 8: strain and stress measures, and every constitutive law of the registry, at points and in bodies."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from pliant.studies.duriez2024.lab import TIGHT, Lab
 from pliant.studies.settle import settle
 from pliant.studies.study import Findings
 
-STEPS = 80  # to come to rest
+MOST_STEPS = 80  # to come to rest
 REACHED = 2e-5  # [m] 0.02 % of the length
 
 
@@ -35,11 +35,13 @@ def _programs() -> Compared:
     Wea, Waa = p.W[p.tip, p.cables], p.W[p.cables, p.cables]
     task = p.free[p.tip] - [0.097, 0.012, 0.012]
     eps = 1e-4 * np.abs(Wea.T @ Wea).max() / Waa.max()
-    found = qp(Wea.T @ Wea + eps * Waa, Wea.T @ task, np.zeros(4), np.full(4, most)).effort
+    solution = qp(Wea.T @ Wea + eps * Waa, Wea.T @ task, np.zeros(4), np.full(4, most)).effort
     root = np.linalg.cholesky(eps * Waa).T  # ‖W_ea λ + δ_e‖² + ‖Rλ‖² is the cost
     stacked, right = np.vstack([Wea, root]), np.concatenate([-task, np.zeros(4)])
     other = lsq_linear(stacked, right, bounds=(0.0, most), method="bvls", tol=1e-15).x
-    table.add("QP, four cables", "tensions, by bounded least squares", other, found, unit="N", allowed=1e-6)
+    table.add(
+        "QP, four cables", "tensions, by bounded least squares", other, solution, unit="N", allowed=1e-6
+    )
     _with_contact(table, p, most)
     return table
 
@@ -50,7 +52,7 @@ def _with_contact(table: Compared, p: Condensed, most: float) -> None:
     Wea, Wec, Waa, Wac, Wcc = p.W[e][:, a], p.W[e, c], p.W[np.ix_(a, a)], p.W[a][:, c], p.W[c, c]
     task, gap = p.free[e] - [0.098, 0.005, -0.003], p.free[c]
     eps = 1e-4 * np.abs(Wea.T @ Wea).max() / Waa.max()
-    found = qpcc(Wea, Wec, Waa, Wac, Wcc, task, p.free[a], gap, effort=(0.0, most), eps=eps)
+    solution = qpcc(Wea, Wec, Waa, Wac, Wcc, task, p.free[a], gap, effort=(0.0, most), eps=eps)
 
     def cost(effort: np.ndarray) -> float:
         miss = Wea @ effort + Wec @ enumerated(Wcc, gap + Wac.T @ effort) + task
@@ -60,9 +62,9 @@ def _with_contact(table: Compared, p: Condensed, most: float) -> None:
     for _ in range(14):  # ever finer grids around the best point so far
         grid = (centre + width * np.array(o) for o in product(np.linspace(-1, 1, 7), repeat=2))
         centre, width = min((np.clip(g, 0, most) for g in grid), key=cost), 0.45 * width
-    name = f"QPCC, two cables, {len(gap)} contacts, {np.count_nonzero(found.contact)} push"
-    table.add(name, "tensions, by search", centre, found.effort, unit="N", allowed=1e-3)
-    table.add(name, "cost, by search", cost(centre), found.cost, unit="m²", allowed=1e-6)
+    name = f"QPCC, two cables, {len(gap)} contacts, {np.count_nonzero(solution.contact)} push"
+    table.add(name, "tensions, by search", centre, solution.effort, unit="N", allowed=1e-3)
+    table.add(name, "cost, by search", cost(centre), solution.cost, unit="m²", allowed=1e-6)
 
 
 def _again(robot: Robot, out: Outcome) -> pl.Result:
@@ -76,7 +78,7 @@ def _reaching() -> Compared:
     table = Compared("Kinematics inverted: bounds and redundancy")
     robot = arm()
     for target in ([0.096, 0.018, 0.01], [0.096, 0.004, 0.018]):
-        rest = settle(pl.Inverse(robot), {"tip": target}, most=STEPS)
+        rest = settle(pl.Inverse(robot), {"tip": target}, most=MOST_STEPS)
         tip = _again(robot, rest.out).displacement["tip"]
         table.add(
             "four cables",
@@ -89,7 +91,7 @@ def _reaching() -> Compared:
         )
     far = np.array([0.085, 0.01, 0.045])
     single = _single(robot, 1.5)
-    rest = settle(pl.Inverse(single), {"tip": far}, most=STEPS)
+    rest = settle(pl.Inverse(single), {"tip": far}, most=MOST_STEPS)
     top = pl.static(single, {"up": pl.Known(effort=1.5)}).displacement["tip"]
     table.add(
         "one cable, beyond its bound",
@@ -101,7 +103,7 @@ def _reaching() -> Compared:
         scale=1.0,
     )
     aside, single = np.array([0.09, 0.015, 0.02]), _single(robot, 10.0)
-    rest = settle(pl.Inverse(single), {"tip": aside}, most=STEPS)
+    rest = settle(pl.Inverse(single), {"tip": aside}, most=MOST_STEPS)
     miss = lambda tension: float(np.linalg.norm(_tip(single, tension) - aside))
     best = minimize_scalar(miss, bounds=(0.0, 10.0), method="bounded", options={"xatol": 1e-6})
     table.add(
@@ -132,7 +134,7 @@ def _touching() -> Compared:
         free = arm()
         around = Surroundings([Plane((0, 0, -0.001), (0, 0, 1), name="floor")], friction=mu)
         robot = pl.Robot(free.bodies, free.rows, gravity=free.gravity, surroundings=around)
-        rest = settle(pl.Inverse(robot), {"tip": target}, most=STEPS)
+        rest = settle(pl.Inverse(robot), {"tip": target}, most=MOST_STEPS)
         forward = _again(robot, rest.out)
         show = {"unit": "m", "allowed": 1e-4, "scale": 1.0}
         table.add(

@@ -26,10 +26,10 @@ from pliant.studies.duriez2024.pictures import errors_figure
 from pliant.studies.study import Findings, Picture
 
 MOVE = 0.005 * SIZE  # [m] how far the effector is moved
-STEP = 1e-4  # of that, for differences
+DIFFERENCE = 1e-4  # of that: step of the differences
 GRAVITY = (0.0, 0.0, -1.0)  # [m/s²] enough for a liquid to count
 REDUNDANT = 1e10  # condition of W_aa
-ASKED = 1e-6
+ASKED = 1e-6  # relative error
 
 
 @dataclass(frozen=True)
@@ -101,16 +101,16 @@ def _tried(table: Compared, name: str, interaction: Interaction, subject: Subjec
     back = drive.solved(pl.Known(displacement=reached)).effort["drive"]
     what = "effort ⇄ displacement"
     table.add(name, what, drive.pattern, back, unit=unit, allowed=ASKED)
-    show = {"unit": "mm", "factor": 1e3 / STEP, "allowed": ASKED}
+    show = {"unit": "mm", "factor": 1e3 / DIFFERENCE, "allowed": ASKED}
     if not interaction.integrable:
-        first = STEP * drive.pattern
+        first = DIFFERENCE * drive.pattern
         W = pl.compliance(drive.robot, drive.hanging.state)["effector", "drive"]
         laws = pl.Known(effort=first), pl.Known(effort=-first)
         numeric = drive.difference(laws, drive.hanging.state)
         table.add(name, "W_ea by differences, no load", numeric, W @ first, **show)
         return
     W = pl.compliance(drive.robot, pushed.state)
-    change = STEP * W["drive", "drive"] @ drive.pattern
+    change = DIFFERENCE * W["drive", "drive"] @ drive.pattern
     laws = pl.Known(displacement=reached + change), pl.Known(displacement=reached - change)
     numeric = drive.difference(laws, pushed.state)
     table.add(name, "J by differences", numeric, W.jacobian("effector", "drive") @ change, **show)

@@ -156,7 +156,7 @@ def _stable(table: Compared) -> None:
 
 Curve = Callable[[np.ndarray], np.ndarray]
 PRONY = ((0.5, 0.05), (1.5, 0.2))
-# The law, then what a force held does to the length (times σ/E), and a length held to the force (times EAε);
+# The law, then the length under a constant force (times σ/E), and the force at a constant length (times EAε);
 # t in units of TIME.
 LAWS: dict[str, tuple[Damping, Curve | None, Curve | None]] = {
     "Kelvin–Voigt": (KelvinVoigt(TIME), lambda t: 1 - np.exp(-t), None),

@@ -37,7 +37,7 @@ class Setting:
     `pull` and `posture` are steps of the finger's pull and of each of the manipulator's postures; `spine` the
     manipulator's size; `sizes` and `modes` those of its bases; `seeds` how many of ALS; `frames` those in
     which the finger goes to its target; `test` postures that the basis is scored on; `processes` those that
-    speed is compared in; `way` and `rest` the steps of the path to each posture, and of the rest there.
+    speed is compared in; `path` and `rest` the steps to each posture, and of the rest there.
     """
 
     pull: int
@@ -49,7 +49,7 @@ class Setting:
     frames: int
     test: int
     processes: int
-    way: int = 120
+    path: int = 120
     rest: int = 180
 
 
@@ -114,7 +114,7 @@ class Lab:
     def _arrival(self, robot: Robot, laws: Laws) -> np.ndarray:
         """The tip (·, 3) [m] in the last steps to a posture: forces rise in equal steps, then it rests."""
         simulation = Simulation(robot, time_step=TIME_STEP, damping=DAMPING)
-        steps, rest = self.setting.way, self.setting.rest
+        steps, rest = self.setting.path, self.setting.rest
         path = []
         for share in np.minimum(np.arange(1, steps + rest + 1) / steps, 1.0):
             efforts = {name: share * law.effort for name, law in laws.items()}  # type: ignore[operator]

@@ -42,11 +42,11 @@ def accurate(lab: Lab) -> Findings:
         estimator, layout = lab.estimator(name), lab.layout(name)
         index = estimator.identifiability().index
         frames = [lab.markers(name, share) for share in np.linspace(0.0, 1.0, lab.setting.frames + 1)[1:]]
-        found = estimator.converge(frames[-1])
+        estimate = estimator.converge(frames[-1])
         estimator.reset()
         growing = [lab.error(name, estimator.step(frame)) for frame in frames][-1]
         held = lab.error(name, estimator.step(frames[-1]))
-        exact = lab.error(name, found)
+        exact = lab.error(name, estimate)
         good = index < GOOD
         table.add(
             **{
@@ -61,7 +61,7 @@ def accurate(lab: Lab) -> Findings:
             }
         )
         ax = axes[k // 4, k % 4]
-        draw(ax, found, applied=layout.applied, uncertain=False)
+        draw(ax, estimate, applied=layout.applied, uncertain=False)
         heading(ax, f"{name}: I_w {index:.3g} N/mm")
     legend(figure, uncertain=False)
     return Findings(

@@ -78,8 +78,8 @@ def _rate(
         known = {**(laws or {}), "forces": Known(effort=effort.ravel())}
         real = static(locator.robot, known).displacement["markers"]
         locator.reset()
-        found = locator.found(locator.converge(real + NOISE * rng.normal(size=len(real))))
-        right += list(found.candidates) == list(which)
+        location = locator.found(locator.converge(real + NOISE * rng.normal(size=len(real))))
+        right += list(location.candidates) == list(which)
     return right / trials
 
 
@@ -102,9 +102,9 @@ def _between(lab: Lab, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray
         frame = real + NOISE * rng.normal(size=len(real))
         for refine, out in ((False, coarse), (True, fine)):
             locator.reset()
-            found = locator.locate(frame, refine=refine)
-            away = np.linalg.norm(found.places - place, axis=1)
-            out.append(float(away.max(initial=0.0)) if len(found) else np.inf)
+            location = locator.locate(frame, refine=refine)
+            away = np.linalg.norm(location.places - place, axis=1)
+            out.append(float(away.max(initial=0.0)) if len(location) else np.inf)
     return np.array(coarse), np.array(fine)
 
 
@@ -155,11 +155,11 @@ def _figure(lab: Lab):
         frame = real.displacement["markers"].reshape(-1, 3) + NOISE * rng.normal(size=(len(MARKERS), 3))
         frame[rng.choice(len(MARKERS), hidden, replace=False)] = np.nan
         one.reset()
-        found = one.locate(frame, refine=one is anywhere)
+        location = one.locate(frame, refine=one is anywhere)
         where = pushed.rows["forces"].interaction.points[0].position(real.q)
         true = (where, np.outer(sizes, (0.0, 0.0, -1.0)))
-        others = fine.points.position(found.estimate.q) if one is anywhere else None
-        shown.append((words, found.estimate, {"true": true, "candidates": others}))
+        others = fine.points.position(location.estimate.q) if one is anywhere else None
+        shown.append((words, location.estimate, {"true": true, "candidates": others}))
     shown.append(_robot_case(lab, rng))
     return cases(3, shown, size=(4.2, 3.0), uncertain=False)
 
@@ -172,9 +172,9 @@ def _robot_case(lab: Lab, rng: np.random.Generator):
     real = static(locator.robot, {**laws, "forces": Known(effort=sizes)})
     frame = real.displacement["markers"].reshape(-1, 3) + NOISE * rng.normal(size=(9, 3))
     frame[[3, 6]] = np.nan
-    found = locator.locate(frame, refine=False)
+    location = locator.locate(frame, refine=False)
     return (
         "robot, two forces, two markers hidden",
-        found.estimate,
+        location.estimate,
         {"applied": np.outer(sizes, (0.0, 0.0, -1.0))},
     )

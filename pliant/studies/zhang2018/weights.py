@@ -46,18 +46,18 @@ def weights(lab: Lab) -> Findings:
     for pair, paper in zip(WEIGHTS, SHEET_ERRORS, strict=True):
         result = static(real, {"forces": Known(effort=1e-3 * np.array(pair))}, state=state)
         state, frames = result.state, []
-        found = estimator.step()
+        estimate = estimator.step()
         for _ in range(lab.setting.trials // 6):
             frame = result.displacement["markers"].reshape(-1, 3) + NOISE * rng.normal(size=(len(MARKERS), 3))
             frame[rng.choice(len(MARKERS), HIDDEN, replace=False)] = np.nan
-            found = estimator.converge(frame)
-            frames.append(1e3 * found.effort["forces"])
-        off = float(np.mean(np.abs(np.array(frames) - pair) / pair))
+            estimate = estimator.converge(frame)
+            frames.append(1e3 * estimate.effort["forces"])
+        error = float(np.mean(np.abs(np.array(frames) - pair) / pair))
         forces = np.outer(1e-3 * np.array(pair), down)
-        shown.append((f"{pair[0]} mN and {pair[1]} mN", found, {"applied": forces}))
-        errors.append(off)
-        mean, spread = np.mean(frames, axis=0), 1e3 * float(found.deviation("forces").max())
-        row = (f"{pair[0]} + {pair[1]}", *mean, paper, off, spread, found.certificate.misfit)
+        shown.append((f"{pair[0]} mN and {pair[1]} mN", estimate, {"applied": forces}))
+        errors.append(error)
+        mean, spread = np.mean(frames, axis=0), 1e3 * float(estimate.deviation("forces").max())
+        row = (f"{pair[0]} + {pair[1]}", *mean, paper, error, spread, estimate.certificate.misfit)
         table.add(**dict(zip(columns, row, strict=True)))
     figure = cases(3, shown, size=(4.2, 3.0))
     average = float(np.mean(errors))
@@ -76,5 +76,5 @@ def weights(lab: Lab) -> Findings:
 def _locked(frame: np.ndarray) -> float:
     """Mean error of intensities for the last pair, without noise, with linear tetrahedra."""
     stiff = sheet(young=YOUNG)
-    found = ForceEstimator(stiff, MARKERS, HOOKS, direction=(0.0, 0.0, -1.0)).converge(frame)
-    return float(np.mean(np.abs(1e3 * found.effort["forces"] / WEIGHTS[-1] - 1.0)))
+    estimate = ForceEstimator(stiff, MARKERS, HOOKS, direction=(0.0, 0.0, -1.0)).converge(frame)
+    return float(np.mean(np.abs(1e3 * estimate.effort["forces"] / WEIGHTS[-1] - 1.0)))
