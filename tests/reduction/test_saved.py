@@ -133,7 +133,7 @@ def test_actuators_that_oppose_are_not_pulled_together():
 
 def test_reduce_from_end_to_end(tmp_path, within, monkeypatch):
     """Snapshots, model, report; the snapshots that are there are not taken again."""
-    monkeypatch.setattr("pliant.studies.reduce.report.SHOWN", 1)  # the other modes are drawn the same way
+    monkeypatch.setattr("pliant.studies.reduce.report.SHOWN_MODES", 1)  # the others are drawn alike
     monkeypatch.setattr("pliant.studies.reduce.command.Yardstick.measure", lambda: Yardstick(100.0))
     arm = cables(bar(cells=(10, 2, 2)), gravity=DOWN)
     options = Options(postures=8, steps=2, held=3, scale=1.0, tolerance=1e-4)

@@ -17,7 +17,7 @@ from pliant.studies.goury2021.postures import DEVELOPMENT, TEST, bend, bends
 
 @pytest.fixture(scope="module")
 def lab():
-    return Lab(replace(QUICK, pull=40, seeds=0, test=1, way=30, rest=30))
+    return Lab(replace(QUICK, pull=40, seeds=0, test=1, path=30, rest=30))
 
 
 def test_the_finger_is_that_of_the_paper():
