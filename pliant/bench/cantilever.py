@@ -1,7 +1,8 @@
 """Error against cost on a cantilever: 100 × 20 × 20 mm, 300 kPa, 1100 kg/m³, under its own weight.
 
-Reference deflections of the centre of the free end face are converged neo-Hookean values: −13.635, −13.38 and −13.28 mm for
-Poisson ratios 0.3, 0.45 and 0.49. Cost is one static Newton step at the deflected state: assembly, factorisation, solve.
+Reference deflections of the centre of the free end face are converged neo-Hookean values: −13.635, −13.38 and
+−13.28 mm for Poisson ratios 0.3, 0.45 and 0.49. Cost is one static Newton step at the deflected state:
+assembly, factorisation, solve.
 """
 
 from __future__ import annotations

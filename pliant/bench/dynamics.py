@@ -12,6 +12,7 @@ from pliant.robots import trunk
 from pliant.timing import paired
 
 ASKED = 0.08  # of dgemm(1500): 100 Hz
+WARMING_STEPS = 40  # before times are measured
 BALL = Sphere((0.03, 0.0, 0.17), 0.02)
 CASES = {
     "euler": {},
@@ -52,7 +53,7 @@ def dynamics() -> list[Table]:
     table = Table("One step in time of the trunk, one thread", columns)
     for name, options in CASES.items():
         swing = Swing(**options)
-        for _ in range(40):
+        for _ in range(WARMING_STEPS):
             swing()
         ms, ratio = paired(swing)
         moment, asked = swing.moment, None if name == "midpoint" else ASKED

@@ -1,4 +1,6 @@
-"""Fuzzing: every reader is given thousands of damaged inputs. It may accept one or refuse it; anything else is a fault.
+"""Fuzzing: every reader is given thousands of damaged inputs.
+
+It may accept one or refuse it; anything else is a fault.
 
 Each input follows from the seed, its kind and its number alone, so that a fault can be repeated:
 
@@ -33,9 +35,9 @@ from pliant.io.table import Table
 # By name: the studio stands above everything, and is not imported by what it may use.
 SOURCES = ("pliant.bench.fuzz_files", "pliant.bench.fuzz_wires", "pliant.studio.bench.fuzz")
 ACCEPTED, REFUSED, FAULT = "accepted", "refused", "fault"
-SECONDS = 60.0  # that an input may take, where it is read in a process of its own
-MEMORY = 2 * 2**30  # bytes that it may take
-INSIDE = 0.5  # of the inputs are damaged behind their checksums, where there are any
+MOST_SECONDS = 60.0  # that an input may take, where it is read in a process of its own
+MOST_MEMORY = 2 * 2**30  # bytes that it may take
+DAMAGED_INSIDE = 0.5  # share of inputs that are damaged behind their checksums, where there are any
 
 
 def kinds() -> dict[str, Kind]:
@@ -70,10 +72,13 @@ class Trial:
         damage = Damage(rng, self.seeds, self._words())
         data = self.seeds[int(rng.integers(len(self.seeds)))]
         inside = self.kind.inside
-        return inside(data, damage) if inside is not None and rng.random() < INSIDE else damage(data)
+        return inside(data, damage) if inside is not None and rng.random() < DAMAGED_INSIDE else damage(data)
 
     def outcome(self, number: int) -> str:
-        """Accepted or refused. A fault raises whatever it raised, or AssertionError if something was written elsewhere."""
+        """Accepted or refused.
+
+        A fault raises what the reader raised, or AssertionError if something was written elsewhere.
+        """
         data, before = self.input(number), self._surroundings()
         try:
             with warnings.catch_warnings():
@@ -104,19 +109,20 @@ class Trial:
 
     def _surroundings(self) -> dict[str, tuple[int, int]]:
         """Size and time of every file around the folder in which the reader may write."""
-        found = {}
+        facts = {}
         for base, folders, files in os.walk(self.folder.parent):
             folders[:] = [name for name in folders if Path(base, name) != self.work]
             for name in files:
                 about = os.stat(os.path.join(base, name))
-                found[os.path.join(base, name)] = (about.st_size, about.st_mtime_ns)
-        return found
+                facts[os.path.join(base, name)] = (about.st_size, about.st_mtime_ns)
+        return facts
 
 
 def fuzz(count: int = 10_000, seed: int = 0, only: str = "", repeat: int | None = None) -> list[Table]:
-    """`count` inputs, shared among all kinds or `only` one; each kind in a process of its own, with limits on time and memory.
+    """How the readers treat `count` inputs, shared among all kinds or of `only` one.
 
-    `repeat` reads the one input of this number here, so that a fault shows where it happens.
+    Each kind is read in a process of its own, with limits on time and memory. `repeat` reads the one input of
+    this number here, so that a fault shows where it happens.
     """
     known = kinds()
     if only and only not in known:
@@ -128,27 +134,30 @@ def fuzz(count: int = 10_000, seed: int = 0, only: str = "", repeat: int | None 
         for name, kind in chosen.items():
             trial = Trial(kind, seed, Path(base).resolve() / name.replace(" ", "-"))
             if repeat is not None:
-                found: Mapping[int, str] = {repeat: trial.outcome(repeat)}
+                outcomes: Mapping[int, str] = {repeat: trial.outcome(repeat)}
             else:
-                found = dict(_apart(trial, each))
-            said = Counter(result.partition(":")[0] for result in found.values())
+                outcomes = dict(_apart(trial, each))
+            said = Counter(result.partition(":")[0] for result in outcomes.values())
             table.add(
                 what=name,
-                inputs=len(found),
+                inputs=len(outcomes),
                 **{ACCEPTED: said[ACCEPTED], REFUSED: said[REFUSED]},
                 faults=said[FAULT],
                 check=not said[FAULT],
             )
             table.notes += [
                 f'--seed {seed} --only "{name}" --repeat {number}: {result.partition(": ")[2]}'
-                for number, result in found.items()
+                for number, result in outcomes.items()
                 if result.startswith(FAULT)
             ]
     return [table]
 
 
 def _apart(trial: Trial, count: int) -> Iterator[tuple[int, str]]:
-    """Number and outcome of each input, read in another process; one that dies or does not end is a fault of its input."""
+    """Number and outcome of each input, read in another process.
+
+    A process that dies or does not end is a fault of its input.
+    """
     method = multiprocessing.get_context("spawn")
     number = 0
     while number < count:
@@ -160,8 +169,8 @@ def _apart(trial: Trial, count: int) -> Iterator[tuple[int, str]]:
         there.close()
         try:
             while number < count:
-                if not here.poll(SECONDS):
-                    raise EOFError(f"no end within {SECONDS:g} s")
+                if not here.poll(MOST_SECONDS):
+                    raise EOFError(f"no end within {MOST_SECONDS:g} s")
                 yield number, here.recv()
                 number += 1
         except EOFError as error:
@@ -186,15 +195,16 @@ def _serve(answers: Connection, name: str, seed: int, folder: Path, begin: int, 
             said = trial.outcome(number)
         except Exception as error:
             where = traceback.extract_tb(error.__traceback__)[-1]
-            said = f"{FAULT}: {type(error).__name__}: {str(error)[:200]} ({Path(where.filename).name}:{where.lineno})"
+            line = f"{Path(where.filename).name}:{where.lineno}"
+            said = f"{FAULT}: {type(error).__name__}: {str(error)[:200]} ({line})"
         taken = peak()
-        answers.send(said if taken < MEMORY else f"{FAULT}: {taken / 2**30:.1f} GB of memory")
-        if taken >= MEMORY:
+        answers.send(said if taken < MOST_MEMORY else f"{FAULT}: {taken / 2**30:.1f} GB of memory")
+        if taken >= MOST_MEMORY:
             return  # the peak does not fall again
 
 
 def _limited() -> Any:
-    """Keeps this process from taking the machine's memory; returns what tells how much it has taken since, in bytes."""
+    """Limits the memory of this process, and returns a function of how many bytes it has taken since."""
     try:
         import resource
     except ImportError:  # Windows knows no such limits
@@ -205,6 +215,6 @@ def _limited() -> Any:
     first = peak()
     if os.path.exists("/proc/self/statm"):
         pages = int(Path("/proc/self/statm").read_text().split()[0])
-        limit = pages * os.sysconf("SC_PAGE_SIZE") + 2 * MEMORY
+        limit = pages * os.sysconf("SC_PAGE_SIZE") + 2 * MOST_MEMORY
         resource.setrlimit(resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
     return lambda: peak() - first

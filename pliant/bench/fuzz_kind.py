@@ -17,9 +17,12 @@ from pliant.bench.fuzz_mutation import Damage
 
 @dataclass(frozen=True)
 class Kind:
-    """seeds(folder): valid inputs, made by our own writers in a folder that stays as they leave it. read(data, folder): whether an
-    input is accepted; a PliantError refuses it too, every other exception is a fault. inside(data, damage): damage behind checksums
-    and compression, which would hide it from the reader.
+    """A kind of input.
+
+    `seeds(folder)` gives valid inputs, made by our own writers in a folder that stays as they leave it.
+    `read(data, folder)` says whether an input is accepted; a PliantError refuses it too, every other
+    exception is a fault. `inside(data, damage)` damages behind checksums and compression, which would hide
+    damage from the reader.
     """
 
     name: str

@@ -1,4 +1,7 @@
-"""Damage: what discs, wires, other programs and ill will do to files and messages. The same random generator does the same."""
+"""Damage: what discs, wires, other programs and ill will do to files and messages.
+
+Equal random generators do equal damage.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,21 @@ import numpy as np
 NUMBER = re.compile(rb"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 QUOTED = re.compile(rb"\"[^\"\n]*\"|'[^'\n]*'")
 STRANGE = (
-    b"nan", b"inf", b"-inf", b"-1", b"0", b"-0.0", b"1e308", b"-1e308", b"1e150", b"1e-320", b"1000000000000", b"2147483648",
-    b"-9223372036854775809", b"18446744073709551616", b"9" * 5000, b"1.5", b"true", b"[]", b"x", b"",
+    b"nan", b"inf", b"-inf", b"-1", b"0", b"-0.0", b"1e308", b"-1e308", b"1e150", b"1e-320",
+    b"1000000000000", b"2147483648", b"-9223372036854775809", b"18446744073709551616", b"9" * 5000,
+    b"1.5", b"true", b"[]", b"x", b"",
 )  # fmt: skip
 EXTREMES = (0, 1, -1, 2**31 - 1, -(2**31), 10**12, 2**62, 2**63 - 1, -(2**63))
 OPENINGS = (b"[", b"{", b'{"a":', b"a.", b"[[a]]\n", b"<a>", b"(", b"$")
-LONGEST = 200_000  # bytes that an input may grow to
+LONGEST_INPUT = 200_000  # bytes that an input may grow to
 
 
 @dataclass(frozen=True)
 class Damage:
-    """Changes bytes at random: `others` are valid inputs of the same kind, `words` strings that should do no harm, such as paths."""
+    """Changes bytes at random.
+
+    `others` are valid inputs of the same kind, `words` strings that should do no harm, such as paths.
+    """
 
     rng: np.random.Generator
     others: Sequence[bytes]
@@ -30,8 +37,8 @@ class Damage:
     def __call__(self, data: bytes) -> bytes:
         """One to three changes."""
         for _ in range(int(self.rng.integers(1, 4))):
-            change = WAYS[int(self.rng.integers(len(WAYS)))]
-            data = change(self, data)[:LONGEST]
+            change = CHANGES[int(self.rng.integers(len(CHANGES)))]
+            data = change(self, data)[:LONGEST_INPUT]
         return data
 
     def _place(self, data: bytes) -> int:
@@ -71,16 +78,16 @@ class Damage:
 
     def swap_numbers(self, data: bytes) -> bytes:
         """One number, or all of them, for strange ones."""
-        found = list(NUMBER.finditer(data))
-        if not found:
+        matches = list(NUMBER.finditer(data))
+        if not matches:
             return data
         if self.rng.random() < 0.1:
             return NUMBER.sub(lambda _: self._one(STRANGE[:-8]), data)
-        one = found[int(self.rng.integers(len(found)))]
+        one = matches[int(self.rng.integers(len(matches)))]
         return data[: one.start()] + self._one(STRANGE) + data[one.end() :]
 
     def swap_integers(self, data: bytes) -> bytes:
-        """Bytes of a number for those of an extreme one: counts and sizes that announce more than there is."""
+        """An extreme number in place of some bytes: counts and sizes that announce more than there is."""
         value, size = EXTREMES[int(self.rng.integers(len(EXTREMES)))], int(self.rng.choice([2, 4, 8]))
         raw = (value % 256**size).to_bytes(size, "little" if self.rng.random() < 0.7 else "big")
         begin = self._place(data)
@@ -88,10 +95,10 @@ class Damage:
 
     def swap_words(self, data: bytes) -> bytes:
         """A quoted string for a path that leads elsewhere."""
-        found = list(QUOTED.finditer(data))
-        if not found:
+        matches = list(QUOTED.finditer(data))
+        if not matches:
             return data
-        one = found[int(self.rng.integers(len(found)))]
+        one = matches[int(self.rng.integers(len(matches)))]
         return data[: one.start() + 1] + self._one(self.words) + data[one.end() - 1 :]
 
     def nest(self, data: bytes) -> bytes:
@@ -113,7 +120,7 @@ class Damage:
         return b"".join(lines)
 
 
-WAYS: tuple[Callable[[Damage, bytes], bytes], ...] = (
+CHANGES: tuple[Callable[[Damage, bytes], bytes], ...] = (
     Damage.truncate,
     Damage.flip,
     Damage.splice,

@@ -96,9 +96,9 @@ def _spoken(device: Any, drive: Callable[[Any], Any]) -> bytes:
 def _driven(drive: Any) -> bool:
     drive.open()
     drive.send({channel.id: 100 for channel in drive.channels})
-    found = drive.counts()
+    counts = drive.counts()
     drive.safe()
-    return set(found) == {channel.id for channel in drive.channels}
+    return set(counts) == {channel.id for channel in drive.channels}
 
 
 def _board() -> Microcontroller:

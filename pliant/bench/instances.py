@@ -1,12 +1,13 @@
-"""Inverse problems with contact to measure the solver on: random ones, and those that a run of the inverse model solved.
+"""Inverse problems with contact to measure the solver on: random ones, and those of a run.
 
 Random instances have the sizes of Coevoet et al. 2017 (Table 12), W = H K⁻¹ Hᵀ.
 
-A "rod" (see `rod`) has cables along it, obstacles around it, and its tip is the effector. Something "random" has a compliance
-with a decaying spectrum in random directions and random rows: fewer symmetries, many more contact modes.
+A "rod" (see `rod`) has cables along it, obstacles around it, and its tip is the effector. Something "random"
+has a compliance with a decaying spectrum in random directions and random rows: fewer symmetries, many more
+contact modes.
 
-`recording` collects the problems of a run, `save` and `load` keep many of them in one file, `solve_reference` says
-what the best possible cost is.
+`recording` collects the problems of a run, `save` and `load` keep many of them in one file, `solve_reference`
+says what the best possible cost is.
 """
 
 from __future__ import annotations
@@ -163,8 +164,10 @@ class Reference(NamedTuple):
 
 
 def solve_reference(p: Problem, *, pieces: int = 3000, seconds: float = 2.0, starts: int = 150) -> Reference:
-    """The best cost there is, by visiting every contact mode if that ends within so many pieces and seconds, else the
-    best known, from a search with many starts."""
+    """The best cost, by visiting every contact mode if that ends within so many pieces and seconds.
+
+    Otherwise it is the best known, from a search with many starts.
+    """
     proof = enumerate_modes(p, pieces, seconds)
     if proof.complete:
         return Reference(proof.best.cost, True)
@@ -179,7 +182,7 @@ def _rod(actuators: int, contacts: int, rng: np.random.Generator) -> tuple[np.nd
 
 
 def _anything(actuators: int, contacts: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """The same for a body without any structure."""
+    """Rows of effector, actuators, contacts, and K⁻¹ of a body without any structure."""
     n = 3 + actuators + contacts
     modes, _ = np.linalg.qr(rng.normal(size=(n, n)))
     G = (modes * (0.1 / (1.0 + np.arange(n)) ** 1.5)) @ modes.T

@@ -22,7 +22,7 @@ def inverse(robot: Robot, limits: tuple[float, float]) -> Table:
     table = Table("One step of the inverse model", columns)
     for case, asked in zip(("free", "against a sphere"), limits, strict=True):
         controller, path = task(robot, contact=case != "free", settings=Settings(linearisations=1))
-        action = lambda walker=controller, way=path: walker.step({"tip": next(way)})
+        action = lambda controller=controller, path=path: controller.step({"tip": next(path)})
         ms, ratio = paired(action)
         out = action()
         table.add(
@@ -45,7 +45,7 @@ def task(
     contact: bool,
     settings: Settings = Settings(),  # noqa: B008  (frozen)
 ) -> tuple[Inverse, Iterator[np.ndarray]]:
-    """A trunk's controller, led to the beginning of a path, perhaps against a sphere; and the path, for ever."""
+    """A trunk's controller at the beginning of a path, perhaps against a sphere; and the path, endlessly."""
     rest = robot.bundle.delta(robot.bundle.positions(robot.rest.q))[robot.named("tip")]
     beside = Sphere(_beside(robot, rest), 0.08 * rest[2], name="ball")
     controller = Inverse(robot, [beside] if contact else [], settings=settings)
@@ -53,7 +53,7 @@ def task(
 
 
 def _beside(robot: Robot, tip: np.ndarray) -> np.ndarray:
-    """A place that the bent trunk leans on: a third of the way up, on the side it bends to, pressed a little at rest."""
+    """Centre of a sphere that the bent trunk leans on, at a third of its height, a little pressed at rest."""
     x = robot.positions(robot.rest.q)
     ring = x[np.abs(x[:, 2] - tip[2] / 3) < 0.05 * tip[2]]
     return np.array([np.abs(ring[:, 0]).max() + 0.07 * tip[2], 0.0, tip[2] / 3])

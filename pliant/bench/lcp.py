@@ -1,8 +1,9 @@
-"""Large contact problems on structured compliances: exact solutions, cold and from the solution of a problem nearby.
+"""Large contact problems on structured compliances: exact solutions, cold and warm from one nearby.
 
-"punch": a rigid sphere pressed into an elastic half-space, W_ij = 1/(π E* r_ij) (Boussinesq) and 1.122/(E* h) for the
-patch of side h under a point (Love). "slender": points all over a rod that bends and stretches, pushed against walls on all
-sides; W = H K⁻¹ Hᵀ has a rank far below the number of contacts but for some local indentation.
+"punch": a rigid sphere pressed into an elastic half-space, W_ij = 1/(π E* r_ij) (Boussinesq) and 1.122/(E* h)
+for the patch of side h under a point (Love). "slender": points all over a rod that bends and stretches,
+pushed against walls on all sides; W = H K⁻¹ Hᵀ has a rank far below the number of contacts but for some local
+indentation.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from pliant.timing import milliseconds, paired
 STIFFNESS = 1e5  # E* [Pa]
 SPACING = 1e-3  # h [m]
 SPHERE = 0.1  # radius [m]
-OWN = (
-    4.0 * np.log(1.0 + np.sqrt(2.0)) / np.pi
-)  # displacement of the middle of a square of side h, in units of F / (E* h)
+# Displacement of the middle of a square of side h under its own force, in units of F / (E* h).
+OWN = 4.0 * np.log(1.0 + np.sqrt(2.0)) / np.pi
 CHANGE = 0.01  # of every gap, standard deviation: a problem nearby
 EXACT = 1e-10  # residual
-# contacts, of which push, and what a warm solution may take in units of dgemm(1500): 10 ms and 0.5 s where that takes 125 ms
+# Contacts, how many of them push, and what a warm solution may take in units of dgemm(1500): 10 ms and 0.5 s
+# where that takes 125 ms.
 PUNCHES = ((1290, 150, 0.08), (4500, 520, 4.0))
 SLENDER = 1290
 
@@ -41,12 +42,12 @@ class Contact:
         return self.q * (1.0 + CHANGE * np.random.default_rng(seed).normal(size=len(self.q)))
 
 
-def punch(contacts: int, pushing: int, *, rough: float = 0.2, seed: int = 0) -> Contact:
-    """A sphere on a half-space, as many points under it as `pushing` says; `rough` moves points, in units of h."""
+def punch(contacts: int, pushing: int, *, scatter: float = 0.2, seed: int = 0) -> Contact:
+    """A sphere on a half-space with about `pushing` points under it; `scatter` [h] moves points."""
     rng = np.random.default_rng(seed)
     side = int(np.ceil(np.sqrt(contacts)))
     grid = np.stack(np.divmod(np.arange(contacts), side), axis=1) - 0.5 * (side - 1)
-    points = SPACING * (grid + rough * rng.uniform(-1.0, 1.0, grid.shape))
+    points = SPACING * (grid + scatter * rng.uniform(-1.0, 1.0, grid.shape))
     x, y = points.T
     r = np.hypot(x[:, None] - x, y[:, None] - y)
     np.fill_diagonal(r, SPACING / (np.pi * OWN))
@@ -55,16 +56,14 @@ def punch(contacts: int, pushing: int, *, rough: float = 0.2, seed: int = 0) -> 
 
 
 def slender(contacts: int, *, seed: int = 0) -> Contact:
-    """A rod in a narrow pipe that is bent by more than the rod has room for."""
+    """A rod in a narrow pipe that is bent by more than the clearance between them."""
     rng = np.random.default_rng(seed)
-    heights, angles = (
-        LENGTH * np.sort(rng.uniform(0.05, 1.0, contacts)),
-        rng.uniform(0.0, 2.0 * np.pi, contacts),
-    )
+    heights = LENGTH * np.sort(rng.uniform(0.05, 1.0, contacts))
+    angles = rng.uniform(0.0, 2.0 * np.pi, contacts)
     H = np.stack([np.cos(a) * (s := section(h))[0] + np.sin(a) * s[1] for a, h in zip(angles, heights)])
     W = H @ compliance(rng) @ H.T
-    room, bend = 5e-3, 0.05 * (1.0 - np.cos(2.0 * np.pi * heights / LENGTH))
-    return Contact(0.5 * (W + W.T), room - bend * np.cos(angles))
+    clearance, bend = 5e-3, 0.05 * (1.0 - np.cos(2.0 * np.pi * heights / LENGTH))
+    return Contact(0.5 * (W + W.T), clearance - bend * np.cos(angles))
 
 
 def lcp_bench() -> list[Table]:

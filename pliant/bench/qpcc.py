@@ -1,4 +1,4 @@
-"""The inverse solver with contact: time of one descent, share of global optima, full against reduced programs."""
+"""The inverse solver with contact: time of a descent, share of global optima, full and reduced programs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def qpcc_bench(path: Path | None = None, *, count: int = 200) -> list[Table]:
 def speed(count: int) -> Table:
     """Median times over instances, half of them hard."""
     columns = (
-        "what", "contacts", "solver [µs]", "÷ dgemm(1500)", "asked [µs]", "call [µs]", "default [µs]", "95 %", "check",
+        "what", "contacts", "solver [µs]", "÷ dgemm(1500)", "asked [µs]", "call [µs]", "default [µs]", "95 %",
+        "check",
     )  # fmt: skip
     table = Table(f"One cold descent, and the default of {STARTS} starts", columns)
     for kind in KINDS:
@@ -65,7 +66,8 @@ def speed(count: int) -> Table:
             )
     table.notes += [
         "solver: compiled, with scaling; call: from Python arrays to a Solution.",
-        f"Times are asked where dgemm(1500) takes {YARD:g} ms; the default at most {DEFAULT:g} µs at the largest size.",
+        f"Times are asked where dgemm(1500) takes {YARD:g} ms; the default at most {DEFAULT:g} µs at the "
+        "largest size.",
     ]
     return table
 
@@ -89,8 +91,8 @@ def optima(count: int) -> Table:
 def recorded(path: Path) -> Table:
     """Times and share of global optima over the problems that a run left in a file (see `instances.save`)."""
     columns = (
-        "what", "contacts", "instances", "proven", "one descent", "default", "asked", "solver [µs]", "default [µs]",
-        "check",
+        "what", "contacts", "instances", "proven", "one descent", "default", "asked", "solver [µs]",
+        "default [µs]", "check",
     )  # fmt: skip
     table = Table(f"Problems of {path.name}", columns)
     problems = load(path)
@@ -137,7 +139,8 @@ def _shares(problems: Sequence[Problem]) -> dict[str, object]:
 def formulations() -> Table:
     """Time of one program with λ_c among the unknowns, over that with λ_c eliminated."""
     columns = (
-        "what", "contacts", "reduced [µs]", "full [µs]", "ratio", "DAQP: reduced", "full", "ratio of DAQP", "paper",
+        "what", "contacts", "reduced [µs]", "full [µs]", "ratio", "DAQP: reduced", "full", "ratio of DAQP",
+        "paper",
     )  # fmt: skip
     table = Table("Full against reduced programs, both by DAQP", columns)
     for size in (*PAPER, *SIZES):

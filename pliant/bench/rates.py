@@ -1,4 +1,4 @@
-"""How often a second the inverse model can step: every scene along its path, and a larger trunk of linear tetrahedra."""
+"""How often a second the inverse model can step: every scene along its path, and a larger trunk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pliant.timing import Yardstick
 
 PRODUCT = 0.125  # [s], a 1500 × 1500 product on the machine that rates are stated for
 PACE = 5e-4  # [m] of the effector per step
-STEPS = 300, 1000  # at least, at most
+STEPS = 300, 1000  # least and largest number of steps of a run
 COLUMNS = (
     "case",
     "coordinates",
@@ -29,7 +29,10 @@ COLUMNS = (
 
 
 def rates() -> list[Table]:
-    """Medians over a run at half a millimetre a step; `asked` is 100 steps/s for scenes and 60 for 6000 coordinates, as ratios."""
+    """Medians over a run at half a millimetre a step.
+
+    `asked` is 100 steps/s for scenes and 60 for a trunk of 6000 coordinates in linear tetrahedra, as ratios.
+    """
     table = Table("Rate of the inverse model", COLUMNS)
     for name, make in scenes.items():
         scene = make()
@@ -49,7 +52,7 @@ def _steps(scene: Scene) -> int:
 
 
 def _add(table: Table, case: str, ndof: int, run: Iterable[Outcome], rate: float) -> None:
-    """One row; the yardstick is measured on the way, so that drift of the machine cancels."""
+    """Adds one row; the yardstick is measured during the run, so that drift of the machine cancels."""
     times, ratios, contacts, linearisations = [], [], [], []
     yardstick = Yardstick.measure()
     for k, out in enumerate(run):

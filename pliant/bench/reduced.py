@@ -22,7 +22,9 @@ from pliant.timing import Yardstick
 
 MODES, CELLS = 54, 200
 LONG, SHORT = 0.02, 0.006  # [m] how far cables to the tip and to the middle are pulled, at most
-ERROR, FASTER, ALIKE = 0.01, 10.0, 0.2  # of the stroke; times; relative difference of two steps
+LARGEST_ERROR = 0.01  # of the stroke
+TIMES_FASTER = 10.0  # asked of a reduced step, from 6000 nodes on
+SAME_COST = 0.2  # relative difference of a reduced step on two meshes
 COLUMNS = (
     "case",
     "nodes",
@@ -37,7 +39,7 @@ COLUMNS = (
 
 
 class Size(NamedTuple):
-    """A mesh, and how many postures of two steps are learnt from and held out."""
+    """A mesh, and how many postures of two steps are learnt from and `held` out."""
 
     name: str
     around: int
@@ -54,11 +56,12 @@ SIZES = (
 
 
 def reduced(sizes: tuple[Size, ...] = SIZES) -> list[Table]:
-    """The trunk with eight cables on meshes of hexahedra, 54 modes and 200 cells on all of them; minutes, most of them for
-    snapshots of the largest.
+    """Error and cost of the trunk with eight cables on meshes of hexahedra, 54 modes and 200 cells on all.
 
-    A step: everything from q and the tensions to W and the free motion, as the real-time loop needs it. Shortest times of many.
-    Asked: an error below 1 % of the stroke and a step ten times faster (from 6000 nodes on), at the same cost within 20 %.
+    It takes minutes, most of them for snapshots of the largest mesh. A step is everything from q and the
+    tensions to W and the free motion, as the real-time loop needs it; times are the shortest of many. Asked:
+    an error below 1 % of the stroke and a step ten times faster (from 6000 nodes on), at the same cost within
+    20 %.
     """
     table = Table("Hyper-reduced trunk", COLUMNS)
     costs = []
@@ -70,7 +73,7 @@ def reduced(sizes: tuple[Size, ...] = SIZES) -> list[Table]:
         apart = costs[-1] / costs[-2] - 1.0
         table.add(
             case=f"{sizes[-1].name} against {sizes[-2].name}",
-            check=abs(apart) <= ALIKE,
+            check=abs(apart) <= SAME_COST,
             **{"reduced ms": f"{apart:+.1%}"},
         )
     return [table]
@@ -86,7 +89,7 @@ def _measured(size: Size) -> tuple[dict[str, Any], float]:
     full, cost = shortest(one_step(robot), 5), shortest(one_step(small), 1000)
     yardstick = Yardstick(shortest(_product(), 5))
     faster = full / cost
-    good = errors.share <= ERROR and (faster >= FASTER or size.name == "gallery")
+    good = errors.share <= LARGEST_ERROR and (faster >= TIMES_FASTER or size.name == "gallery")
     row = {
         "case": size.name,
         "nodes": len(robot.body.mesh.nodes),
@@ -102,10 +105,11 @@ def _measured(size: Size) -> tuple[dict[str, Any], float]:
 
 
 def bending(robot: Robot, postures: int, seed: int, *, learnt: bool) -> Plan:
-    """Cables pulled to bend the trunk any way, those to the tip and those to the middle apart; opposite ones are paid out.
+    """Cables pulled to bend the trunk in any direction, opposite ones paid out; two steps for each posture.
 
-    Postures to learn from go to the ends of the reach, in the eighth of the circle that symmetry makes the whole of; held-out ones
-    are anywhere within. Two steps each.
+    Cables to the tip and those to the middle bend it independently. Postures to learn from go to the ends of
+    the reach, in one eighth of the circle, of which symmetry gives the rest; held-out ones are anywhere
+    within.
     """
     from scipy.stats import qmc
 
@@ -125,7 +129,7 @@ def bending(robot: Robot, postures: int, seed: int, *, learnt: bool) -> Plan:
 
 
 def symmetric(robot: Robot, snapshots: Snapshots) -> Snapshots:
-    """The snapshots as the trunk's four quarter turns and their mirror images see them."""
+    """The snapshots, and their images under the trunk's quarter turns and mirrored quarter turns."""
     mirror = np.diag([1.0, -1.0, 1.0])
     turns = [_turn(k) @ m for m in (np.eye(3), mirror) for k in range(4)][1:]
     return multiplied(snapshots, [Symmetry.of(robot, S) for S in turns])

@@ -1,8 +1,8 @@
 """A slender body for random problems: the rows of points, cables and obstacles on it, and its compliance.
 
-The rod bends in two planes and stretches; its compliance is the Green's function of a cantilever, mixed by a random
-congruence so that no two share their modes. Cables run along it at some offset and end at some height, a slider moves
-its base.
+The rod bends in two planes and stretches; its compliance is the Green's function of a cantilever, mixed by a
+random congruence so that no two share their modes. Cables run along it at some offset and end at some height,
+a slider moves its base.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ import numpy as np
 LENGTH, RADIUS = 0.2, 0.01  # [m]
 STATIONS = 40
 BENDING, STRETCHING = 2e-3, 30.0  # EI [N·m²], EA [N]
-BASE = 200.0  # stiffness that holds the base slider [N/m]
-LOCAL = (
-    1e-3  # indentation of a section, relative to the mean compliance: without it many contacts are dependent
-)
+BASE = 200.0  # stiffness of the base slider's support [N/m]
+LOCAL = 1e-3  # of the mean compliance: local indentation, without which many contacts would be dependent
 
 
 def _heights() -> np.ndarray:
@@ -23,7 +21,7 @@ def _heights() -> np.ndarray:
 
 
 def compliance(rng: np.random.Generator) -> np.ndarray:
-    """K⁻¹ (3s+1, 3s+1) over u_x, u_y, u_z of the stations and the base: a cantilever under a random congruence."""
+    """K⁻¹ (3s+1, 3s+1) of a cantilever, randomly mixed, over u_x, u_y, u_z of the stations and the base."""
     s = _heights()
     low, high = np.minimum.outer(s, s), np.maximum.outer(s, s)
     bend = low**2 * (3 * high - low) / (6 * BENDING)
@@ -67,7 +65,7 @@ def cables(count: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def obstacles(count: int, rng: np.random.Generator) -> np.ndarray:
-    """Points along the rod that see a wall: half of them face one way, half the other, like a slit or a pipe."""
+    """Points along the rod that face walls on opposite sides, half of them each, like a slit or a pipe."""
     heights = rng.uniform(0.15, 1.0, count) * LENGTH
     angles = np.pi * np.arange(count) + rng.normal(size=count) * 0.6
     tilt = 0.1 * rng.normal(size=count)

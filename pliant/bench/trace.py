@@ -1,6 +1,7 @@
-"""A safety net for changes of the code: every robot and scene run by every method, and compared with an earlier run, number by number.
+"""A safety net for changes of the code: every robot and scene by every method, compared with an earlier run.
 
-The first run into a folder records; later ones compare with it. What a method cannot do with a robot is recorded too, in words.
+The first run into a folder records; later ones compare with it. What a method cannot do with a robot is
+recorded too, in words.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from pliant.robot import Robot
 from pliant.robots import Entry, crawl, crawler, drive, follow, gallery, scenes
 from pliant.sensing import ForceEstimator
 
-STEPS = 50
+STEPS = 50  # of every run
 SAME = 1e-9  # of the robot's length, and of the largest effort
 MARKERS = 8
+MARKER_NOISE = 1e-4  # [m], stated to the estimator
 FILE = "trace.npz"
 COLUMNS = ("case", "steps", "same until", "q", "effort", "words differ", "check")
 
@@ -111,14 +113,14 @@ def _statics(robot: Robot, entry: Entry) -> Iterator[Moment]:
 
 def _inverse(robot: Robot, entry: Entry) -> Iterator[Moment]:
     controller = pl.Inverse(robot)
-    for target in _way(robot, entry):
+    for target in _path(robot, entry):
         out = controller.step(targets={entry.effector: target})
         yield out.q, _efforts(out), out.certificate.status
 
 
 def _moving(robot: Robot, entry: Entry) -> Iterator[Moment]:
     controller = MovingInverse(robot)
-    for target in _way(robot, entry):
+    for target in _path(robot, entry):
         out = controller.step(targets={entry.effector: target})
         yield out.q, _efforts(out), out.certificate.status
 
@@ -131,10 +133,10 @@ def _dynamics(robot: Robot, entry: Entry, scheme: str = "euler") -> Iterator[Mom
 
 
 def _sensing(robot: Robot, entry: Entry) -> Iterator[Moment]:
-    """Markers all over the robot see its demonstration; a force where the last of them is explains what they see."""
+    """Estimates of a force at the last of the markers all over the robot, which show its demonstration."""
     nodes = robot.positions(robot.rest.q)
     places = nodes[np.linspace(0, len(nodes) - 1, MARKERS).astype(int)]
-    estimator = ForceEstimator(robot, places, places[-1:], noise=1e-4)
+    estimator = ForceEstimator(robot, places, places[-1:], noise=MARKER_NOISE)
     bundle, markers = estimator.robot.bundle, estimator.robot.named("markers")
     for result in drive(robot, entry.laws, steps=STEPS):
         estimate = estimator.step(bundle.delta(bundle.positions(result.q))[markers])
@@ -152,8 +154,8 @@ METHODS: dict[str, Callable[[Robot, Entry], Iterator[Moment]]] = {
 }
 
 
-def _way(robot: Robot, entry: Entry) -> np.ndarray:
-    """Targets (n, m): where the demonstration takes the effector, there in half the time, then back."""
+def _path(robot: Robot, entry: Entry) -> np.ndarray:
+    """Targets (n, m): to where the demonstration takes the effector in half the time, then back."""
     ends = [result.displacement[entry.effector] for result in drive(robot, entry.laws, steps=2)]
     share = np.minimum(np.linspace(0.0, 2.0, STEPS), np.linspace(2.0, 0.0, STEPS))
     return ends[0] + share[:, None] * (ends[-1] - ends[0])
@@ -173,24 +175,23 @@ def _compared(name: str, now: Trace, before: Trace | None) -> dict:
     if now.q.shape != before.q.shape or now.effort.shape != before.effort.shape:
         return {**row, "check": False}
     strongest = np.nanmax(np.abs(before.effort), initial=1e-300)
-    off = np.maximum(
-        _largest(now.q - before.q) / now.length, _largest(now.effort - before.effort) / strongest
-    )
-    until = int(np.argmax(off > SAME)) if (off > SAME).any() else len(off)
-    other = int((now.status != before.status).sum())
+    q, effort = _largest(now.q - before.q) / now.length, _largest(now.effort - before.effort) / strongest
+    differs = np.maximum(q, effort) > SAME
+    until = int(np.argmax(differs)) if differs.any() else len(differs)
+    other_words = int((now.status != before.status).sum())
     return {
         **row,
         "same until": until,
-        "q": float(_largest(now.q - before.q).max() / now.length),
-        "effort": float(_largest(now.effort - before.effort).max() / strongest),
-        "words differ": other,
-        "check": until == len(off) and other == 0,
+        "q": float(q.max()),
+        "effort": float(effort.max()),
+        "words differ": other_words,
+        "check": until == len(differs) and other_words == 0,
     }
 
 
-def _largest(apart: np.ndarray) -> np.ndarray:
-    """Of each row; what is missing in both runs is no difference."""
-    return np.abs(np.nan_to_num(apart)).max(axis=1, initial=0.0)
+def _largest(difference: np.ndarray) -> np.ndarray:
+    """The largest difference (n,) of each step (n, ·); what is missing in both runs is none."""
+    return np.abs(np.nan_to_num(difference)).max(axis=1, initial=0.0)
 
 
 def _save(path: Path, traces: dict[str, Trace]) -> None:

@@ -1,4 +1,7 @@
-"""Campaigns: all trajectories of a plan, here, on several processes or on a cluster; a kill loses those under way, no others."""
+"""Campaigns: all trajectories of a plan, here, on several processes or on a cluster.
+
+A kill loses the trajectories that were running, and no others.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ FACTS = "campaign.json"
 
 
 class WorkerLostError(PliantError):
-    """An executor lost a worker. `snapshots` holds the trajectories that were finished, None if there are none."""
+    """An executor lost a worker.
+
+    `snapshots` has the trajectories that were finished, None if there are none.
+    """
 
     def __init__(self, message: str, snapshots: Snapshots | None) -> None:
         self.snapshots = snapshots
@@ -43,15 +49,19 @@ def collect(
     creep: int = 0,
     progress: bool = False,
 ) -> Snapshots:
-    """Drive a robot through a plan and return its snapshots, in the plan's order whoever finished first.
+    """The snapshots of a robot driven through a plan, in the plan's order whoever finished first.
 
-    robot: a Robot, a name of the gallery, or a function that builds one (what goes to other machines is pickled).
-    executor: any of `concurrent.futures`, or a `dask.distributed.Client`; None runs here. One that loses a worker raises
-    `WorkerLostError`: the same call with a new executor goes on where that one stopped, if there is a `folder`.
-    folder: each trajectory is written there once it is finished, whole or not at all; what is there is not run again. Another
-    plan or robot is refused.
-    probe: a function of each `Result` → arrays by name, kept in `Snapshots.extra`. creep: 0 finds the equilibrium of every command;
-    n > 0 takes up to n damped steps in time towards it instead, see `pliant.reduction.drive`. progress: a bar with the time left.
+    `robot` is a Robot, a name of the gallery, or a function that builds one (what goes to other machines is
+    pickled).
+
+    `executor` is any of `concurrent.futures`, or a `dask.distributed.Client`; None runs here. One that loses
+    a worker raises `WorkerLostError`; if there is a `folder`, the same call with a new executor continues
+    where that one stopped. Each trajectory is written to the `folder` once it is finished, completely or not
+    at all, and what is there is not run again. A folder of another plan or robot is refused.
+
+    `probe` is a function of each `Result` → arrays by name, kept in `Snapshots.extra`. `creep` = 0 solves for
+    the equilibrium of every command; n > 0 takes up to n damped steps in time towards it instead, see
+    `pliant.reduction.drive`. `progress` shows a bar with the time left.
     """
     if not isinstance(plan, Plan):
         raise InputError("plan", expected="a Plan, see pliant.reduction.plans", got=type(plan).__name__)
@@ -59,25 +69,25 @@ def collect(
     plan.check(model)
     store = _Store(folder, plan, Fingerprint.of(model), creep)
     todo = [n for n in range(len(plan)) if n not in store]
-    with _bar(plan, store, progress) as told:
+    with _bar(plan, store, progress) as advance:
         if executor is None:
             for n in todo:
-                store.put(n, run(model, plan, n, probe, creep, told))
+                store.put(n, run(model, plan, n, probe, creep, advance))
         else:
-            _spread(robot, plan, todo, executor, store, (probe, creep), told)
+            _distribute(robot, plan, todo, executor, store, (probe, creep), advance)
     return Snapshots.join([store.get(n) for n in range(len(plan))])
 
 
-def _spread(
+def _distribute(
     robot: Source,
     plan: Plan,
     todo: list[int],
     executor: Any,
     store: _Store,
     options: tuple[Probe | None, int],
-    told: Callable[..., object],
+    advance: Callable[..., object],
 ) -> None:
-    """The trajectories on an executor, stored as they come."""
+    """Run trajectories on an executor and store them as they finish."""
     pool: Executor = executor.get_executor(pure=False) if hasattr(executor, "get_executor") else executor
     if not hasattr(pool, "submit"):
         expected = "an executor of concurrent.futures, or a dask.distributed Client"
@@ -90,13 +100,16 @@ def _spread(
         for future in as_completed(futures):
             number = futures[future]
             store.put(number, future.result())
-            told(len(plan.trajectories[number]))
+            advance(len(plan.trajectories[number]))
     except _losses() as error:
         done = [store.get(n) for n in range(len(plan)) if n in store]
-        kept = (
-            f"in {store.folder}; the same call goes on from there" if store.folder else "in error.snapshots"
+        where = "in error.snapshots"
+        if store.folder:
+            where = f"in {store.folder}; the same call goes on from there"
+        message = (
+            f"A worker was lost in trajectory {number + 1} of {len(plan)} ({type(error).__name__}): "
+            f"{len(done)} are finished, {where}."
         )
-        message = f"A worker was lost in trajectory {number + 1} of {len(plan)} ({type(error).__name__}): {len(done)} are finished, {kept}."
         raise WorkerLostError(message, Snapshots.join(done) if done else None) from error
     finally:
         for future in futures:
@@ -104,7 +117,7 @@ def _spread(
 
 
 def _portable(robot: Source, pool: Executor) -> Source:
-    """The robot in a form that workers can build their own of."""
+    """The robot in a form from which every worker can build its own."""
     if not isinstance(robot, Robot):
         return robot
     if isinstance(pool, ThreadPoolExecutor):
@@ -119,7 +132,7 @@ def _portable(robot: Source, pool: Executor) -> Source:
 
 
 def _losses() -> tuple[type[BaseException], ...]:
-    """What executors raise when a worker is gone; dask's own only where it is in use."""
+    """What executors raise when a worker is lost; dask's own only where it is in use."""
     distributed = sys.modules.get("distributed")
     killed = getattr(distributed, "KilledWorker", BrokenExecutor)
     return BrokenExecutor, CancelledError, killed
@@ -138,7 +151,7 @@ class _Store:
             )
 
     def _claim(self, path: Path, facts: dict[str, Any]) -> None:
-        """Write whose folder it is, or check that it is ours."""
+        """Write which campaign the folder belongs to, or check that it is this one."""
         if not path.exists():
             draft = path.with_name(f".{path.name}.{os.getpid()}.part")
             draft.write_text(json.dumps(facts, indent=1), encoding="utf-8")
@@ -146,8 +159,8 @@ class _Store:
         hint = "Take another folder, or remove this one."
         with reading(path, "campaign", "what pliant wrote about this folder", hint=hint) as file:
             there = dict(json.loads(file.read_text(encoding="utf-8")))
-        for name, mine in facts.items():
-            if there.get(name) != mine:
+        for name, value in facts.items():
+            if there.get(name) != value:
                 expected = f"a folder of the same {'robot' if name == 'fingerprint' else name}"
                 raise InputError(
                     f"folder {str(path.parent)!r}", expected=expected, got="another's", hint=hint
@@ -172,7 +185,7 @@ class _Store:
 
 @contextmanager
 def _bar(plan: Plan, store: _Store, shown: bool) -> Iterator[Callable[..., object]]:
-    """What to call after every step, with the number of steps."""
+    """A function to call after every step, or with a number of steps, that moves the bar on."""
     if not shown:
         yield lambda steps=1: None
         return

@@ -1,4 +1,4 @@
-"""From snapshots to a contact basis: non-negative modes, and the triangles that each contact was ever near."""
+"""From snapshots to a contact basis: non-negative modes, and the triangles that each contact may touch."""
 
 from __future__ import annotations
 
@@ -18,21 +18,24 @@ from pliant.reduction.snapshots import Snapshots
 from pliant.robot import Robot
 
 METHODS = ("hals", "als", "patches")
-FADE = 0.7  # alarm distances, by the number of modes: the more there are, the sharper
-AHEAD = 3.0  # fades that a mode may close before its contacts do
-WIDEST = 0.1  # of the alarm distance
-RINGS, RINGS_EVEN = 2, 4  # of neighbours that modes cover beside contacts that pushed
-MOST = 64  # modes that an automatic choice tries
-WORTH = 0.03  # relative fall of the held-out error that another mode must bring
-FOLDS = 5  # every so many snapshots, one is held out
+FADE_TIMES_MODES = 0.7  # alarm distances: the default fade times the number of modes
+WIDEST_FADE = 0.1  # alarm distances: the largest default fade
+EARLIEST_CLOSING = 3.0  # fades by which a mode may close before its contacts do
+COVERED_RINGS = 2  # of neighbours around contacts that pushed, which modes cover too …
+COVERED_RINGS_EVEN = 4  # … and where all contacts of a mode have the same weight
+MOST_AUTOMATIC_MODES = 64  # that an automatic choice of the size tries
+WORTHWHILE_FALL = 0.03  # relative: by how much another mode must lower the held-out error
+WORTHWHILE_OVER = 3  # modes over which that fall is judged
+FOLDS = 5  # of so many snapshots, one is held out
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ContactFit:
     """A contact basis and how good it is.
 
-    errors (k,) of the snapshots, ‖S − ΨB‖/‖S‖, with 1 … k modes (one number but with "hals"); held_out likewise of snapshots that were
-    left out, where the size was chosen by them, else empty. snapshots: how many were used; skipped: names of those that were not.
+    `errors` (k,) are those of the snapshots, ‖S − ΨB‖/‖S‖, with 1 … k modes (a single number unless the
+    method is "hals"). `held_out` are likewise those of snapshots that were left out, where the size was
+    chosen by them, else empty. `snapshots` counts those that were used; `skipped` names those that were not.
     """
 
     robot: Robot
@@ -49,7 +52,7 @@ class ContactFit:
 
 
 def with_contact_basis(robot: Robot, basis: ContactBasis | None) -> Robot:
-    """The same robot with its contacts reduced to a basis, or none: for statics, dynamics, inverse model and studio alike."""
+    """The same robot with its contacts reduced to a basis, or, with None, one by one."""
     if basis is not None:
         basis.check(Detector(robot, **_options(robot)))
     around = replace(robot.surroundings, basis=basis)
@@ -67,14 +70,18 @@ def contact_basis(
     borrowed: float = 1.0,
     even: bool = False,
 ) -> ContactFit:
-    """The basis of `size` modes that explains the contact forces of the snapshots best, and the robot that uses it.
+    """The basis of `size` modes that explains the contact forces of the snapshots best, and its robot.
 
-    size=None chooses it: modes are added while each lowers the error of held-out snapshots by 3 %. method: "hals" (nested, its
-    error falls with every mode), "als", the paper's, from a random start by `seed`, or "patches": whole patches of contacts, merged by
-    how steadily they share their force, with even weights (see `pliant.reduction.patches`). fade [m]: see `pliant.contact.modes`; by
-    default 0.7 alarm distances by the number of modes, at most 0.1. borrowed: what contacts
-    that never pushed have in a mode, as a share of their neighbours'. even: contacts of a mode have the same weight, and its
-    offset comes from measured gaps, see `_evened`. Snapshots that are not finite are left out and named.
+    `size` = None chooses it: modes are added while each lowers the error of held-out snapshots by 3 %.
+
+    `method` is "hals" (nested, its error falls with every mode), "als" (the paper's, from a random start by
+    `seed`), or "patches" (whole patches of contacts, merged by how steadily they share their force, with even
+    weights, see `pliant.reduction.patches`).
+
+    `fade` [m] is explained in `pliant.contact.modes`; the default is 0.7 alarm distances over the number of
+    modes, at most 0.1. `borrowed` is the weight of contacts that never pushed, as a share of their
+    neighbours'. With `even`, all contacts of a mode have the same weight, and its offset comes from measured
+    gaps, see `_evened`. Snapshots that are not finite are left out and named.
     """
     if method not in METHODS:
         raise InputError("method", expected=f"one of {METHODS}", got=repr(method))
@@ -88,7 +95,7 @@ def contact_basis(
     if size is None:
         size, held_out = _chosen_size(S)
     size, even = _checked_size(size, S), even or method == "patches"
-    rings, share = RINGS_EVEN if even else RINGS, positive("borrowed", borrowed)
+    rings, share = COVERED_RINGS_EVEN if even else COVERED_RINGS, positive("borrowed", borrowed)
     if method == "patches":
         _, S, index, beside = widened(detector, np.ones((len(S), 1)), S, index, share, rings)
         Psi = patches.grouped(S, beside, size)
@@ -98,7 +105,7 @@ def contact_basis(
         Psi, S, index, beside = widened(detector, Psi, S, index, share, rings)
     gaps, pairs = measured(detector, used, index)
     Psi = factorisation.normalised(_evened(Psi, S, share) if even else Psi)
-    width = detector.alarm * min(WIDEST, FADE / Psi.shape[1]) if fade is None else fade
+    width = detector.alarm * min(WIDEST_FADE, FADE_TIMES_MODES / Psi.shape[1]) if fade is None else fade
     basis = ContactBasis(
         index,
         Psi,
@@ -119,14 +126,12 @@ def _options(robot: Robot) -> dict:
 
 
 def _pushing(used: Snapshots, detector: Detector) -> tuple[np.ndarray, np.ndarray]:
-    """Forces S (n, s) of the contacts that ever push, in snapshots where something does, and their indices (n,)."""
+    """Forces S (n, s) of contacts that ever push, in snapshots where any does, and their indices (n,)."""
     if not len(used):
         raise InputError("snapshots", expected="at least one that is finite", got="none")
     if used.contact.shape[1] != detector.size:
-        expected, hint = (
-            f"forces of {detector.size} contacts",
-            "The basis of a robot is made from its own snapshots.",
-        )
+        expected = f"forces of {detector.size} contacts"
+        hint = "The basis of a robot is made from its own snapshots."
         raise InputError("snapshots", expected=expected, got=used.contact.shape[1], hint=hint)
     if (used.contact < 0).any():
         raise InputError("snapshots", expected="contact forces that push", got="negative ones")
@@ -149,7 +154,7 @@ def _checked_size(size: object, S: np.ndarray) -> int:
 
 
 def _factorised(S: np.ndarray, size: int, method: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Ψ (n, k), in newtons: what each mode has in each contact over all snapshots; and the errors with 1 … k modes."""
+    """Ψ (n, k) [N], the forces of modes on contacts over all snapshots, and the errors with 1 … k modes."""
     if method == "als":
         sizes: Sequence[np.ndarray] = [factorisation.als(S, size, seed=seed)]
     else:
@@ -159,55 +164,58 @@ def _factorised(S: np.ndarray, size: int, method: str, seed: int) -> tuple[np.nd
 
 
 def _chosen_size(S: np.ndarray) -> tuple[int, np.ndarray]:
-    """The number of modes after which another does not lower the held-out error by WORTH any more; that error by size."""
-    held = np.arange(S.shape[1]) % FOLDS == FOLDS - 1
-    if not held.any():
+    """(size, held-out errors by size): the size after which more modes hardly lower that error."""
+    test = np.arange(S.shape[1]) % FOLDS == FOLDS - 1
+    if not test.any():
         return 1, np.zeros(0)
     errors: list[float] = []
-    most = min(MOST, int(np.linalg.matrix_rank(S[:, ~held])))
-    for Psi in factorisation.nested(S[:, ~held], most):
-        errors.append(factorisation.error(Psi, S[:, held]))
-        if len(errors) > 3 and errors[-1] > (1.0 - WORTH) ** 3 * errors[-4]:
-            return len(errors) - 3, np.array(errors)
+    most, n = min(MOST_AUTOMATIC_MODES, int(np.linalg.matrix_rank(S[:, ~test]))), WORTHWHILE_OVER
+    for Psi in factorisation.nested(S[:, ~test], most):
+        errors.append(factorisation.error(Psi, S[:, test]))
+        if len(errors) > n and errors[-1] > (1.0 - WORTHWHILE_FALL) ** n * errors[-1 - n]:
+            return len(errors) - n, np.array(errors)
     return len(errors), np.array(errors)
 
 
 def _offsets(Psi: np.ndarray, S: np.ndarray, fade: float) -> np.ndarray:
-    """o (k,) [m] with which the contacts that push in the snapshots S (n, s) have no gap, in the mean by their forces.
+    """Offsets o (k,) [m] that close the modes where their contacts push in the snapshots S (n, s).
 
-    A mode with o = 0 is closed when contacts that push in shares s are at gaps ℓ log(ψ/s): o = −ℓ Σ s log(s/ψ).
+    A mode with o = 0 is closed when contacts that push in shares s are at gaps ℓ log(ψ/s), so that o = −ℓ Σ s
+    log(s/ψ), in the mean over snapshots by their forces.
     """
     offset = np.zeros(Psi.shape[1])
     for j in range(len(offset)):
-        mine = Psi[:, j] > 0.0
-        force, psi = S[mine], Psi[mine, j]
+        in_mode = Psi[:, j] > 0.0
+        force, psi = S[in_mode], Psi[in_mode, j]
         total = force.sum(axis=0)
         share = force[:, total > 0.0] / total[total > 0.0]
         apart = np.sum(share * np.log(np.where(share > 0.0, share, 1.0) / psi[:, None]), axis=0)
         if len(apart):
-            offset[j] = -fade * min(np.average(apart, weights=total[total > 0.0]), AHEAD)
+            offset[j] = -fade * min(np.average(apart, weights=total[total > 0.0]), EARLIEST_CLOSING)
     return offset
 
 
 def _evened(Psi: np.ndarray, S: np.ndarray, borrowed: float) -> np.ndarray:
-    """Weights (n, k) that are the same for all contacts of a mode which ever push in S (n, s), and `borrowed` for others.
+    """Weights (n, k): 1 for all contacts of a mode that ever push in S (n, s), `borrowed` for its others.
 
-    A weight is an offset of its contact, which must be ℓ log 1/ψ deeper than others to push as hard: one made of mean forces lets
-    contacts that pushed rarely sink in.
+    A weight is an offset of its contact, which must be ℓ log 1/ψ deeper than others to push as hard. Weights
+    made of mean forces let contacts sink in that pushed rarely.
     """
     return np.where(Psi > 0.0, np.where(S.any(axis=1), 1.0, borrowed)[:, None], 0.0)
 
 
 def _measured_offsets(Psi: np.ndarray, S: np.ndarray, gaps: np.ndarray, fade: float) -> np.ndarray:
-    """o (k,) [m] with which modes Ψ (n, k) that push in the snapshots are closed there, in the mean by their forces:
-    o = ⟨ℓ log Σ ψ e^(−δ/ℓ)⟩, with forces S and gaps (n, s) of the contacts. Gaps below zero are those of snapshots that are not quite at
-    rest, and count as closed."""
+    """Offsets o (k,) [m] that close the modes Ψ (n, k) where they push in the snapshots.
+
+    o = ⟨ℓ log Σ ψ e^(−δ/ℓ)⟩ with forces S and gaps (n, s) of the contacts, in the mean over snapshots by
+    their forces. Gaps below zero are those of snapshots that are not quite at rest, and count as closed.
+    """
     offset = np.zeros(Psi.shape[1])
     for j in range(len(offset)):
-        mine = Psi[:, j] > 0.0
-        total, gap = S[mine].sum(axis=0), np.maximum(gaps[mine], 0.0)
-        on = (total > 0.0) & np.isfinite(gap).any(axis=0)
-        if on.any():
-            exponent = np.log(Psi[mine, j])[:, None] - gap[:, on] / fade
-            offset[j] = fade * np.average(logsumexp(exponent, axis=0), weights=total[on])
+        in_mode = Psi[:, j] > 0.0
+        total, gap = S[in_mode].sum(axis=0), np.maximum(gaps[in_mode], 0.0)
+        pushing = (total > 0.0) & np.isfinite(gap).any(axis=0)
+        if pushing.any():
+            exponent = np.log(Psi[in_mode, j])[:, None] - gap[:, pushing] / fade
+            offset[j] = fade * np.average(logsumexp(exponent, axis=0), weights=total[pushing])
     return offset

@@ -10,19 +10,20 @@ from pliant.laws import Known
 from pliant.reduction.linear_dynamics import LinearDynamics
 from pliant.reduction.observer import Observer
 
-RATIO = 0.2  # of the first vibration under control, unless a price is given
+DEFAULT_DAMPING_RATIO = 0.2  # of the first vibration under control, unless a price is given
+REACHED_SWAY = 0.1  # of the largest sway: vibrations that efforts move at least so far are within reach
 
 
 class Damper:
-    """Linear-quadratic: u = −F x̂ minimises Σ (energy of the vibrations) + price |u|², from readings alone.
+    """A linear-quadratic controller: u = −F x̂ minimises Σ (energy of the vibrations) + price |u|².
 
         damper = Damper(model, time_step=0.005)
         sim.step(damper.step(measured_tip))
 
-    model: `linear_dynamics` of the robot, full or reduced; `damping(plant)` says whether vibrations that it leaves out stay calm.
-    price [J/N²]: of effort; smaller damps more. By default the slowest vibration that they reach gets a damping ratio of about
-    RATIO.
-    limits (a, 2) [N]: of the efforts (default: (0, ∞), as cables pull). What is cut off the observer knows.
+    It uses readings alone. `model` is the `linear_dynamics` of the robot, full or reduced; `damping(plant)`
+    says whether vibrations that it leaves out are stable. `price` [J/N²] is that of effort: a smaller one
+    damps more. By default the slowest vibration within reach gets a damping ratio of about 0.2. `limits` (a,
+    2) [N] bound the efforts (default: (0, ∞), as cables pull); the observer is given the bounded efforts.
     """
 
     def __init__(
@@ -67,10 +68,10 @@ class Damper:
         }
 
     def damping(self, plant: LinearDynamics | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Frequency [rad/s] and damping ratio of everything that moves in the closed loop, observer included, by frequency.
+        """Frequencies [rad/s], ascending, and damping ratios of the closed loop, observer included.
 
-        plant: what is controlled, with more vibrations than the model knows of: a ratio below zero says that the controller would
-        set one of them off (spillover). By default the model itself.
+        `plant` is what is controlled, with more vibrations than the model has: a ratio below zero says that
+        the controller would excite one of them (spillover). By default it is the model itself.
         """
         poles = self._poles(self.model if plant is None else plant).astype(complex)
         s = np.log(poles[np.imag(poles) >= 0]) / self.observer.time_step
@@ -78,17 +79,17 @@ class Damper:
         return np.abs(s)[order], (-np.real(s) / np.abs(s))[order]
 
     def _poles(self, plant: LinearDynamics) -> np.ndarray:
-        """Of (x, x̂) per step, x of the plant."""
+        """Poles of (x, x̂) per step, x of the plant."""
         A, B, C = plant.discrete(self.observer.time_step)
         o, F, L = self.observer, self.gain, self.observer.gain
-        ahead = (np.eye(len(o.A)) - L @ o.C) @ (o.A - o.B @ F)
-        seen = L @ (C @ -B @ F - (plant.D - self.model.D) @ F)
-        return np.linalg.eigvals(np.block([[A, -B @ F], [L @ C @ A, ahead + seen]]))
+        predicted = (np.eye(len(o.A)) - L @ o.C) @ (o.A - o.B @ F)
+        measured = L @ (C @ -B @ F - (plant.D - self.model.D) @ F)
+        return np.linalg.eigvals(np.block([[A, -B @ F], [L @ C @ A, predicted + measured]]))
 
 
 def _price(model: LinearDynamics) -> float:
-    """So that the slowest vibration within reach is damped with the ratio RATIO: F ≈ b/√(2 price), and b F = 2 ζω."""
+    """The price at which b F = 2 ζω of the slowest vibration within reach, with F ≈ b/√(2 price)."""
     b = np.linalg.norm(model.B, axis=1)
     sway = b / model.frequency**2  # how far a constant effort moves each
-    k = int(np.argmax(sway > 0.1 * sway.max()))
-    return 0.5 * float(b[k] / (2.0 * RATIO * model.frequency[k])) ** 2
+    k = int(np.argmax(sway > REACHED_SWAY * sway.max()))
+    return 0.5 * float(b[k] / (2.0 * DEFAULT_DAMPING_RATIO * model.frequency[k])) ** 2

@@ -1,4 +1,4 @@
-"""What a contact basis covers: contacts beside those that ever pushed, and the triangles that each may touch."""
+"""What a contact basis covers: neighbours of contacts that ever pushed, and triangles that each may touch."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from scipy.sparse import block_array, csr_array, diags_array, eye_array, kron
 from pliant.contact import Detector
 from pliant.reduction.snapshots import Snapshots
 
+MERGED_AFTER = 64  # arrays of pairs, most of which are equal, that are merged to save memory
+
 
 def widened(
     detector: Detector, Psi: np.ndarray, S: np.ndarray, index: np.ndarray, borrowed: float, rings: int
 ):
-    """Ψ and S on the contacts beside those that ever pushed too, all indices, and who is beside whom.
+    """(Ψ, S, indices, adjacency) extended to neighbours of the contacts that ever pushed.
 
-    Snapshots touch here and there; the robot will touch in between. A contact has the share `borrowed` of what its neighbours have in a
-    mode, and where it is the nearest it takes over their push. `rings`: how far from those that pushed.
+    Snapshots touch here and there; the robot will touch in between. A neighbour has the share `borrowed` of
+    what the contacts next to it have in a mode, and takes over their push where it is the nearest. `rings`
+    says how many rings of neighbours are added.
     """
     beside = _beside(detector)
     wide = np.zeros((detector.size, Psi.shape[1]))
@@ -33,8 +36,11 @@ def widened(
 
 
 def disjoint(Psi: np.ndarray) -> np.ndarray:
-    """Every contact stays with the mode that it has most in; a mode that would be left with none keeps its largest, so that no mode is
-    lost where there are contacts enough."""
+    """Ψ with every contact in one mode only, the one in which its weight is largest.
+
+    A mode that would be left without contacts keeps its largest, so that no mode is lost where there are
+    contacts enough.
+    """
     mode = np.where(Psi.any(axis=1), Psi.argmax(axis=1), -1)
     for j in np.flatnonzero(Psi.any(axis=0)):
         if not (mode == j).any():
@@ -44,7 +50,7 @@ def disjoint(Psi: np.ndarray) -> np.ndarray:
 
 
 def _beside(detector: Detector) -> csr_array:
-    """Which contacts (C, C) are neighbours: same opponent, samples on one facet; each row sums to one."""
+    """Which contacts (C, C) are neighbours (same opponent, samples on one facet); each row sums to one."""
     blocks = []
     for samples in detector.cloud.samples:
         count = len(samples)
@@ -64,26 +70,32 @@ def _beside(detector: Detector) -> csr_array:
 
 
 def measured(detector: Detector, used: Snapshots, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Gaps (n, s) [m] of the contacts `index` (n,) in the snapshots in which something pushes, inf beyond the alarm distance; and the
-    triangles that each was near: rows (·, 4) of a contact and three points of the stack."""
+    """Gaps (n, s) [m] of contacts in the snapshots where something pushes, and the triangles each was near.
+
+    `index` (n,) are the contacts. Gaps are inf beyond the alarm distance; triangles are rows (·, 4) of a
+    contact and three points of the stack.
+    """
     touching = used.coordinates[used.contact.any(axis=1)]
-    gaps, found = np.full((len(index), len(touching)), np.inf), [np.zeros((0, 4), np.int64)]
+    gaps, pairs = np.full((len(index), len(touching)), np.inf), [np.zeros((0, 4), np.int64)]
     for s, q in enumerate(touching):
         contacts = detector.detect(q)
-        mine = np.isin(contacts.index, index)
-        gaps[np.searchsorted(index, contacts.index[mine]), s] = contacts.gap[mine]
-        mine &= np.diff(contacts.stencil.ptr) == 4
-        at = contacts.stencil.ptr[:-1][mine, None] + np.arange(1, 4)
-        found.append(np.column_stack([contacts.index[mine], contacts.stencil.point[at]]))
-        if len(found) > 64:
-            found = [np.unique(np.concatenate(found), axis=0)]
-    return gaps, np.unique(np.concatenate(found), axis=0)
+        covered = np.isin(contacts.index, index)
+        gaps[np.searchsorted(index, contacts.index[covered]), s] = contacts.gap[covered]
+        covered &= np.diff(contacts.stencil.ptr) == 4  # a point against a triangle
+        at = contacts.stencil.ptr[:-1][covered, None] + np.arange(1, 4)
+        pairs.append(np.column_stack([contacts.index[covered], contacts.stencil.point[at]]))
+        if len(pairs) > MERGED_AFTER:
+            pairs = [np.unique(np.concatenate(pairs), axis=0)]
+    return gaps, np.unique(np.concatenate(pairs), axis=0)
 
 
 def near(
     detector: Detector, pairs: np.ndarray, index: np.ndarray, beside: csr_array, rings: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Whose triangles (n,) the contacts touch, and all that each may: pointers and nodes (·, 3). `pairs` (·, 4): see `measured`."""
+    """The body (n,) that each contact touches, and all triangles that it may: pointers and nodes (·, 3).
+
+    `pairs` (·, 4) are those of `measured`.
+    """
     opponents = index // detector.cloud.size
     soft = np.array([o.body for o in detector.soft] + [-1] * (len(detector.opponents) - len(detector.soft)))
     node = np.zeros(detector.cloud.points.size, np.int64)  # of each point of the stack
@@ -103,15 +115,15 @@ def _lent(pairs: np.ndarray, index: np.ndarray, beside: csr_array) -> np.ndarray
     first, last = np.searchsorted(pairs[:, 0], index), np.searchsorted(pairs[:, 0], index, side="right")
     for i in np.flatnonzero(~known):
         for j in beside.indices[beside.indptr[i] : beside.indptr[i + 1]]:
-            theirs = pairs[first[j] : last[j]].copy()
-            theirs[:, 0] = index[i]
-            lent.append(theirs)
+            of_neighbour = pairs[first[j] : last[j]].copy()
+            of_neighbour[:, 0] = index[i]
+            lent.append(of_neighbour)
     return np.unique(np.concatenate(lent), axis=0)
 
 
 def _with_neighbours(detector: Detector, index: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Contacts and triangles (·, 4): those given and all of the opponent that share a corner with one, each once, by contact."""
-    found = [np.zeros((0, 4), np.int64)]
+    """Contacts and triangles (·, 4), sorted: those given, and all that share a corner with one."""
+    pairs = [np.zeros((0, 4), np.int64)]
     slot = index // detector.cloud.size
     for k, opponent in enumerate(detector.soft):
         triangles = opponent.patch.triangles
@@ -119,11 +131,11 @@ def _with_neighbours(detector: Detector, index: np.ndarray, corners: np.ndarray)
             (np.ones(triangles.size), (triangles.ravel(), np.repeat(np.arange(len(triangles)), 3))),
             shape=(len(opponent.patch.nodes), len(triangles)),
         )
-        mine = np.flatnonzero(slot == k)
+        of_slot = np.flatnonzero(slot == k)
         touches = csr_array(
-            (np.ones(3 * len(mine)), (np.repeat(np.arange(len(mine)), 3), corners[mine].ravel())),
-            shape=(len(mine), len(opponent.patch.nodes)),
+            (np.ones(3 * len(of_slot)), (np.repeat(np.arange(len(of_slot)), 3), corners[of_slot].ravel())),
+            shape=(len(of_slot), len(opponent.patch.nodes)),
         )
         pair, triangle = (touches @ at).nonzero()
-        found.append(np.column_stack([index[mine[pair]], triangles[triangle]]))
-    return np.unique(np.concatenate(found), axis=0)
+        pairs.append(np.column_stack([index[of_slot[pair]], triangles[triangle]]))
+    return np.unique(np.concatenate(pairs), axis=0)

@@ -1,7 +1,8 @@
-"""One trajectory of a campaign: a robot driven step by step, with what is remembered of every posture.
+"""One trajectory of a campaign: a robot driven step by step, and the snapshot of every posture.
 
-By statics, each posture is an equilibrium. Where very many contacts come and go, Newton's method spends most of its time on
-finding out which; then the robot creeps: a few steps in time for each command that forget their speed, (M/h² + K) dq = r + Hᵀλ.
+By statics, each posture is an equilibrium. Where very many contacts open and close, Newton's method spends
+most of its time on their active set; then the robot may creep: for each command a few steps in time, each
+from rest, (M/h² + K) dq = r + Hᵀλ.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from pliant.robot import Robot
 from pliant.state import State
 from pliant.static import static
 
-TIME_STEP = 0.02  # [s] of a step that forgets its speed
-STILL = 1e-7  # of the robot's length: motion in a step that is none
+CREEP_TIME_STEP = 0.02  # [s]
+STILL = 1e-7  # of the robot's length: a step that moves less has come to rest
 
 Probe = Callable[[Result], Mapping[str, np.ndarray]]
 Source = Robot | str | Callable[[], Robot]
@@ -50,26 +51,26 @@ def run(
     number: int,
     probe: Probe | None = None,
     creep: int = 0,
-    told: Callable[[], object] | None = None,
+    after_step: Callable[[], object] | None = None,
 ) -> Snapshots:
-    """Snapshots of one trajectory of a plan; `told` is called after every step.
+    """Snapshots of one trajectory of a plan; `after_step` is called after every step.
 
-    creep: steps in time for each command, at most; 0 for statics. A step without an equilibrium, or with one that is not
-    finite, is left out and named.
+    `creep` is the largest number of steps in time for each command, 0 for statics. A step without an
+    equilibrium, or with one that is not finite, is left out and named.
     """
     robot = built(source)
     mover = _Creeping(robot, creep) if creep else _Resting(robot)
-    found: list[Result | Moment] = []
+    postures: list[Result | Moment] = []
     steps, skipped = [], []
     for step, command in enumerate(plan.trajectories[number]):
         try:
-            found.append(mover.to(plan.laws(command)))
+            postures.append(mover.to(plan.laws(command)))
             steps.append(step)
         except ConvergenceError as error:
             skipped.append(f"trajectory {number + 1}, step {step + 1}: {str(error).split(':')[0]}")
-        if told is not None:
-            told()
-    return _gathered(robot, mover.contacts, plan, number, found, steps, skipped, probe).finite()
+        if after_step is not None:
+            after_step()
+    return _gathered(robot, mover.contacts, plan, number, postures, steps, skipped, probe).finite()
 
 
 class _Resting:
@@ -87,11 +88,11 @@ class _Resting:
 
 
 class _Creeping:
-    """Postures on the way to equilibria, from that without commands."""
+    """Postures on the way to equilibria, starting from that without commands."""
 
     def __init__(self, robot: Robot, steps: int) -> None:
         self.robot, self.steps, self.still = robot, steps, STILL * robot.length
-        self.simulation = Simulation(robot, time_step=TIME_STEP, state=_stopped(static(robot).state))
+        self.simulation = Simulation(robot, time_step=CREEP_TIME_STEP, state=_stopped(static(robot).state))
         self.contacts = 0 if robot.surroundings.empty(robot) else self.simulation.detector.size
 
     def to(self, laws: Mapping[str, Known]) -> Moment:
@@ -116,20 +117,20 @@ def _gathered(
     contacts: int,
     plan: Plan,
     number: int,
-    found: list[Result | Moment],
+    postures: list[Result | Moment],
     steps: list[int],
     skipped: list[str],
     probe: Probe | None,
 ) -> Snapshots:
-    probed: list[Mapping[str, Any]] = [probe(result) for result in found] if probe is not None else []
+    probed: list[Mapping[str, Any]] = [probe(result) for result in postures] if probe is not None else []
     names = probed[0] if probed else {}
     return Snapshots(
         Fingerprint.of(robot),
         plan.actuators,
         plan.drives,
         plan.trajectories[number][steps],
-        np.array([result.q for result in found]).reshape(-1, robot.nq),
-        np.array([forces(result, contacts) for result in found]).reshape(len(found), contacts),
+        np.array([result.q for result in postures]).reshape(-1, robot.nq),
+        np.array([forces(result, contacts) for result in postures]).reshape(len(postures), contacts),
         np.full(len(steps), number),
         np.array(steps, int),
         {name: np.array([values[name] for values in probed]) for name in names},

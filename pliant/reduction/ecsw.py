@@ -1,13 +1,13 @@
 """Hyper-reduction by energy-conserving sampling and weighting (ECSW; Farhat, Avery, Chapman, Cortial 2014).
 
-The internal forces of a reduced body, Σₑ Φₑᵀfₑ over all cells, are replaced by Σ wₑ Φₑᵀfₑ over a few cells with weights wₑ > 0.
-These are chosen such that both agree on snapshots x_s,
+The internal forces of a reduced body, Σₑ Φₑᵀfₑ over all cells, are replaced by Σ wₑ Φₑᵀfₑ over a few cells
+with weights wₑ > 0. These are chosen such that both agree on snapshots x_s,
 
-    Σₑ wₑ g_se = Σₑ g_se  within a tolerance,       g_se = L⁻¹Φₑᵀ fₑ(x_s) / |Σₑ L⁻¹Φₑᵀ fₑ(x_s)|,       LLᵀ = ΦᵀKΦ at rest
+    Σₑ wₑ g_se = Σₑ g_se  within a tolerance,       g_se = L⁻¹Φₑᵀ fₑ(x_s) / |Σₑ L⁻¹Φₑᵀ fₑ(x_s)|
 
-in the norm |L⁻¹f|² = f·K⁻¹f, the energy that a wrong force puts in: a robot is soft in some motions, and there small forces matter.
-Positive weights on energies keep what statics and dynamics rely on: f is a gradient, K is symmetric, and is positive definite
-where the cells are.
+with LLᵀ = ΦᵀKΦ at rest, in the norm |L⁻¹f|² = f·K⁻¹f, the energy that an error of the force puts in: a robot
+is soft in some motions, and there small forces matter. Positive weights on energies keep what statics and
+dynamics rely on: f is a gradient, K is symmetric, and it is positive definite where the cells are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from pliant.bodies.sampling import Sampled, sample
 from pliant.errors import InputError
 from pliant.reduction.non_negative import sparse_weights
 
-MOST = 5e7  # numbers in G: 400 MB
+MOST_NUMBERS = 5e7  # in G: 400 MB
+SOFTEST = 1e-9  # of the largest eigenvalue of ΦᵀKΦ: the least stiffness that a motion counts with
+AT_REST = 1e-9  # of the largest amplitudes: snapshots nearer to rest, or to another one, add nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,59 +65,58 @@ def ecsw(
     cells: int | None = None,
     snapshots: int = 100,
 ) -> Sampling:
-    """A few cells that stand for all of a body in `modes` (n, 3, k), from snapshots (s, nq) of its coordinates.
+    """A few cells that stand for all of a body in `modes` (n, 3, k), from snapshots (s, nq).
 
-    tolerance: relative error of the forces over all snapshots. cells: at most so many. snapshots: at most so many are looked at,
-    far from each other; memory is (k · snapshots) × cells of the mesh.
+    `tolerance` is the relative error of the forces over all snapshots, `cells` the largest number of cells.
+    At most `snapshots` of them are used, far from each other; memory is (k · snapshots) × cells of the mesh.
     """
     if not 0 < tolerance < 1:
         raise InputError("tolerance", expected="a number between 0 and 1", got=tolerance)
-    whole = Reduced(body, modes)
-    amplitudes = np.array([whole.project(q) for q in np.atleast_2d(coordinates)])
+    unsampled = Reduced(body, modes)
+    amplitudes = np.array([unsampled.project(q) for q in np.atleast_2d(coordinates)])
     if not len(amplitudes) or not amplitudes.any():
         raise InputError("snapshots", expected="some that are not at rest", got="none")
     every = sample(body.assembly, body.coordinates.rest)
-    limit = int(min(snapshots, max(2, MOST // (whole.count * len(every.cells)))))
+    limit = int(min(snapshots, max(2, MOST_NUMBERS // (unsampled.count * len(every.cells)))))
     chosen = spread_out(amplitudes, limit)
-    G = cell_forces(whole, every, amplitudes[chosen])
-    found = sparse_weights(G, G.sum(axis=1), tolerance=tolerance, most=cells)
-    order = np.argsort(every.cells[found.support])
-    return Sampling(
-        every.cells[found.support][order], found.values[order], len(every.cells), found.error, len(chosen)
-    )
+    G = cell_forces(unsampled, every, amplitudes[chosen])
+    weights = sparse_weights(G, G.sum(axis=1), tolerance=tolerance, most=cells)
+    number = every.cells[weights.support]
+    order = np.argsort(number)
+    return Sampling(number[order], weights.values[order], len(every.cells), weights.error, len(chosen))
 
 
-def cell_forces(whole: Reduced, every: Sampled, amplitudes: np.ndarray) -> np.ndarray:
+def cell_forces(reduced: Reduced, every: Sampled, amplitudes: np.ndarray) -> np.ndarray:
     """G (s·k, cells): L⁻¹Φₑᵀfₑ of every cell at every snapshot, relative to their sum over cells."""
     m, nn = every.nodes.shape
-    shapes = whole.modes[every.nodes][..., : whole.count].reshape(m, 3 * nn, -1)
-    softness = _energy_norm(whole)
-    G = np.empty((len(amplitudes), whole.count, m))
+    shapes = reduced.modes[every.nodes][..., : reduced.count].reshape(m, 3 * nn, -1)
+    softness = _energy_norm(reduced)
+    G = np.empty((len(amplitudes), reduced.count, m))
     for s, q in enumerate(amplitudes):
-        x = (whole.full.coordinates.rest + whole.modes @ q)[every.nodes].ravel()
+        x = (reduced.full.coordinates.rest + reduced.modes @ q)[every.nodes].ravel()
         f = every.assembly.node_forces(x, np.zeros(0)).reshape(m, 1, 3 * nn)
         G[s] = softness @ (f @ shapes)[:, 0].T
         G[s] /= np.linalg.norm(G[s].sum(axis=1)) or 1.0
     return G.reshape(-1, m)
 
 
-def _energy_norm(whole: Reduced) -> np.ndarray:
-    """T (k, k) with |T f|² = f·K⁻¹f at rest; motions that nothing holds count as a little stiff."""
-    K = whole.linearise(whole.q0, np.zeros(3))[2]
+def _energy_norm(reduced: Reduced) -> np.ndarray:
+    """T (k, k) with |T f|² = f·K⁻¹f at rest; unsupported motions count as a little stiff."""
+    K = reduced.linearise(reduced.q0, np.zeros(3))[2]
     assert K is not None
-    own = whole.pattern.to_csr(K).toarray()[: whole.count, : whole.count]
+    own = reduced.pattern.to_csr(K).toarray()[: reduced.count, : reduced.count]
     value, vector = np.linalg.eigh(own)
-    return (vector / np.sqrt(np.maximum(value, 1e-9 * value[-1]))) @ vector.T
+    return (vector / np.sqrt(np.maximum(value, SOFTEST * value[-1]))) @ vector.T
 
 
 def spread_out(points: np.ndarray, count: int) -> np.ndarray:
-    """Places of at most `count` points far from each other: each the farthest from those before; none at the origin."""
+    """Indices of at most `count` points, each the farthest from those before and from the origin."""
     scale = np.abs(points).max(axis=0)
     x = points / np.where(scale > 0, scale, 1.0)
     distance, chosen = np.linalg.norm(x, axis=1), []
     while len(chosen) < min(count, len(points)):
         best = int(np.argmax(distance))
-        if distance[best] <= 1e-9:
+        if distance[best] <= AT_REST:
             break
         chosen.append(best)
         distance = np.minimum(distance, np.linalg.norm(x - x[best], axis=1))

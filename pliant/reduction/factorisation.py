@@ -1,11 +1,11 @@
-"""Non-negative factorisations S ≈ Ψ B with Ψ (C, k) ≥ 0 and B (k, s) ≥ 0, which minimise ‖S − Ψ B‖_F (arrays only).
+"""Non-negative factorisations S ≈ Ψ B, Ψ (C, k) ≥ 0, B (k, s) ≥ 0, that minimise ‖S − Ψ B‖_F (arrays only).
 
-hals    hierarchical alternating least squares: one column of Ψ or one row of B at a time, each the exact minimiser with
-        all else held, so that no sweep makes the error larger. Nested: the factorisation of size k + 1 starts from that
-        of size k and one column more, the positive part of the worst residual. The error falls with every column, and
-        nothing is random.
-als     Algorithm 1 of Goury et al. 2021: two unconstrained least squares by turns, negative numbers set to zero. It
-        depends on its random start, and its error may rise.
+hals    hierarchical alternating least squares: one column of Ψ or one row of B at a time, each the exact
+        minimiser with all else fixed, so that no sweep makes the error larger. Nested: the factorisation of
+        size k + 1 starts from that of size k and one column more, the positive part of the worst residual.
+        The error falls with every column, and nothing is random.
+als     Algorithm 1 of Goury et al. 2021: two unconstrained least squares by turns, negative numbers set to
+        zero. It depends on its random start, and its error may rise.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from scipy.linalg import lstsq
 
 from pliant.solvers import lcp
 
-SWEEPS = 60  # of HALS for each size, at most
-ENOUGH = 1e-4  # relative fall of the squared error in one sweep below which more are not worth it
+MOST_SWEEPS = 60  # of HALS for each size
+SETTLED = 1e-4  # relative fall of the squared error in one sweep at which HALS ends
+EXACT = 1e-12  # of ‖S‖²: squared error below which its fall is not judged any more
+EXPLAINED = 1e-20  # of ‖S‖²: squared residual of the worst column that leaves nothing to explain
+ALIKE = 1e-12  # added to the diagonal of ΨᵀΨ with unit columns, as these may be nearly alike
 
 
-def hals(S: np.ndarray, size: int, *, sweeps: int = SWEEPS) -> np.ndarray:
+def hals(S: np.ndarray, size: int, *, sweeps: int = MOST_SWEEPS) -> np.ndarray:
     """Ψ (C, k) of nested HALS; fewer columns where k = `size` would be more than S needs."""
     Psi = np.zeros((len(S), 0))
     for Psi in nested(S, size, sweeps=sweeps):  # noqa: B007  (the last one)
@@ -29,8 +32,8 @@ def hals(S: np.ndarray, size: int, *, sweeps: int = SWEEPS) -> np.ndarray:
     return Psi
 
 
-def nested(S: np.ndarray, size: int, *, sweeps: int = SWEEPS) -> Iterator[np.ndarray]:
-    """Ψ of 1, 2 … `size` columns, each from the one before; it ends early where nothing is left to explain."""
+def nested(S: np.ndarray, size: int, *, sweeps: int = MOST_SWEEPS) -> Iterator[np.ndarray]:
+    """Ψ of 1, 2 … `size` columns, each from the one before; fewer where nothing is left to explain."""
     S = np.ascontiguousarray(S, float)
     Psi, B = np.zeros((len(S), 0)), np.zeros((0, S.shape[1]))
     total = float(np.sum(S * S))
@@ -38,7 +41,7 @@ def nested(S: np.ndarray, size: int, *, sweeps: int = SWEEPS) -> Iterator[np.nda
         left = np.maximum(S - Psi @ B, 0.0)
         power = np.einsum("ij,ij->j", left, left)
         worst = int(np.argmax(power))
-        if power[worst] <= 1e-20 * total:
+        if power[worst] <= EXPLAINED * total:
             return
         new = left[:, worst] / np.sqrt(power[worst])
         Psi = np.column_stack([Psi, new])
@@ -56,14 +59,14 @@ def _swept(
         _descend(B, Psi.T @ Psi, Psi.T @ S)
         gram, cross = B @ B.T, B @ S.T
         error = _descend_columns(Psi, gram, cross, total)
-        if before - error <= ENOUGH * max(error, 1e-12 * total):
+        if before - error <= SETTLED * max(error, EXACT * total):
             break
         before = error
     return Psi, B
 
 
 def _descend(B: np.ndarray, gram: np.ndarray, cross: np.ndarray) -> None:
-    """Each row of B (k, s) in turn to its best value ≥ 0, for ‖·‖² = tr(Bᵀ gram B) − 2 tr(Bᵀ cross) + const."""
+    """Set each row of B (k, s) ≥ 0 in turn to the minimiser of tr(Bᵀ gram B) − 2 tr(Bᵀ cross)."""
     for j in range(len(B)):
         if gram[j, j] > 0.0:
             B[j] = np.maximum(B[j] + (cross[j] - gram[j] @ B) / gram[j, j], 0.0)
@@ -88,13 +91,13 @@ def als(S: np.ndarray, size: int, *, seed: int = 0, iterations: int = 100) -> np
 
 def _solved(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The smallest solution of A x = b, which the clipping may have made singular."""
-    found = lstsq(A, b, check_finite=False)
-    assert found is not None
-    return found[0]
+    solution = lstsq(A, b, check_finite=False)
+    assert solution is not None
+    return solution[0]
 
 
 def normalised(Psi: np.ndarray) -> np.ndarray:
-    """Columns that sum to one: β is then a total force [N], and Ψᵀδ a mean gap [m]. Zero columns are left out."""
+    """Ψ with columns that sum to one, zero columns left out: β is a total force [N], Ψᵀδ a mean gap [m]."""
     total = Psi.sum(axis=0)
     return Psi[:, total > 0.0] / total[total > 0.0]
 
@@ -103,7 +106,7 @@ def projected(Psi: np.ndarray, S: np.ndarray) -> np.ndarray:
     """B (k, s) ≥ 0 nearest to the snapshots: min ‖S − Ψ B‖, one linear complementarity problem each."""
     scale = np.linalg.norm(Psi, axis=0)
     G = (Psi / scale).T @ (Psi / scale)
-    G[np.diag_indices(len(G))] += 1e-12  # columns that are nearly alike
+    G[np.diag_indices(len(G))] += ALIKE
     B = [lcp(G, -c).effort for c in ((Psi / scale).T @ S).T]
     return np.array(B).reshape(-1, len(G)).T / scale[:, None]
 

@@ -1,4 +1,4 @@
-"""What tells one robot from another: reduced data carry it, and refuse robots that they were not made from."""
+"""Which robot reduced data belong to: they carry its fingerprint and refuse robots with another one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ ALIKE = 1e-6  # relative difference of two stiffnesses that rounding may make
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Name, coordinates, row names, shape at rest (a digest of all positions to a nanometre) and stiffness at rest [N/m]."""
+    """Name, number of coordinates, row names, shape and stiffness [N/m] of a robot at rest.
+
+    `shape` is a digest of all positions, rounded to a nanometre.
+    """
 
     robot: str
     coordinates: int
@@ -56,29 +59,34 @@ class Fingerprint:
     def check(self, robot: Robot, what: str, *, coordinates: bool = True) -> None:
         """Raise InputError unless `what` was made from a robot like this one; the message says what differs.
 
-        Version 0.1 kept predicted section forces behind the coordinates of rods and shells. What holds no
-        `coordinates` of the robot is as good as ever.
+        Version 0.1 stored predicted section forces behind the coordinates of rods and shells. Its data are
+        refused for such robots if they contain `coordinates`, and accepted if not.
         """
         other = Fingerprint.of(robot)
         before = _before(robot, other)
         if self.same_mesh(before) and not before.same_mesh(other):
             if coordinates:
-                got = f"{self.coordinates}, with section forces behind those of rods and shells, as pliant 0.1 made them"
+                made = "with section forces behind those of rods and shells, as pliant 0.1 made them"
                 hint = "Take the snapshots again."
+                got = f"{self.coordinates}, {made}"
                 raise InputError(what, expected=f"{robot.nq} coordinates", got=got, hint=hint)
             other = before
         hint = f"{what.capitalize()} belongs to the {self.robot!r} it was made from."
         for name in ("robot", "coordinates", "rows", "shape"):
-            mine, its = getattr(self, name), getattr(other, name)
-            if mine != its:
-                raise InputError(what, expected=f"a robot with {name} {mine!r}", got=repr(its), hint=hint)
+            expected, got = getattr(self, name), getattr(other, name)
+            if expected != got:
+                expected = f"a robot with {name} {expected!r}"
+                raise InputError(what, expected=expected, got=repr(got), hint=hint)
         if abs(other.stiffness - self.stiffness) > ALIKE * self.stiffness:
             expected = f"a robot of stiffness {self.stiffness:.6g} N/m"
             raise InputError(what, expected=expected, got=f"{other.stiffness:.6g}", hint=hint)
 
 
 def _before(robot: Robot, now: Fingerprint) -> Fingerprint:
-    """What version 0.1 took of the same robot: strains of shells and (zero) section forces of rods followed their coordinates."""
+    """The fingerprint that version 0.1 took of the same robot.
+
+    Strains of shells and (zero) section forces of rods followed their coordinates.
+    """
     rest = []
     for body, span in zip(robot.bodies, robot.q_spans, strict=True):
         rest.append(robot.rest.q[span])

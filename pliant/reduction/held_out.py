@@ -18,8 +18,9 @@ from pliant.static import static
 class HeldOut:
     """Errors of a reduced robot in s held-out equilibria.
 
-    effector (s,) [m]: of the positions that it aims with; field (s,) [m]: of the worst node. stroke [m]: how far the effector goes
-    from where it hangs (without effectors: the worst node). failed: where no equilibrium was found.
+    `effector` (s,) [m] are those of the effectors' positions, `field` (s,) [m] those of the worst node.
+    `stroke` [m] is how far the effectors move from the equilibrium without commands (without effectors: the
+    farthest node). `failed` names snapshots without an equilibrium.
     """
 
     effector: np.ndarray
@@ -30,18 +31,16 @@ class HeldOut:
     @property
     def share(self) -> float:
         """The largest error of the effector, as a share of the stroke; infinite if something failed."""
-        return (
-            float("inf")
-            if self.failed or not len(self.effector)
-            else float(self.effector.max()) / self.stroke
-        )
+        if self.failed or not len(self.effector):
+            return float("inf")
+        return float(self.effector.max()) / self.stroke
 
 
 def held_out(robot: Robot, reduced: Robot, snapshots: Snapshots) -> HeldOut:
-    """Drive the reduced robot through the commands of snapshots of the full one, and compare."""
+    """The errors of a reduced robot, driven through the commands of snapshots of the full one."""
     plan = Plan(snapshots.actuators, snapshots.drives, (snapshots.commands,))
     rows = _aiming(robot)
-    loose = robot.rigid_modes() > 0  # held by its rows only: it hangs nowhere without them
+    loose = robot.rigid_modes() > 0  # only its rows support it: without commands it has no equilibrium
     start = _seen(robot, rows, robot.rest.q if loose else static(robot).q)
     effector, field, failed, state, last = [], [], [], None, -1
     stroke = 0.0

@@ -1,10 +1,11 @@
-"""The slow vibrations of a robot about an equilibrium, from efforts to readings: what an observer and a controller are made from.
+"""The slow vibrations of a robot about an equilibrium, from efforts to readings, for observer and controller.
 
 With M-orthonormal vibrations φ (ω ascending) and dq = Σ φᵢ ηᵢ,
 
-    η̈ᵢ + (α + βωᵢ²) η̇ᵢ + ωᵢ² ηᵢ = φᵢ·Hₐᵀ u,         y = Σ Hᵧφᵢ ηᵢ + D u,         D = W_ya − Σ Hᵧφᵢ φᵢᵀHₐᵀ/ωᵢ²
+    η̈ᵢ + (α + βωᵢ²) η̇ᵢ + ωᵢ² ηᵢ = φᵢ·Hₐᵀ u,     y = Σ Hᵧφᵢ ηᵢ + D u,     D = W_ya − Σ Hᵧφᵢ φᵢᵀHₐᵀ/ωᵢ²
 
-u (a,) [N] are changes of the efforts, y (s,) changes of the readings. D is how the vibrations that are left out follow u: at once.
+u (a,) [N] are changes of the efforts, y (s,) changes of the readings. D is how the vibrations that are left
+out follow u, without delay.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ from pliant.state import State
 
 @dataclass(frozen=True, eq=False)
 class LinearDynamics:
-    """k vibrations: frequency ω (k,) [rad/s] and damping ratio ζ (k,); B (k, a), C (s, k), D (s, a); see the module.
+    """k vibrations: frequency ω (k,) [rad/s] and damping ratio ζ (k,); B (k, a), C (s, k), D (s, a) as above.
 
-    effort (a,) and reading (s,) are those of the equilibrium itself. shapes (ndof, k) are the vibrations φ.
+    `effort` (a,) and `reading` (s,) are those of the equilibrium itself. `shapes` (ndof, k) are the
+    vibrations φ.
     """
 
     actuators: tuple[str, ...]
@@ -45,7 +47,7 @@ class LinearDynamics:
         return len(self.frequency)
 
     def discrete(self, step: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """A (2k, 2k), B (2k, a) and C (s, 2k) of x = (η, η̇) over a time step [s], u constant during it: exact."""
+        """A (2k, 2k), B (2k, a) and C (s, 2k) of x = (η, η̇) over a time step [s] of constant u, exact."""
         from scipy.linalg import expm
 
         if not (np.isfinite(step) and step > 0):
@@ -71,8 +73,8 @@ def linear_dynamics(
 ) -> LinearDynamics:
     """The `modes` slowest vibrations of a robot, full or reduced, about an equilibrium state.
 
-    actuators: rows whose effort is commanded (default: all actuators). sensors: rows that are read (default: all effectors).
-    damping: Rayleigh's, as given to `Simulation`.
+    `actuators` are rows whose effort is commanded (default: all actuators), `sensors` rows that are read
+    (default: all effectors). `damping` is Rayleigh's, as given to `Simulation`.
     """
     act = _named(robot, actuators, "actuator")
     read = _named(robot, sensors, "effector")

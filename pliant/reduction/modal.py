@@ -1,4 +1,4 @@
-"""Modal bases: the free vibrations about an equilibrium, slowest first, and how they bend as they grow."""
+"""Modal bases: free vibrations about an equilibrium, slowest first, and how they change with amplitude."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ from pliant.reduction.state_basis import StateBasis
 from pliant.robot import Robot
 from pliant.state import State
 
-TINY = 1e-5  # of the robot's length: step of differences
-SMALL = 300  # coordinates: all vibrations at once
-ALIKE = 1e-4  # of the largest: shapes below it are left out
+DIFFERENCE = 1e-5  # of the robot's length: step of differences
+DENSE_SIZE = 300  # free coordinates up to which all vibrations are computed at once
+ALIKE = 1e-4  # of the largest singular value of the shapes: what is below adds no shape
+AT_REST = 1e-9  # of the robot's length: a smaller displacement of the state is none
 
 
 def modal(
     robot: Robot, state: State | None = None, *, modes: int = 10, body: int = 0, derivatives: bool = False
 ) -> StateBasis:
-    """The slowest vibrations K φ = ω² M φ of a robot about a state (default: rest), as shapes of one of its bodies.
+    """The slowest vibrations K φ = ω² M φ about a state (default: rest), as shapes of one of the bodies.
 
-    K has the geometric stiffness of the efforts that the state carries. `values` are the ω [rad/s]. The displacement of the state
-    itself comes first, if there is one: without it the reduced robot could not be there.
-    derivatives: also how the shapes change with amplitude, −K⁻¹ (∂K/∂φⱼ) φᵢ: large motions without any snapshots.
+    K has the geometric stiffness of the state's efforts. `values` are the ω [rad/s]. The displacement of the
+    state itself comes first, if there is one: without it the reduced robot could not be there. With
+    `derivatives`, the basis also has the change of the shapes with amplitude, −K⁻¹ (∂K/∂φⱼ) φᵢ, for large
+    motions without any snapshots.
     """
     state = robot.checked(state)
     values, dq, factor = vibrations(robot, state, modes)
@@ -37,7 +39,7 @@ def modal(
     shapes = _shapes(robot, state, dq, body)
     rest = robot.bodies[body].coordinates.rest
     offset = state.q[robot.q_spans[body]][: rest.size].reshape(-1, 3) - rest
-    if np.abs(offset).max() > 1e-9 * robot.length:
+    if np.abs(offset).max() > AT_REST * robot.length:
         shapes = np.concatenate([offset[:, :, None], shapes], axis=2)
     kept = _independent(shapes) if derivatives else shapes
     return StateBasis(kept, "modal", values)
@@ -55,13 +57,13 @@ def vibrations(robot: Robot, state: State, modes: int) -> tuple[np.ndarray, np.n
     if factor.negative:
         raise SingularError(f"{robot.name!r} is unstable at this state: {factor.negative} motions grow.")
     free = np.concatenate([b.free for b in robot.bodies])
-    room = int(free.sum())
-    if not 1 <= modes < room:
-        raise InputError("modes", expected=f"1 to {room - 1}", got=modes)
+    size = int(free.sum())
+    if not 1 <= modes < size:
+        raise InputError("modes", expected=f"1 to {size - 1}", got=modes)
     M = mass_matrix(robot, state.q, free)
     operator: Any = LinearOperator  # its type stubs know the subclass's arguments only
     inverse = operator((robot.ndof, robot.ndof), matvec=lambda x: factor.solve(x.ravel()))
-    if room > SMALL and modes < 0.5 * room:
+    if size > DENSE_SIZE and modes < 0.5 * size:
         start = np.where(free, np.random.default_rng(0).normal(size=len(free)), 0.0)  # the same in every run
         square, dq = eigsh(M, k=modes, M=M, sigma=0.0, OPinv=inverse, which="LM", v0=start)
     else:
@@ -82,7 +84,7 @@ def mass_matrix(robot: Robot, q: np.ndarray, free: np.ndarray) -> Any:
 
 
 def _all(robot: Robot, K: np.ndarray, M: Any, free: np.ndarray, modes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Of a small robot: all vibrations at once."""
+    """ω² (k,) and dq (ndof, k) of a small robot, by a dense decomposition."""
     from scipy.linalg import eigh
 
     own = np.flatnonzero(free)
@@ -96,7 +98,7 @@ def _shapes(robot: Robot, state: State, dq: np.ndarray, body: int) -> np.ndarray
     """Changes dq (ndof, k) as motions (n, 3, k) of the nodes of one body."""
     span, own = robot.q_spans[body], robot.bodies[body]
     size, dq = own.coordinates.rest.size, dq[robot.dq_spans[body]]
-    step = TINY * robot.length / np.abs(dq).max(axis=0)
+    step = DIFFERENCE * robot.length / np.abs(dq).max(axis=0)
     q, out = state.q[span], []
     for k in range(dq.shape[1]):
         there, back = own.retract(q, step[k] * dq[:, k]), own.retract(q, -step[k] * dq[:, k])
@@ -108,7 +110,7 @@ def _derivatives(robot: Robot, state: State, dq: np.ndarray, factor: Any) -> np.
     """−K⁻¹ (∂K/∂φⱼ) φᵢ for i ≤ j, (ndof, k(k+1)/2), by differences of K."""
     out = []
     for j in range(dq.shape[1]):
-        step = TINY * robot.length / np.abs(robot.reach * dq[:, j]).max()
+        step = DIFFERENCE * robot.length / np.abs(robot.reach * dq[:, j]).max()
         sides = [_stiffness(robot, state, sign * step * dq[:, j]) for sign in (1.0, -1.0)]
         change = (sides[0] - sides[1]) / (2.0 * step)
         out += [-factor.solve(change @ dq[:, i]) for i in range(j + 1)]

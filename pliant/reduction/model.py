@@ -24,7 +24,8 @@ from pliant.robot import Robot
 class ReducedModel:
     """A basis, the cells that stand for the mesh (None: all of them), and the robot they belong to.
 
-    body: which of its bodies is reduced. contact: a basis of its contact forces too, or None: contacts stay one by one. facts: plain data that goes along, such as errors and the plan.
+    `body` is the number of the body that is reduced. `contact` is a basis of its contact forces; None leaves
+    contacts one by one. `facts` are plain data that are saved with it, such as errors and the plan.
     """
 
     fingerprint: Fingerprint
@@ -43,7 +44,10 @@ class ReducedModel:
         return f"ReducedModel({self.fingerprint.robot!r}, {len(self.basis)} modes{cells}{touch})"
 
     def on(self, robot: Robot) -> Robot:
-        """The robot, full, that this was made from → the reduced one. Another robot is refused: the message says what differs."""
+        """The reduced robot, of the full one that this was made from.
+
+        Another is refused, with what differs.
+        """
         self.fingerprint.check(robot, "reduced model", coordinates=False)
         reduced = reduce(robot, self.basis, self.sampling, body=self.body)
         return reduced if self.contact is None else with_contact_basis(reduced, self.contact)
@@ -62,9 +66,10 @@ def reduced_model(
 ) -> ReducedModel:
     """A POD basis of the snapshots and an ECSW sampling of the cells.
 
-    tolerance, modes: of the basis, see `pod`; force_tolerance, cells: of the sampling, see `ecsw`; None keeps all cells.
-    contact_modes: of the contact forces, None to choose how many (see `contact_basis`); 0 leaves contacts as they are.
-    Snapshots taken with probe=responses also bring how each of them answers the efforts.
+    `tolerance` and `modes` are those of the basis, see `pod`; `force_tolerance` and `cells` those of the
+    sampling, see `ecsw`; force_tolerance=None keeps all cells. `contact_modes` is the number of modes of
+    contact forces, None to choose it (see `contact_basis`), 0 to leave contacts as they are. Snapshots taken
+    with probe=responses also contribute how each of them answers the efforts.
     """
     snapshots.fingerprint.check(robot, "snapshots")
     span, solid = robot.q_spans[body], robot.bodies[body]

@@ -8,12 +8,13 @@ import numpy as np
 
 from pliant.errors import InputError
 
-SLACK = 1e-14  # of the largest weight: below it a weight counts as zero
+ZERO_WEIGHT = 1e-14  # of the largest weight: below it a weight counts as zero
+NO_GAIN = 1e-12  # of ‖b‖: a column that lowers the error slower does not enter
 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Columns `support` (p,) with weights `values` (p,) > 0, and the relative error ‖Gw − b‖/‖b‖ that they leave."""
+    """Columns `support` (p,) with weights `values` (p,) > 0, and the relative error ‖Gw − b‖/‖b‖."""
 
     support: np.ndarray
     values: np.ndarray
@@ -22,10 +23,11 @@ class Weights:
 
 
 def sparse_weights(G: np.ndarray, b: np.ndarray, *, tolerance: float, most: int | None = None) -> Weights:
-    """w ≥ 0 with ‖Gw − b‖ ≤ tolerance ‖b‖ and few entries: Lawson and Hanson's active set, stopped as soon as it is good enough.
+    """w ≥ 0 with ‖Gw − b‖ ≤ tolerance ‖b‖ and few entries, for G (r, n) and b (r,).
 
-    G (r, n), b (r,). Each pass lets in the column that lowers the error fastest; weights that would turn negative leave again.
-    `most`: stop at so many columns. Stops earlier where no column helps any more.
+    Lawson and Hanson's active set method, stopped as soon as the tolerance is met: each pass adds the column
+    that lowers the error fastest; columns whose weights would turn negative leave again. It also stops at
+    `most` columns, and where no column helps any more.
     """
     size = float(np.linalg.norm(b))
     if not (np.isfinite(G).all() and np.isfinite(b).all()) or size == 0.0:
@@ -38,13 +40,13 @@ def sparse_weights(G: np.ndarray, b: np.ndarray, *, tolerance: float, most: int 
         gain = (residual @ G) / np.where(norms > 0, norms, np.inf)
         gain[[*now.columns, *barred]] = -np.inf
         best = int(np.argmax(gain))
-        if gain[best] <= 1e-12 * size:
+        if gain[best] <= NO_GAIN * size:
             break
         trial = now.entered(best)
         passes += 1
         fresh = b - trial.A @ trial.w
         if best not in trial.columns or np.linalg.norm(fresh) >= np.linalg.norm(residual):
-            barred.add(best)  # rounding: it would come and go for ever
+            barred.add(best)  # by rounding, it would enter and leave for ever
             continue
         now, residual = trial, fresh
         barred.clear()
@@ -53,14 +55,14 @@ def sparse_weights(G: np.ndarray, b: np.ndarray, *, tolerance: float, most: int 
 
 
 class _Active:
-    """The columns that are in, A = G[:, columns], their products AᵀA and their weights w > 0."""
+    """The active columns A = G[:, columns], their products AᵀA and their weights w > 0."""
 
     def __init__(self, G: np.ndarray, b: np.ndarray) -> None:
         self._G, self._b, self.columns = G, b, []
         self.A, self.w, self._square = np.zeros((len(G), 0)), np.zeros(0), np.zeros((0, 0))
 
     def entered(self, column: int) -> _Active:
-        """With one more column, and without those whose weight reaches zero on the way to the least squares."""
+        """With one more column, and without those whose weight reaches zero before the least squares do."""
         out = _Active(self._G, self._b)
         g = self._G[:, column]
         across = g @ self.A
@@ -75,7 +77,7 @@ class _Active:
                 break
             share = np.where(falling, out.w / np.where(falling, out.w - aim, 1.0), np.inf).min()
             out.w = out.w + min(float(share), 1.0) * (aim - out.w)
-            out._keep(out.w > SLACK * out.w.max(initial=0.0))
+            out._keep(out.w > ZERO_WEIGHT * out.w.max(initial=0.0))
         return out
 
     def _keep(self, which: np.ndarray) -> None:
@@ -83,7 +85,7 @@ class _Active:
         self.A, self.w, self._square = self.A[:, which], self.w[which], self._square[np.ix_(which, which)]
 
     def _least_squares(self) -> np.ndarray:
-        """By the normal equations, whose rounding one more turn with the residual takes out."""
+        """w by the normal equations; one refinement with the residual removes their rounding."""
         from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
         try:

@@ -1,12 +1,14 @@
 """Modes of whole patches of contacts, merged where that costs least.
 
-A patch is a connected part of all contacts that a basis covers: the face of one rib, say. In a mode, a patch that takes the share s of
-its force is ℓ log 1/s deeper than one that takes all of it (see `pliant.contact.modes`), so that patches are well together whose shares
-do not change: those that push in proportion, and those that never push at the same time. The cost of a mode is
+A patch is a connected part of all contacts that a basis covers: the face of one rib, say. In a mode, a patch
+that takes the share s of its force is ℓ log 1/s deeper than one that takes all of it (see
+`pliant.contact.modes`). Patches whose shares do not change fit well into one mode: those that push in
+proportion, and those that never push at the same time. The cost of a mode is
 
     Σ (log s − mean log s)²        over all snapshots and all patches of it that push there
 
-and from one mode for each patch on, the two modes are merged that add least to it. Sizes are nested: with more modes, modes are split.
+Starting from one mode for each patch, the two modes are merged whose union adds least to the cost. Sizes are
+nested: with more modes, modes are split.
 """
 
 from __future__ import annotations
@@ -17,11 +19,14 @@ from scipy.sparse.csgraph import connected_components
 
 from pliant.errors import InputError
 
-FAINT = 1e-3  # share of a mode's force, below which a patch does not push
+PUSHING_SHARE = 1e-3  # of a mode's force, below which a patch does not push
 
 
 def grouped(S: np.ndarray, beside: csr_array, size: int) -> np.ndarray:
-    """Which contacts form which mode: 1 or 0 (n, k = `size`); of forces S (n, s) [N] and who is `beside` whom (n, n)."""
+    """Ψ (n, k = `size`) of ones and zeros: which contact is in which mode.
+
+    S (n, s) [N] are forces of the contacts, `beside` (n, n) says which are neighbours.
+    """
     count, patch = connected_components(beside, directed=False)
     if size > count:
         hint = 'Fewer modes, or method="hals", whose modes may be parts of patches.'
@@ -39,26 +44,26 @@ def merged(force: np.ndarray, size: int) -> np.ndarray:
     for j in range(len(modes)):
         for i in range(j):
             more[i, j] = cost(force[[i, j]]) - alone[i] - alone[j]
-    left = list(range(len(modes)))
-    while len(left) > size:
+    remaining = list(range(len(modes)))
+    while len(remaining) > size:
         i, j = (int(n) for n in np.unravel_index(np.argmin(more), more.shape))
         alone[i] += alone[j] + more[i, j]
         modes[i] += modes[j]
-        left.remove(j)
+        remaining.remove(j)
         more[j], more[:, j] = np.inf, np.inf
-        for other in left:
+        for other in remaining:
             if other != i:
                 both = cost(force[modes[i] + modes[other]]) - alone[i] - alone[other]
                 more[min(i, other), max(i, other)] = both
-    found = np.empty(len(force), np.int64)
-    for number, mode in enumerate(left):
-        found[modes[mode]] = number
-    return found
+    mode_of = np.empty(len(force), np.int64)
+    for number, mode in enumerate(remaining):
+        mode_of[modes[mode]] = number
+    return mode_of
 
 
 def cost(force: np.ndarray) -> float:
-    """Of a mode whose patches have these forces (p, s) [N]."""
+    """The cost of a mode whose patches have these forces (p, s) [N]."""
     total = force.sum(axis=0)
-    pushing = force > FAINT * total
+    pushing = force > PUSHING_SHARE * total
     logs = np.log(force[pushing] / np.broadcast_to(total, force.shape)[pushing])
     return float(np.sum((logs - logs.mean()) ** 2)) if len(logs) else 0.0

@@ -1,8 +1,8 @@
-"""Two-level designs that tell the effects of n actuators apart in the fewest runs (Plackett and Burman, 1946).
+"""Two-level designs that separate the effects of n actuators in the fewest runs (Plackett and Burman, 1946).
 
-A design of N runs is a Hadamard matrix of order N without its constant column: levels ±1, each column balanced, all columns
-orthogonal. Orders come from Paley's two constructions over the primes and from products of smaller ones; where none of these
-gives an order (52, 92 …), the next larger one does as well.
+A design of N runs is a Hadamard matrix of order N without its constant column: levels ±1, each column
+balanced, all columns orthogonal. Orders come from Paley's two constructions over the primes and from products
+of smaller ones; where none of these gives an order (52, 92 …), the next larger one serves as well.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pliant.errors import InputError
 
 
 def plackett_burman(actuators: int) -> np.ndarray:
-    """Levels ±1 (runs, actuators) with XᵀX = runs · I and columns that sum to zero; the last run is all low."""
+    """Levels ±1 (runs, actuators), XᵀX = runs · I, with columns that sum to zero; the last run is all low."""
     if not isinstance(actuators, (int, np.integer)) or isinstance(actuators, bool) or actuators < 1:
         raise InputError("actuators", expected="a whole number, at least 1", got=repr(actuators))
     order = 4 * (int(actuators) // 4 + 1)

@@ -1,7 +1,7 @@
 """Plans: the commands that a robot is driven through to see what it can do.
 
-Every trajectory starts with nothing commanded and goes to a posture in equal steps, on its own: trajectories may run in any
-order, and in parallel.
+Every trajectory starts with nothing commanded and goes to a posture in equal steps, on its own: trajectories
+may run in any order, and in parallel.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ Limits = Mapping[str, tuple[float, float]]
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Trajectories (steps, a) of commands for `actuators` (a,), each an "effort" or a "displacement" as `drives` (a,) say."""
+    """Trajectories (steps, a) of commands for `actuators` (a,).
+
+    `drives` (a,) says of each whether it is an "effort" or a "displacement".
+    """
 
     actuators: tuple[str, ...]
     drives: tuple[str, ...]
@@ -57,7 +60,8 @@ class Plan:
         return len(self.trajectories)
 
     def __repr__(self) -> str:
-        return f"Plan({self.kind}: {len(self)} trajectories, {self.size} steps of {len(self.actuators)} actuators)"
+        steps = f"{self.size} steps of {len(self.actuators)} actuators"
+        return f"Plan({self.kind}: {len(self)} trajectories, {steps})"
 
     @property
     def size(self) -> int:
@@ -66,7 +70,7 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """Of all its numbers: two plans with the same digest ask for the same."""
+        """A digest of all its numbers: two plans with the same digest command the same."""
         parts = [repr((self.actuators, self.drives, [t.shape for t in self.trajectories])).encode()]
         return sha256(b"".join(parts + [t.tobytes() for t in self.trajectories])).hexdigest()
 
@@ -106,12 +110,12 @@ def plackett_burman(
 
 
 def latin_hypercube(robot: Robot, limits: Limits | None = None, **options: Any) -> Plan:
-    """Random postures, each of which has its own slice of every actuator's range. Options: those of `spread`."""
+    """Random postures, each of which has its own slice of every actuator's range; options of `spread`."""
     return spread(robot, limits, by="LatinHypercube", **options)
 
 
 def halton(robot: Robot, limits: Limits | None = None, **options: Any) -> Plan:
-    """The first points of a scrambled Halton sequence: more of them keep the ones before. Options: those of `spread`."""
+    """The first points of a scrambled Halton sequence, to which more can be added; options of `spread`."""
     return spread(robot, limits, by="Halton", **options)
 
 
@@ -131,7 +135,10 @@ def spread(
 
 
 def trajectories(robot: Robot, values: Mapping[str, Sequence], *, drive: str | None = None) -> Plan:
-    """Your own: by actuator the commands (steps,) of one trajectory, or a list of several such, equally long for all actuators."""
+    """Your own plan: for each actuator the commands (steps,) of one trajectory, or a list of several.
+
+    They are equally long for all actuators.
+    """
     if not values:
         raise InputError("trajectories", expected="commands of at least one actuator", got="none")
     columns = []

@@ -10,7 +10,7 @@ from pliant.bodies import Solid
 from pliant.errors import InputError
 from pliant.reduction.state_basis import StateBasis, node_volumes
 
-RANK = 1e-9  # relative singular value below which a shape is rounding
+ROUNDING = 1e-9  # of the largest singular value: shapes below are rounding
 
 
 def pod(
@@ -22,8 +22,8 @@ def pod(
 
         Σ_{i>k} σᵢ² ≤ tolerance² Σ σᵢ²           or exactly `modes` of them.
 
-    more (n, 3, p) [m]: other motions that the basis should contain, such as responses to efforts (`responses`), as long as they
-    are likely to become. Snapshots with nan or inf are left out and named.
+    `more` (n, 3, p) [m] are other motions that the basis should contain, such as responses to efforts
+    (`responses`), as large as they are likely to become. Snapshots with nan or inf are left out and named.
     """
     if not 0 <= tolerance < 1:
         raise InputError("tolerance", expected="a number from 0 to 1", got=tolerance)
@@ -35,7 +35,7 @@ def pod(
         raise InputError("snapshots", expected="some that are not at rest", got=got)
     volume = np.repeat(np.sqrt(node_volumes(body)), 3)
     _, sigma, Vt = np.linalg.svd(volume[:, None] * U, full_matrices=False)
-    rank = int((sigma > RANK * sigma[0]).sum())
+    rank = int((sigma > ROUNDING * sigma[0]).sum())
     count = _enough(sigma, tolerance) if modes is None else modes
     if not 1 <= count <= rank:
         hint = "More snapshots, or fewer modes."

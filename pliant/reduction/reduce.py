@@ -17,9 +17,10 @@ from pliant.state import State
 
 
 def reduce(robot: Robot, basis: StateBasis, sampling: Sampling | None = None, *, body: int = 0) -> Robot:
-    """The robot with one of its bodies reduced to a basis; with a sampling, what a step costs does not depend on its mesh.
+    """The robot with one of its bodies reduced to a basis.
 
-    Rows keep their names and laws, and what they do at rest; contact indices stay the same.
+    With a sampling, the cost of a step does not depend on the mesh. Rows keep their names, laws and
+    displacements at rest; contact indices stay the same.
     """
     if not isinstance(robot, Robot):
         raise InputError("robot", expected="a Robot", got=type(robot).__name__)

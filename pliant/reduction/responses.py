@@ -16,10 +16,11 @@ STRIDE = 0.015  # of the robot's length: how far an answer moves the farthest co
 def responses(
     result: Result, rows: Sequence[str] | None = None, *, stride: float = STRIDE
 ) -> dict[str, np.ndarray]:
-    """{"responses": (m, nq)}: changes of the coordinates along K⁻¹Hᵀ for each scalar row, each `stride` of the robot's length far.
+    """{"responses": (m, nq)}: changes of the coordinates along K⁻¹Hᵀ for each scalar row.
 
-    rows: their names, all actuators by default. As the `probe` of `collect` it keeps, for the price of a factorisation, how every
-    snapshot goes on: a basis of both has the right compliance, and needs far fewer snapshots.
+    The farthest coordinate of each moves by `stride` of the robot's length. `rows` are their names, all
+    actuators by default. As the `probe` of `collect` it keeps how every snapshot answers its efforts, at the
+    price of a factorisation: a basis of both has the right compliance, and needs far fewer snapshots.
     """
     robot, state = result.robot, result.state
     names = robot.by_role("actuator") if rows is None else list(rows)

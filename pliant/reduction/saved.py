@@ -53,7 +53,7 @@ def save(model: ReducedModel, path: str | Path) -> Path:
 
 
 def load(path: str | Path) -> ReducedModel:
-    """Read a model; `model.on(robot)` then makes the reduced robot, and refuses another robot than it was made from."""
+    """A saved model; `model.on(robot)` makes the reduced robot, and refuses robots it was not made from."""
     with reading(path, "reduced model", "a file that pliant wrote") as file:
         return _assembled(*read_saved(file, FORMAT, VERSION))
 

@@ -21,9 +21,10 @@ FORMAT, VERSION = "pliant snapshots", 1
 class Snapshots:
     """s equilibria of one robot.
 
-    commands (s, a) of `actuators` (a,), efforts or displacements as `drives` say; coordinates (s, nq); contact (s, C) [N]: normal
-    forces by stable contact index, see `Contacts.index`; trajectory and step (s,): where in the plan each was.
-    extra: more arrays (s, …) by name, such as element forces. skipped: what was left out, and why.
+    `commands` (s, a) are those of `actuators` (a,), efforts or displacements as `drives` say; `coordinates`
+    (s, nq); `contact` (s, C) [N] normal forces by stable contact index, see `Contacts.index`; `trajectory`
+    and `step` (s,) the place of each in the plan. `extra` are more arrays (s, …) by name, such as element
+    forces. `skipped` says what was left out, and why.
     """
 
     fingerprint: Fingerprint
@@ -118,7 +119,8 @@ class Snapshots:
         path = Path(path)
         draft = path.with_name(f".{path.name}.{os.getpid()}.part")
         with draft.open("wb") as file:
-            np.savez_compressed(file, **{"facts": np.array(json.dumps(facts))}, **self._arrays())  # type: ignore[arg-type]
+            arrays = {"facts": np.array(json.dumps(facts)), **self._arrays()}
+            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, path)

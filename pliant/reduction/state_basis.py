@@ -10,13 +10,16 @@ import numpy as np
 from pliant.bodies import Solid
 from pliant.errors import InputError
 
+DEPENDENT = 1e-10  # of the largest singular value: shapes below depend on the others
+CONTAINED = 1e-6  # of a mode's norm: a smaller part outside of the modes before adds nothing
+
 
 @dataclass(frozen=True, eq=False)
 class StateBasis:
-    """Modes (n, 3, k) of a body's nodes (with the frame nodes of its rigid regions), and where they come from.
+    """Modes (n, 3, k) of a body's nodes, with the frame nodes of its rigid regions, and where they come from.
 
-    values: singular values of all snapshots (POD, weighted by volume), or frequencies [rad/s] (modal).
-    skipped: snapshots that were left out, and why.
+    `values` are singular values of all snapshots (POD, weighted by volume), or frequencies [rad/s] (modal).
+    `skipped` says which snapshots were left out, and why.
     """
 
     modes: np.ndarray
@@ -53,7 +56,7 @@ class StateBasis:
         if not np.isfinite(shapes).all():
             raise InputError("modes", expected="finite numbers", got="nan or inf")
         values = np.linalg.svd(shapes.reshape(3 * n, -1), compute_uv=False)
-        rank = int((values > 1e-10 * values[0]).sum()) if values[0] > 0 else 0
+        rank = int((values > DEPENDENT * values[0]).sum()) if values[0] > 0 else 0
         if rank < shapes.shape[2]:
             raise InputError("modes", expected="independent shapes", got=f"{shapes.shape[2]} of rank {rank}")
         return cls(shapes, "given", values)
@@ -66,7 +69,7 @@ class StateBasis:
         flat = np.concatenate([self.modes, other.modes], axis=2).reshape(3 * n, -1)
         flat = flat / np.linalg.norm(flat, axis=0)
         Q, R = np.linalg.qr(flat)
-        new = np.flatnonzero(np.abs(np.diagonal(R)) > 1e-6)
+        new = np.flatnonzero(np.abs(np.diagonal(R)) > CONTAINED)
         added = Q[:, new[new >= k]].reshape(n, 3, -1)
         modes = np.concatenate([self.modes, added], axis=2)
         return StateBasis(modes, f"{self.kind} + {other.kind}", self.values.copy(), self.skipped)

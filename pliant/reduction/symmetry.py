@@ -1,4 +1,4 @@
-"""Symmetries of a robot: a rotation or reflection that maps it onto itself turns one snapshot into another."""
+"""Symmetries of a robot: rotations or reflections that map it onto itself, and snapshots to others."""
 
 from __future__ import annotations
 
@@ -13,31 +13,35 @@ from pliant.errors import InputError, as_floats
 from pliant.reduction.snapshots import Snapshots
 from pliant.robot import Robot
 
-NEAR = 1e-6  # of the robot's length: places that are the same
+SAME_PLACE = 1e-6  # of the robot's length: places nearer to each other are the same
+SAME_VECTOR = 1e-6  # relative, of gravity and its image
+ORTHOGONAL = 1e-9  # largest entry of S Sᵀ − I
 
 
 @dataclass(frozen=True, eq=False)
 class Symmetry:
     """x ↦ S x with an orthogonal S (3, 3), and what it makes of the robot's parts.
 
-    row: the actuator that each actuator becomes, by name; contact (C,): likewise the contacts, −1 for those that become none.
+    `row` is the actuator that each actuator becomes, by name; `contact` (C,) likewise the contact, −1 for
+    those without an image.
     """
 
     robot: Robot
     matrix: np.ndarray
     row: dict[str, str]
     contact: np.ndarray
-    found: dict[int, Any] = field(default_factory=dict, repr=False)  # images of nodes and regions by body
+    node_maps: dict[int, Any] = field(default_factory=dict, repr=False)  # images of nodes and regions by body
 
     @classmethod
     def of(cls, robot: Robot, matrix: Any) -> Symmetry:
-        """The symmetry under S (3, 3), found by where things are at rest; an InputError names what has no image."""
+        """The symmetry under S (3, 3), by positions at rest; an InputError names what has no image."""
         S = as_floats("symmetry", matrix, "an orthogonal matrix (3, 3)")
-        if S.shape != (3, 3) or not np.allclose(S @ S.T, np.eye(3), atol=1e-9):
+        if S.shape != (3, 3) or not np.allclose(S @ S.T, np.eye(3), atol=ORTHOGONAL):
             raise InputError("symmetry", expected="an orthogonal matrix (3, 3)", got=repr(matrix))
-        if not np.allclose(S @ robot.gravity, robot.gravity, atol=1e-6 * (1 + np.linalg.norm(robot.gravity))):
+        slack = SAME_VECTOR * (1 + np.linalg.norm(robot.gravity))
+        if not np.allclose(S @ robot.gravity, robot.gravity, atol=slack):
             raise InputError("symmetry", expected="one that keeps gravity", got=f"S g = {S @ robot.gravity}")
-        near = NEAR * robot.length
+        near = SAME_PLACE * robot.length
         return cls(robot, S, _rows(robot, S, near), _contacts(robot, S, near))
 
     @classmethod
@@ -49,7 +53,7 @@ class Symmetry:
         return cls.of(robot, Rotation.from_rotvec(angle * direction / np.linalg.norm(direction)).as_matrix())
 
     def images(self, snapshots: Snapshots) -> Snapshots:
-        """The snapshots as the symmetry sees them. Their `extra` is left out: nobody knows how that turns."""
+        """The images of snapshots. Their `extra` is left out, as nothing says how that transforms."""
         place = {name: k for k, name in enumerate(snapshots.actuators)}
         missing = [name for name in snapshots.actuators if self.row[name] not in place]
         if missing:
@@ -72,10 +76,10 @@ class Symmetry:
         return out
 
     def _body_image(self, body: Any, q: np.ndarray) -> np.ndarray:
-        """Free nodes and rigid regions move to their images; what hangs on regions follows them."""
+        """Coordinates of a body's image: free nodes and rigid regions map to theirs, other nodes follow."""
         S, c, out, end = self.matrix, body.coordinates, q.copy(), 3 * len(body.node_block)
-        (mine, to), regions = self._maps(body)
-        out[:end].reshape(-1, 3)[mine[to]] = q[:end].reshape(-1, 3)[mine] @ S.T
+        (nodes, to), regions = self._maps(body)
+        out[:end].reshape(-1, 3)[nodes[to]] = q[:end].reshape(-1, 3)[nodes] @ S.T
         m = len(regions)
         if m:
             pose, new = (x[end : end + 12 * m].reshape(m, 12) for x in (q, out))
@@ -85,21 +89,21 @@ class Symmetry:
         return body.retract(out, np.zeros(body.ndof)) if m else out
 
     def _maps(self, body: Any) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-        """Nodes that hang on nothing with their images' places, and the image of every region."""
-        if id(body) not in self.found:
-            near, n, m = NEAR * self.robot.length, len(body.node_block), len(body.region_block)
-            alone = np.asarray(body.node_region) < 0
+        """((free nodes, indices of their images among these), the image of every rigid region)."""
+        if id(body) not in self.node_maps:
+            near, n, m = SAME_PLACE * self.robot.length, len(body.node_block), len(body.region_block)
+            free = np.asarray(body.node_region) < 0
             if body.carriers is not None:
-                alone[: len(body.carriers[0]) - 1] = False
-            mine = np.flatnonzero(alone)
-            to = _image(body.q0[: 3 * n].reshape(-1, 3)[mine], self.matrix, near, "a node")
+                free[: len(body.carriers[0]) - 1] = False
+            nodes = np.flatnonzero(free)
+            to = _image(body.q0[: 3 * n].reshape(-1, 3)[nodes], self.matrix, near, "a node")
             centre = body.q0[3 * n : 3 * n + 12 * m].reshape(m, 12)[:, :3]
-            self.found[id(body)] = (mine, to), _image(centre, self.matrix, near, "a rigid region")
-        return self.found[id(body)]
+            self.node_maps[id(body)] = (nodes, to), _image(centre, self.matrix, near, "a rigid region")
+        return self.node_maps[id(body)]
 
 
 def multiplied(snapshots: Snapshots, symmetries: Iterable[Symmetry]) -> Snapshots:
-    """The snapshots and their images under each of the symmetries; trajectories of images are numbered on."""
+    """The snapshots and their images under each of the symmetries, whose trajectories are numbered on."""
     parts = [replace(snapshots, extra={})]
     count = int(snapshots.trajectory.max(initial=-1)) + 1
     for k, symmetry in enumerate(symmetries, start=1):
@@ -124,7 +128,7 @@ def _rows(robot: Robot, S: np.ndarray, near: float) -> dict[str, str]:
     places = {
         name: np.concatenate([p.rest for p in robot.rows[name].interaction.points]) for name in robot.rows
     }
-    found = {}
+    images = {}
     for name in robot.by_role("actuator"):
         kind, moved = type(robot.rows[name].interaction), places[name] @ S.T
         same = [
@@ -136,8 +140,8 @@ def _rows(robot: Robot, S: np.ndarray, near: float) -> dict[str, str]:
         ]
         if not same:
             raise InputError("symmetry", expected=f"an image of {name!r}", got="none")
-        found[name] = same[0]
-    return found
+        images[name] = same[0]
+    return images
 
 
 def _contacts(robot: Robot, S: np.ndarray, near: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Where a robot goes in use: a plan that pulls a few actuators at a time, none against another."""
+"""A plan of postures that a robot takes in use: a few actuators at a time, none against another."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from pliant.reduction.plans import Plan
 from pliant.robot import Robot
 from pliant.stage import RowFacts
 
-AGAINST = -0.02  # correlation of two actuators in W below which they work against each other
+ANTAGONISTIC = -0.02  # correlation of two actuators in W below which they work against each other
+LEAST_SHARE = 0.3  # of an actuator's reach: the smallest that is drawn
 
 
 @dataclass(frozen=True)
 class Reach:
-    """How an actuator is driven ("effort" or "displacement"), what it gets while it rests, and at most."""
+    """How an actuator is driven ("effort" or "displacement"), its command at rest, and its largest."""
 
     drive: str
     rest: float
@@ -27,9 +28,10 @@ class Reach:
 
 
 def reaches(robot: Robot, laws: Mapping[str, Known]) -> dict[str, Reach]:
-    """The reach of every scalar actuator, from commands of a demonstration: like the largest of its kind there.
+    """The reach of every scalar actuator: the largest command of its kind in a demonstration.
 
-    Kinds that the demonstration leaves out go half way to their limits. What can only pull is paid out while it rests.
+    Kinds that the demonstration leaves out go to half of their limits. At rest, what can only pull is paid
+    out.
     """
     most: dict[tuple[type, str], float] = {}
     for name, law in laws.items():
@@ -64,11 +66,11 @@ def few(
     seed: int = 0,
     ends: bool = True,
 ) -> Plan:
-    """Postures with one to `together` actuators at random shares of their reach, the others at rest; with `ends` one of them goes
-    all the way, so that nothing lies beyond.
+    """Postures with one to `together` actuators at random shares of their reach, the others at rest.
 
-    Actuators that work against each other (W_ij far below zero at rest) are not pulled at the same time: squeezed between them a
-    soft robot buckles, which is seldom what it is meant for.
+    With `ends` one of them goes all the way, so that nothing lies beyond. Actuators that work against each
+    other (W_ij far below zero at rest) are not pulled at the same time: squeezed between them a soft robot
+    buckles, which is seldom what it is meant for.
     """
     if postures < 1 or steps < 1 or together < 1:
         raise InputError(
@@ -77,18 +79,18 @@ def few(
     names = tuple(reach)
     if not names:
         raise InputError("plan", expected="a robot with actuators", got="none")
-    friends = _friends(robot, names)
+    compatible = _compatible(robot, names)
     rng = np.random.default_rng(seed)
     rest, most = (np.array([getattr(reach[n], which) for n in names]) for which in ("rest", "most"))
     targets = []
     for number in range(postures):
-        chosen = [number % len(names)]  # everyone in turn
+        chosen = [number % len(names)]  # each in turn
         wanted = 1 + number // len(names) % together
         for other in rng.permutation(len(names)).tolist():
-            if len(chosen) < wanted and other not in chosen and friends[other, chosen].all():
+            if len(chosen) < wanted and other not in chosen and compatible[other, chosen].all():
                 chosen.append(other)
         target = rest.copy()
-        share = rng.uniform(0.3, 1.0, len(chosen))
+        share = rng.uniform(LEAST_SHARE, 1.0, len(chosen))
         share[0] = 1.0 if ends else share[0]
         target[chosen] = most[chosen] * share
         targets.append(target)
@@ -97,11 +99,14 @@ def few(
     return Plan(names, drives, tuple(ramp * target for target in targets), "a few at a time")
 
 
-def _friends(robot: Robot, names: tuple[str, ...]) -> np.ndarray:
-    """(a, a) Which actuators do not work against each other at rest; all of them for a robot that only its rows hold."""
+def _compatible(robot: Robot, names: tuple[str, ...]) -> np.ndarray:
+    """(a, a) bool: which actuators do not work against each other at rest.
+
+    All are compatible where only its rows support the robot.
+    """
     if robot.rigid_modes():
         return np.ones((len(names), len(names)), bool)
     rows = [robot.named(n).start for n in names]
     W = compliance(robot).matrix[np.ix_(rows, rows)]
     size = np.sqrt(np.diagonal(W))
-    return W / np.outer(size, size) > AGAINST
+    return W / np.outer(size, size) > ANTAGONISTIC

@@ -1,4 +1,4 @@
-"""The gallery: functions that build a robot, with keyword parameters in SI units, and what to do with it first.
+"""The gallery: functions that build robots, with keyword parameters in SI units, and their demonstrations.
 
 robot = pl.robots.trunk(length=0.25)
 pl.robots.gallery["trunk"].laws         # the commands of its demonstration

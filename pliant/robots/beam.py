@@ -1,4 +1,4 @@
-"""A soft beam with two opposite cables, between two balls that turn their effect round."""
+"""A soft beam with two opposite cables, between two balls that reverse their effect."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIGURE_2: Mapping[str, Any] = {  # two minima: pull the lower cable a little, or
     "tension": 500.0,
     "alarm": 0.00503,
 }
-FIGURE_3: Mapping[str, Any] = {  # the way to the global minimum leads through seven contact modes
+FIGURE_3: Mapping[str, Any] = {  # the path to the global minimum leads through seven contact modes
     "above": (0.6412, 0.0031, 0.4284),
     "below": (0.203, 0.0009, 0.4284),
     "tension": 2000.0,
@@ -49,18 +49,21 @@ def beam(
     alarm: float = FIGURE_3["alarm"],
     gravity: tuple[float, float, float] = (0.0, 0.0, 0.0),
 ) -> Robot:
-    """A square rubber beam along x, held at x = 0, with one cable below its axis and one above, and a ball on either side.
+    """A square rubber beam along x, fixed at x = 0, with a cable on either side of its axis and two balls.
 
-    After the beam of Coevoet et al., 'Optimization-based inverse model of soft robots with contact handling', RA-L 2017,
-    whose cables reverse their effect where it meets its obstacles: `beam(**FIGURE_2)` and `beam(**FIGURE_3)`. Both cables
-    end at the share `reach` of the length, `off_axis` widths from the axis. Pulled alone, the upper one lifts the tip;
-    with a ball above the beam further out than that, the beam turns about the ball and its tip goes down.
+    After the beam of Coevoet et al., 'Optimization-based inverse model of soft robots with contact handling',
+    RA-L 2017, whose cables reverse their effect where it meets its obstacles: `beam(**FIGURE_2)` and
+    `beam(**FIGURE_3)`. Both cables end at the share `reach` of the length, `off_axis` widths from the axis.
+    Pulled alone, the upper one lifts the tip; with a ball above the beam further out than that, the beam
+    turns about the ball and its tip goes down.
 
-    `above` and `below` place a ball each: where along the beam, its gap to the beam at rest, and its radius, all as shares
-    of the length (None: no ball); both stand a share `aside` off the beam's plane, so that contacts on its left and right do
-    not begin at the same moment. `alarm`, how near counts as a possible contact, is a share too. The beam lies on its
-    side: no weight. Rows: "lower" and "upper", the cables, up to `tension` [N]; "tip", the height of the middle of the
-    end face: two opposite cables steer one coordinate.
+    `above` and `below` place a ball each: its position along the beam, its gap to the beam at rest, and its
+    radius, all as shares of the length (None: no ball). Both stand a share `aside` off the beam's plane, so
+    that contacts on its left and right do not begin at the same moment. `alarm`, the distance of a possible
+    contact, is a share too. The beam lies on its side: no weight.
+
+    Rows: "lower" and "upper", the cables, up to `tension` [N]; "tip", the height of the middle of the end
+    face. Two opposite cables steer one coordinate.
     """
     half = width / 2
     mesh = box((length, width, width), cells=cells, kind=kind, origin=(0.0, -half, -half))

@@ -10,6 +10,8 @@ from pliant.mesh import cavity_surfaces, near_plane
 from pliant.robot import Robot, Row
 from pliant.robots.parts import GRAVITY, cavity, tip
 
+LARGEST_WITHDRAWAL = 0.5  # of the volume at rest
+
 
 def bellows(
     *,
@@ -27,11 +29,11 @@ def bellows(
     volume: float = 30e-6,
     gravity: tuple[float, float, float] = (0.0, 0.0, -GRAVITY),
 ) -> Robot:
-    """A silicone bellows along z, filled with a `liquid` [kg/m³] whose volume a pump imposes; its base is held.
+    """A silicone bellows along z on a fixed base, filled with a `liquid` [kg/m³] whose volume a pump imposes.
 
-    A liquid does not compress: the volume is the command, and the pressure at the height of the cavity's centre comes out.
-    The liquid's weight acts on the wall. Rows: "chamber", from half empty to `volume` [m³] more than at rest; "tip", the
-    middle of the upper end.
+    A liquid does not compress: the volume is the command, and the pressure at the height of the cavity's
+    centre is the effort. The liquid's weight acts on the wall. Rows: "chamber", from half empty to `volume`
+    [m³] more than at rest; "tip", the middle of the upper end.
     """
     mesh = bellows_mesh(
         length,
@@ -50,7 +52,7 @@ def bellows(
     (inside,) = cavity_surfaces(body.mesh)
     chamber = cavity(body, inside, liquid_density=liquid)
     rows = {
-        "chamber": Row(chamber, Bounded(displacement=(-0.5 * chamber.rest_volume, volume))),
+        "chamber": Row(chamber, Bounded(displacement=(-LARGEST_WITHDRAWAL * chamber.rest_volume, volume))),
         "tip": tip(body, (0.0, 0.0, length)),
     }
     return Robot(body, rows, gravity=gravity, name="bellows")

@@ -25,9 +25,9 @@ def cantilever(
 ) -> Robot:
     """A silicone bar along x, clamped at x = 0, that sags under its weight and carries a "load" at its tip.
 
-    The dimensions are those of the usual comparison of finite elements for soft robots, 100 × 20 × 20 mm and 300 kPa: its tip
-    sinks by 13.38 mm under its weight alone. Rows: "load", a vertical force on the middle of the free end [N], and
-    "tip", that point's position.
+    The dimensions are those of the usual comparison of finite elements for soft robots, 100 × 20 × 20 mm and
+    300 kPa: its tip sinks by 13.38 mm under its weight alone. Rows: "load", a vertical force on the middle of
+    the free end [N], and "tip", that point's position.
     """
     mesh = box(
         (length, width, height),

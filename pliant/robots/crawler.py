@@ -19,9 +19,11 @@ from pliant.robots.parts import GRAVITY
 if TYPE_CHECKING:
     from pliant.dynamics import Moment
 
-SETTLING = 0.4  # [s]
+SETTLING_TIME = 0.4  # [s] before the gait begins
 PERIOD = 1.0  # [s], of the gait
-VIA = 9  # points of the body that each cable runs through
+VISCOSITY = 0.02  # [s], of the silicone
+CABLE_POINTS = 9  # of the body that each cable runs through
+SAMPLE_SPACING = 1.0  # [m], wider than any facet: nodes only
 
 
 def crawler(
@@ -42,15 +44,20 @@ def crawler(
     alarm: float = 0.003,
     gravity: tuple[float, float, float] = (0.0, 0.0, -GRAVITY),
 ) -> Robot:
-    """A free silicone strip along x, bent to an arch of the angle `arc` [rad], that stands on the edges of its two ends.
+    """A free silicone strip along x, an arch of the angle `arc` [rad] that stands on the edges of its ends.
 
-    In the manner of the tendon-driven crawlers of Umedachi, Vikas and Trimmer, 'Softworms: the design and control of
-    non-pneumatic, 3D-printed, deformable robots', Bioinspir. Biomim. 2016, but with plain feet, the same friction in every
-    direction. There are two tendons along the belly, one in each half. One that is tightened draws its foot in and shifts weight; the
-    foot that carries less slides. So the order of the two decides where it goes, see `crawler_gait`. `length` [m] is that of
-    the belly, `depth` [m] how far inside it the tendons lie, `friction` Coulomb's coefficient of the ground, the plane z = 0.
-    Nothing but the ground holds it: it moves by `Simulation` and `MovingInverse`, and rests where it stands. Rows: "rear" and "front", the tendons, up
-    to `tension` [N]; "ahead", the x of the centre of mass, the effector; "centre", all of the centre of mass.
+    In the manner of the tendon-driven crawlers of Umedachi, Vikas and Trimmer, 'Softworms: the design and
+    control of non-pneumatic, 3D-printed, deformable robots', Bioinspir. Biomim. 2016, but with plain feet,
+    the same friction in every direction. There are two tendons along the belly, one in each half. One that is
+    tightened draws its foot in and shifts weight; the foot that carries less slides. So the order of the two
+    decides where it goes, see `crawler_gait`.
+
+    `length` [m] is that of the belly, `depth` [m] how far inside it the tendons lie, `friction` Coulomb's
+    coefficient of the ground, the plane z = 0. Only the ground supports it: it moves by `Simulation` and
+    `MovingInverse`, and rests where it stands.
+
+    Rows: "rear" and "front", the tendons, up to `tension` [N]; "ahead", the x of the centre of mass, the
+    effector; "centre", all of the centre of mass.
     """
     radius, stuff = length / arc, library[material]
     mesh = box(
@@ -58,8 +65,9 @@ def crawler(
     )
     s, y, h = mesh.nodes.T
     body = Solid(mesh.with_nodes(_arch(s, y, h, arc, radius)), stuff.hooke(poisson), density=stuff.density)
+    n = CABLE_POINTS
     tendon = lambda a, b: Cable(
-        body.points(_arch(np.linspace(a, b, VIA), np.zeros(VIA), np.full(VIA, depth), arc, radius))
+        body.points(_arch(np.linspace(a, b, n), np.zeros(n), np.full(n, depth), arc, radius))
     )
     ends = 0.5 - 0.25 / along
     mass = CentreOfMass.of(body)
@@ -81,8 +89,11 @@ def crawler(
 def crawler_gait(
     time: float, *, period: float = PERIOD, tension: float = 3.0, lead: float = 0.25
 ) -> dict[str, Known]:
-    """Commands of the tendons at a time [s]: each is tightened up to `tension` [N] once a `period` [s], the front one `lead`
-    periods before the rear one. A lead of −0.25 goes backwards, 0 stays."""
+    """Commands of the tendons at a time [s].
+
+    Each is tightened up to `tension` [N] once a `period` [s], the front one `lead` periods before the rear
+    one. A lead of −0.25 goes backwards, 0 stays.
+    """
     pull = lambda phase: 0.5 * tension * (1.0 - np.cos(2.0 * np.pi * phase))
     begins = min(1.0, time / period)
     return {
@@ -94,15 +105,15 @@ def crawler_gait(
 def crawl(
     robot: Robot | None = None, *, cycles: int = 3, time_step: float = 0.01, damping: Any = None, **gait: Any
 ) -> Iterator[Moment]:
-    """A crawler comes to rest on the ground, then walks: the moments of so many cycles, the one before them first.
+    """The moments of so many cycles of a crawler's walk; the first is that of rest on the ground before them.
 
-    `gait`: options of `crawler_gait`. damping: by default a viscosity of the silicone of 20 ms.
+    `gait` are options of `crawler_gait`; `damping` is by default a viscosity of the silicone of 20 ms.
     """
     from pliant.dynamics import KelvinVoigt, Simulation  # comes with many kernels
 
-    robot, damping = robot or crawler(), KelvinVoigt(0.02) if damping is None else damping
+    robot, damping = robot or crawler(), KelvinVoigt(VISCOSITY) if damping is None else damping
     sim = Simulation(robot, time_step=time_step, damping=damping)
-    for _ in range(round(SETTLING / time_step) - 1):
+    for _ in range(round(SETTLING_TIME / time_step) - 1):
         sim.step()
     yield sim.step()
     start, period = sim.t, gait.get("period", PERIOD)
@@ -111,7 +122,7 @@ def crawl(
 
 
 def _arch(s: np.ndarray, y: np.ndarray, h: np.ndarray, arc: float, radius: float) -> np.ndarray:
-    """Places (n, 3) [m] in the arch, from the share s of the length (0 in the middle) and the height h above the belly."""
+    """Places (n, 3) [m] in the arch: share s of its length, 0 in the middle; height h above the belly."""
     r, angle = radius + h, arc * s
     return np.column_stack([r * np.sin(angle), y, r * np.cos(angle) - radius * np.cos(0.5 * arc)])
 
@@ -121,4 +132,4 @@ def _feet(body: Solid) -> Samples:
     surface = body.mesh.surface
     outward = np.abs(surface.facet_normals[:, 0]) > 0.7
     far = np.abs(surface.centres[:, 0])
-    return Samples.on(body, outward & (far > 0.9 * far.max()), spacing=1.0, mid_nodes=False)
+    return Samples.on(body, outward & (far > 0.9 * far.max()), spacing=SAMPLE_SPACING, mid_nodes=False)

@@ -1,4 +1,4 @@
-"""Drive a robot to its commands in steps, so that the way there can be watched."""
+"""Drive a robot to its commands in steps, so that its motion can be watched."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def drive(robot: Robot, laws: Mapping[str, Known], *, steps: int = 10) -> Iterat
             raise InputError(
                 f"command of {name!r}", expected="Known(effort=…) or Known(displacement=…)", got=repr(law)
             )
-    start = static(robot, _where_held(robot, laws))
+    start = static(robot, _supporting(robot, laws))
     yield start
     now = start
     for step in range(1, steps + 1):
@@ -36,8 +36,8 @@ def drive(robot: Robot, laws: Mapping[str, Known], *, steps: int = 10) -> Iterat
         yield now
 
 
-def _where_held(robot: Robot, laws: Mapping[str, Known]) -> dict[str, Known]:
-    """Rows that begin where they are at rest, for a robot that nothing but its rows holds."""
+def _supporting(robot: Robot, laws: Mapping[str, Known]) -> dict[str, Known]:
+    """Laws that keep rows at their displacement at rest, for a robot that only its rows support."""
     if not robot.rigid_modes():
         return {}
     rest = robot.split(robot.bundle.delta(robot.bundle.positions(robot.rest.q)))

@@ -27,11 +27,12 @@ def finger(
     tension: float = 30.0,
     gravity: tuple[float, float, float] = (GRAVITY, 0.0, 0.0),
 ) -> Robot:
-    """A silicone finger along x with notches on its upper side; pulling the cable closes them and the finger curls up.
+    """A silicone finger along x with notches on its upper side, which curls up when its cable is pulled.
 
-    After the cable-driven fingers of the soft-robotics literature (Goury et al. 2021 pull one by 40 mm, with the notches in
-    contact; here they stay open). Held at x = 0. Rows: "cable", which runs through the blocks above the notches' ground
-    and is pulled in by up to `pull` [m] with up to `tension` [N]; "tip", the middle of the end face.
+    After the cable-driven fingers of the soft-robotics literature (Goury et al. 2021 pull one by 40 mm, with
+    the notches in contact; here they stay open). Fixed at x = 0. Rows: "cable", which runs through the blocks
+    above the notches' ground and is pulled in by up to `pull` [m] with up to `tension` [N]; "tip", the middle
+    of the end face.
     """
     mesh = finger_mesh(
         length, width=width, height=height, notches=notches, notch=notch, depth=depth, size=size

@@ -1,4 +1,4 @@
-"""A finger with joints whose two sides fold onto each other: one cable, and 495 points that may touch."""
+"""A finger with joints whose two sides fold onto each other: one cable, and 495 possible contacts."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from pliant.robot import Robot, Row
 from pliant.robots.parts import GRAVITY, tip
 
 ACROSS, UP = 2, 5  # cells of a joint's side: across the finger and up from its valley
-SAG = 0.005  # [m] that the hanging finger may pull out of a slack cable
-INSIDE = 0.2  # of a block: where the cable's guides are in from its sides, so that it has length to lose when a joint is closed
 POINTS = (4, 2)  # parts that each of these is sampled in: 9 × 11 points on every side that touches
+SAG = 0.005  # [m] that the hanging finger may pull out of a slack cable
+GUIDE_INSET = 0.2  # of a block: how far inside it the cable's guides are, so that closed joints can be pulled
+ALARM = 0.001  # [m]
 
 
 def folding_finger(
@@ -39,13 +40,14 @@ def folding_finger(
     contact: bool = True,
     gravity: tuple[float, float, float] = (GRAVITY, 0.0, 0.0),
 ) -> Robot:
-    """A silicone finger along x, held at x = 0. Pulling the cable folds its joints until their sides lie on each other.
+    """A silicone finger along x, fixed at x = 0, whose cable folds its joints until their sides touch.
 
-    After the finger of Goury et al., 'Real-time simulation for control of soft robots with self-collisions', RA-L 2021: one
-    cable, pulled in by up to 40 mm, and 495 collision points, 99 on one side of each of the five `joints`, which touch the
-    side across. A joint is a notch down to the `spine` [m], `valley` [m] wide at its ground and `opening` [m] wider at
-    its top; it closes from there on, the last joint first. The "cable" runs through the blocks at the share `cable` of the height,
-    between guides inside them; "tip" is the middle of the end face. contact=False lets the sides go through each other.
+    After the finger of Goury et al., 'Real-time simulation for control of soft robots with self-collisions',
+    RA-L 2021: one cable, pulled in by up to 40 mm, and 495 collision points, 99 on one side of each of the
+    five `joints`, which touch the side across. A joint is a notch down to the `spine` [m], `valley` [m] wide
+    at its ground and `opening` [m] wider at its top; it closes from the top, the last joint first. The
+    "cable" runs through the blocks at the share `cable` of the height, between guides inside them; "tip" is
+    the middle of the end face. contact=False lets the sides pass through each other.
     """
     positive(length=length, width=width, height=height, spine=spine, valley=valley)
     at_least(1, joints=joints)
@@ -57,7 +59,7 @@ def folding_finger(
     stuff = library[material]
     base = near_plane(mesh, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0))
     body = Solid(mesh, stuff.hooke(poisson), density=stuff.density, fixed=base)
-    guides = blocks + INSIDE * np.ptp(blocks[0]) * np.array([1.0, -1.0])
+    guides = blocks + GUIDE_INSET * np.ptp(blocks[0]) * np.array([1.0, -1.0])
     guides[0, 0] = 0.0
     line = np.column_stack(
         [guides.ravel(), np.full(guides.size, width / 2), np.full(guides.size, cable * height)]
@@ -121,4 +123,4 @@ def _sides_that_touch(body: Solid, lean: _Lean, width: float) -> Surroundings:
     looking = surface.patch(inner & (number > 0) & (normal[:, 0] < 0))
     spacing = 1.01 * max(width / ACROSS / POINTS[0], (lean.height - lean.spine) / UP / POINTS[1])
     samples = Samples.on(body, looking, spacing=spacing)
-    return Surroundings(samples=samples, self_contact=pairs, alarm=0.001)
+    return Surroundings(samples=samples, self_contact=pairs, alarm=ALARM)

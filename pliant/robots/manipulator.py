@@ -26,7 +26,8 @@ COLUMNS, ROWS = 6, 2  # points on the face of a pad: around and outwards
 PAD = 0.88  # of a rib's reach, where its pad begins
 LEVER = 0.55  # of a rib's reach, where tendons pass it
 BESIDE = 0.03  # of a rib's reach, between the tendons of two sections
-DRAFT = 0.04  # of a rib's reach, by which the face that looks at the tip is larger on all sides: points stay above it
+DRAFT = 0.04  # of a rib's reach: a pad's lower face is so much larger on all sides that points stay above it
+ALARM = 0.6  # of the gap between pads
 
 
 def manipulator(
@@ -45,17 +46,19 @@ def manipulator(
     contact: bool = True,
     gravity: tuple[float, float, float] = (0.0, 0.0, -GRAVITY),
 ) -> Robot:
-    """A spine that hangs from its base along −z, with three ribs on every vertebra; pulled tendons bend it until ribs touch.
+    """A spine that hangs from its base along −z; tendons bend it until the ribs of its vertebrae touch.
 
-    After the manipulator of Goury et al., 'Real-time simulation for control of soft robots with self-collisions', RA-L 2021
-    (built by Bieze et al. 2020): backbone and ribs are beams of printed nylon and carry a surface, 0.8 m long. Each of the
-    three `sections` of `vertebrae` has three tendons, "tendon 1" to "tendon 9", of up to `tension` [N], which run through
-    the ribs (at 0°, 120° and 240° about z) from the base to the last vertebra of their section. "tip" is its end.
+    After the manipulator of Goury et al., 'Real-time simulation for control of soft robots with
+    self-collisions', RA-L 2021 (built by Bieze et al. 2020): backbone and ribs are beams of printed nylon and
+    carry a surface, 0.8 m long. Each of the three `sections` of `vertebrae` has three tendons, "tendon 1" to
+    "tendon 9", of up to `tension` [N], which run through the ribs (at 0°, 120° and 240° about z) from the
+    base to the last vertebra of their section. "tip" is its end.
 
-    `reach` [m]: of the ribs at the base and at the tip; `backbone` [m]: its radius there. `rib` [m]: width and thickness of
-    a rib, whose end widens to a pad; pads are `gap` [m] apart at rest. Each has 12 points on the face that looks at the base,
-    which touch the facing pads of the vertebra above: 1296 potential contacts, `Contacts.sample` numbers them by vertebra
-    from the base, side and place on the pad. contact=False leaves them out.
+    `reach` [m] is that of the ribs at the base and at the tip, `backbone` [m] its radius there. `rib` [m] are
+    width and thickness of a rib, whose end widens to a pad; pads are `gap` [m] apart at rest. Each has 12
+    points on its upper face, which touch the pads of the vertebra above: 1296 potential contacts.
+    `Contacts.sample` numbers them by vertebra from the base, side and place on the pad. contact=False leaves
+    them out.
     """
     at_least(1, sections=sections, vertebrae=vertebrae)
     spine = _Spine(length, sections * vertebrae, reach, gap, backbone, rib)
@@ -93,7 +96,7 @@ def _ribs_that_touch(body: Beam, pads: np.ndarray, gap: float) -> Surroundings:
     )
     upper, lower = patch(pads[1:, :, 1]), patch(pads[:-1, :, 0])
     samples = Samples.on(body, upper, spacing=body.mesh.size)
-    return Surroundings(samples=samples, self_contact=[(upper, lower)], alarm=0.6 * gap)
+    return Surroundings(samples=samples, self_contact=[(upper, lower)], alarm=ALARM * gap)
 
 
 @dataclass(frozen=True)
@@ -151,15 +154,15 @@ class _Spine:
         """By branch. Ribs of the vertebrae at `ends`, which tendons pull at, are twice as thick."""
         radius = lambda s: np.interp(s, [0.0, self.length], self.backbone)
         width, thickness = self.rib
-        found: dict[int, Any] = {0: lambda s: Circle(float(radius(s)))}
+        sections: dict[int, Any] = {0: lambda s: Circle(float(radius(s)))}
         for k, reach in enumerate(self.reach):
             arm = Rectangle(width, 2 * thickness if k in ends else thickness)
             pad = Rectangle(2 * np.sin(SPREAD) * reach, self.spacing - self.gap)
-            found |= {1 + SIDES * k + side: [arm, pad] for side in range(SIDES)}
-        return found
+            sections |= {1 + SIDES * k + side: [arm, pad] for side in range(SIDES)}
+        return sections
 
     def tendon(self, end: int, side: int, beside: float) -> np.ndarray:
-        """Where a tendon passes the ribs, from the base to vertebra `end`, (end + 1, 3) [m]; `beside`: as BESIDE."""
+        """Points (end + 1, 3) [m] where a tendon passes the ribs, from the base to vertebra `end`."""
         out = _outwards(side)
         across = np.cross((0.0, 0.0, 1.0), out)
         down = -self.spacing * np.arange(end + 1)[:, None] * [0.0, 0.0, 1.0]
@@ -168,8 +171,10 @@ class _Spine:
     # What they carry
 
     def mesh(self) -> tuple[Mesh, np.ndarray, np.ndarray]:
-        """Backbone and ribs; the element that carries each node; and the facets (count + 1, sides, 2, cells, 4) of the pads,
-        those of their lower and of their upper faces."""
+        """The mesh of backbone and ribs, the element that carries each node, and the facets of the pads.
+
+        Facets (count + 1, sides, 2, cells, 4) are those of the lower and of the upper face of every pad.
+        """
         bar, hexahedra, carrier = self._backbone_mesh()
         nodes, cells, carriers, pads, first = [bar], [hexahedra], [carrier], [], len(bar)
         for k in range(self.count + 1):
@@ -217,8 +222,10 @@ class _Spine:
 
 
 def _on_pad(outwards: float, around: float, larger: float) -> np.ndarray:
-    """A place (2,) on the face of a pad that reaches 1, from 0 to 1 outwards and from −1 to 1 around it; `larger` than that with the points
-    on all sides."""
+    """A place (2,) on the face of a pad that reaches 1, from 0 to 1 outwards and from −1 to 1 around it.
+
+    The face is `larger` on all sides than the one with the points.
+    """
     first, last = (1.0 - DRAFT) * PAD - larger, 1.0 - DRAFT + larger
     r, angle = first + outwards * (last - first), around * (SPREAD + larger)
     return r * np.array([np.cos(angle), np.sin(angle)])

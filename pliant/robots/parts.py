@@ -15,7 +15,7 @@ GRAVITY = 9.81  # [m/s²]
 
 
 def cavity(body: Any, surface: Surface, **options: Any) -> Cavity:
-    """The cavity of a body inside one of its closed inner surfaces, as `mesh.cavity_surfaces(body.mesh)` finds them."""
+    """The cavity of a body inside one of its closed inner surfaces, see `mesh.cavity_surfaces`."""
     nodes, local = np.unique(surface.triangles, return_inverse=True)
     return Cavity(body.node_points(nodes), local.reshape(-1, 3), **options)
 

@@ -9,6 +9,8 @@ from pliant.mesh import pneunet as pneunet_mesh
 from pliant.robot import Robot
 from pliant.robots.parts import GRAVITY, cavity, pressure_row, tip
 
+SUCTION = 20e3  # [Pa], the lowest pressure below that of the air
+
 
 def pneunet(
     *,
@@ -29,10 +31,11 @@ def pneunet(
 ) -> Robot:
     """A finger along x that curls down when inflated: chambers of soft silicone on a layer of a stiffer one.
 
-    After Mosadegh et al., 'Pneumatic networks for soft robotics that actuate rapidly', Adv. Funct. Mater. 2014: the walls
-    between neighbouring chambers are free, so that they bulge towards each other and little strain is needed to bend.
-    Neo-Hookean, because the walls stretch far. Held at x = 0. Rows: "chamber", all chambers with their channel as one
-    cavity, up to `pressure` [Pa] with up to 20 kPa of suction; "tip", the middle of the layer's end.
+    After Mosadegh et al., 'Pneumatic networks for soft robotics that actuate rapidly', Adv. Funct. Mater.
+    2014: the walls between neighbouring chambers are free, so that they bulge towards each other and little
+    strain is needed to bend. Neo-Hookean, because the walls stretch far. Fixed at x = 0. Rows: "chamber", all
+    chambers with their channel as one cavity, up to `pressure` [Pa] with up to 20 kPa of suction; "tip", the
+    middle of the layer's end.
     """
     mesh = pneunet_mesh(
         chambers,
@@ -55,5 +58,5 @@ def pneunet(
     )
     (inside,) = cavity_surfaces(body.mesh)
     end = (float(mesh.nodes[:, 0].max()), width / 2, layer / 2)
-    rows = {"chamber": pressure_row(cavity(body, inside), pressure, suction=20e3), "tip": tip(body, end)}
+    rows = {"chamber": pressure_row(cavity(body, inside), pressure, suction=SUCTION), "tip": tip(body, end)}
     return Robot(body, rows, gravity=gravity, name="pneunet")

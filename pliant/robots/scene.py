@@ -33,9 +33,10 @@ class Paper(NamedTuple):
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happens between two shares of the run, before each step in between: `act(controller, share)`.
+    """Something that happens during a run: `act(controller, share)` before each step from `begin` to `end`.
 
-    `share` runs from 0 at `begin` to 1 at `end`; an event with begin = end happens once.
+    These are shares of the run. `share` goes from 0 at `begin` to 1 at `end`; an event with begin = end
+    happens once.
     """
 
     begin: float
@@ -43,7 +44,7 @@ class Event:
     act: Callable[[Inverse, float], None]
 
     def happen(self, controller: Inverse, before: float, now: float) -> None:
-        """What of the event falls between two moments of the run, `before` excluded."""
+        """Do the part of the event between two moments of the run, `before` excluded."""
         if self.end == self.begin:
             if before < self.begin <= now:
                 self.act(controller, 1.0)
@@ -55,9 +56,9 @@ class Event:
 class Scene:
     """A robot and its task.
 
-    path: the targets of the row `effector` over a run of so many steps, (steps, m).
-    events: what happens on the way. start: laws that set where the run begins; by default all actuators are off.
-    element: the finite element in words. paper: its line of Table 12, if it has one.
+    `path` gives the targets (steps, m) of the row `effector` for a run of so many steps. `events` happen
+    during the run. `start` are laws that set where the run begins; by default all actuators are off.
+    `element` is the finite element in words, `paper` its line of Table 12, if it has one.
     """
 
     name: str
@@ -89,7 +90,7 @@ class Scene:
 
 
 def follow(scene: Scene, *, steps: int = 300, controller: Inverse | None = None) -> Iterator[Outcome]:
-    """Run a scene: one step of the inverse model to each target of its path, with its events on the way."""
+    """The outcomes of a scene: one step of the inverse model to each target of its path, with its events."""
     if steps < 1:
         raise InputError("steps", expected="at least 1", got=steps)
     controller = scene.controller() if controller is None else controller
@@ -103,9 +104,10 @@ def follow(scene: Scene, *, steps: int = 300, controller: Inverse | None = None)
 
 
 def through(points: ArrayLike, *, closed: bool = False) -> Callable[[int], np.ndarray]:
-    """A smooth path through waypoints (n, m) [m]: steps ↦ (steps, m), passing them in equal times, at rest at both ends.
+    """A smooth path through waypoints (n, m) [m]: steps ↦ (steps, m).
 
-    A closed path returns to its first point.
+    It passes them at equal intervals and starts and ends with zero speed. A closed path returns to its first
+    point.
     """
     waypoints = np.asarray(points, float)
     if closed:

@@ -1,6 +1,7 @@
-"""The scenes of Coevoet et al., 'Optimization-based inverse model of soft robots with contact handling', RA-L 2017.
+"""Scenes with contact for the inverse model: each function builds one; `scenes` has them by name.
 
-Each function builds one; `scenes` has them by name. Sizes are those of Table 12 in the paper.
+They are those of Coevoet et al., 'Optimization-based inverse model of soft robots with contact handling',
+RA-L 2017. Sizes are those of Table 12 in the paper.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ HEX8 = "hexahedra, 8 nodes, incompatible modes"
 
 
 def tower_scene() -> Scene:
-    """The tower's top goes round; its sections push off each other on the way."""
+    """The tower's top goes round, while its sections push off each other."""
     return Scene(
         name="tower",
         robot=tower(),
@@ -35,7 +36,7 @@ def tower_scene() -> Scene:
 
 
 def beam_scene() -> Scene:
-    """The beam's tip goes down and up again by pulling the *upper* cable: it turns about the ball above (Figs 2 and 4)."""
+    """The *upper* cable moves the beam's tip down and up again, as it turns about a ball (Figs 2 and 4)."""
     return Scene(
         name="beam",
         robot=beam(**{**FIGURE_2, "alarm": 0.0022}),
@@ -47,7 +48,7 @@ def beam_scene() -> Scene:
 
 
 def beam_other_scene() -> Scene:
-    """The same beam with its balls elsewhere and stronger cables (Fig. 3): it bends down over the lower one."""
+    """The beam with its balls elsewhere and stronger cables: it bends down over the lower ball (Fig. 3)."""
     robot = beam(**FIGURE_3)
     path = through([[0.0], [-0.02], [-0.045], [-0.03], [0.0]])
     return Scene(name="beam, figure 3", robot=robot, path=path, element=HEX8)
@@ -60,18 +61,18 @@ def rod_scene() -> Scene:
     branch = np.array(
         [[0.0, 0.0, 0.0], [0.025, 0.0, 0.0], [0.05, 0.0055, 0.0], [0.068, 0.018, 0.0], [0.085, 0.03, 0.0]]
     )
-    way = np.vstack([branch, branch[-2:0:-1], branch * (1.0, -1.0, 1.0)])
+    waypoints = np.vstack([branch, branch[-2:0:-1], branch * (1.0, -1.0, 1.0)])
     return Scene(
         name="rod",
         robot=rod(),
-        path=through(way),
+        path=through(waypoints),
         element="beam, 2 nodes",
         paper=Paper(contacts=47, dofs=66, compliance=0.757, programs=3.136),
     )
 
 
 def two_bodies_scene() -> Scene:
-    """A point of the organ goes down and round as the probe presses on the wall above it and pulls sideways (Fig. 7)."""
+    """A point of the organ goes down and round as a probe presses and pulls on the wall above it (Fig. 7)."""
     turn = np.linspace(0.0, 2.0 * np.pi, 9)
     middle, radius = (0.0031, 0.00216, -0.0033), 1e-4  # about where pressing alone brings it
     ring = middle + radius * np.column_stack([np.cos(turn), np.sin(turn), 0.0 * turn])
@@ -98,7 +99,7 @@ def trunk_scene() -> Scene:
 
 
 def moving_obstacle_scene() -> Scene:
-    """A cylinder comes from the side, pushes into the trunk and goes away; the tip is to stay where it is (Fig. 10)."""
+    """A cylinder pushes into the trunk and goes away, while the tip is to stay where it is (Fig. 10)."""
     here, there = 0.045, 0.014
     start = _cylinder("cylinder", here, 0.02)
 
@@ -116,7 +117,7 @@ def moving_obstacle_scene() -> Scene:
 
 
 def lost_cable_scene() -> Scene:
-    """One of the trunk's cables to the tip breaks on the way; the tip is to stay where it is (Fig. 11)."""
+    """One of the trunk's cables breaks during the run, while the tip is to stay where it is (Fig. 11)."""
     return Scene(
         name="trunk, lost cable",
         robot=trunk(travel=0.03),
@@ -133,16 +134,17 @@ def _cylinder(name: str, x: float, radius: float) -> Cylinder:
 
 def _kept(place: tuple[float, ...]) -> Callable[[int], np.ndarray]:
     """From rest to a place in the first quarter of the run, then still."""
-    way = through([(0.0, 0.0, 0.1953), place])
+    approach = through([(0.0, 0.0, 0.1953), place])
 
     def path(steps: int) -> np.ndarray:
         moving = max(1, steps // 4)
-        return np.vstack([way(moving), np.tile(place, (steps - moving, 1))])
+        return np.vstack([approach(moving), np.tile(place, (steps - moving, 1))])
 
     return path
 
 
-# Waypoints [m], all within reach; those of the tower are equilibria under pressures that go round, each 8 ± 7 kPa.
+# Waypoints [m], all within reach; those of the tower are equilibria under pressures of 8 ± 7 kPa that go
+# round.
 TOWER = [
     [-0.00214, -0.00318, 0.07462],
     [-0.00136, -0.00386, 0.07455],

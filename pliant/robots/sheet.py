@@ -1,4 +1,4 @@
-"""A soft sheet held by its four corners, and eight arrangements of markers and candidate forces on it."""
+"""A soft sheet fixed at its four corners, and eight layouts of markers and candidate forces on it."""
 
 from __future__ import annotations
 
@@ -32,11 +32,13 @@ def sheet(
 ) -> Robot:
     """A square silicone sheet in the plane z = 0, its four corners fixed over squares of `corner` [m].
 
-    After the soft sheet of Zhang, Dequidt and Duriez, 'Vision-based sensing of external forces acting on soft robots using finite
-    element method', RA-L 2018: 4840 linear tetrahedra (theirs 4923), 300 kPa; the paper gives no sizes. `order=2` replaces them by
-    quadratic ones, which do not lock; `cells` are along a side and across the thickness (multiples of 11 meet the edges of the
-    clamps). It lies on a table while it is calibrated:
-    no weight by default. Rows: "load", a force across its middle, up to `force` [N]; "tip", the middle of its upper side.
+    After the soft sheet of Zhang, Dequidt and Duriez, 'Vision-based sensing of external forces acting on soft
+    robots using finite element method', RA-L 2018: 4840 linear tetrahedra (theirs 4923), 300 kPa; the paper
+    gives no sizes. `order=2` replaces them by quadratic ones, which do not lock; `cells` are along a side and
+    across the thickness (multiples of 11 meet the edges of the clamps). It lies on a table while it is
+    calibrated: no weight by default.
+
+    Rows: "load", a force across its middle, up to `force` [N]; "tip", the middle of its upper side.
     `pliant.robots.sheet_layouts` are places for markers and forces on it.
     """
     along, across = cells
@@ -66,8 +68,12 @@ def _on_top(places: list[tuple[float, float]]) -> np.ndarray:
 
 
 def _layouts() -> dict[str, Layout]:
-    """s1 to s4: the same twelve markers, and two, three, four and six candidates, ever closer; s5 to s8: the same three candidates, and
-    twelve markers spread, eight of them, six near the forces, and four close together far away."""
+    """Layouts s1 to s8.
+
+    s1 to s4 have the same twelve markers, and two, three, four and six candidates, ever closer; s5 to s8 have
+    the same three candidates, and twelve markers spread, eight of them, six near the forces, and four close
+    together far away.
+    """
     ring = [(-36, 36), (0, 40), (36, 36), (40, 0), (36, -36), (0, -40), (-36, -36), (-40, 0)]
     inner = [(-16, 16), (16, 16), (16, -16), (-16, -16)]
     spread, loaded = ring + inner, [(-24.0, 0.0), (24.0, 0.0)]

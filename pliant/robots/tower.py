@@ -31,14 +31,14 @@ def tower(
     alarm: float = 0.0013,
     gravity: tuple[float, float, float] = (0.0, 0.0, -GRAVITY),
 ) -> Robot:
-    """A square silicone tower along z; each section has a pressure chamber on one side, +x, +y, −x and −y in turn.
+    """A square silicone tower along z whose sections have a pressure chamber at +x, +y, −x and −y in turn.
 
-    After the tower of Coevoet et al., 'Optimization-based inverse model of soft robots with contact handling', RA-L 2017:
-    below each chamber a slit parts it from the section beneath. An inflated chamber bulges through the slit, pushes
-    itself off, and the tower bends to the other side. The underside of each section touches the top of the one below
-    wherever they meet (`alarm` [m]: how near counts as a possible contact). The base up to the first slit is held.
-    Rows: "chamber 1" (at the base) to "chamber 4", between half of `pressure` [Pa] of suction and the whole of it;
-    "tip", the middle of the top.
+    After the tower of Coevoet et al., 'Optimization-based inverse model of soft robots with contact
+    handling', RA-L 2017: below each chamber a slit parts it from the section beneath. An inflated chamber
+    bulges through the slit, pushes itself off, and the tower bends to the other side. The underside of each
+    section touches the top of the one below wherever they meet (`alarm` [m]: how near counts as a possible
+    contact). The base up to the first slit is fixed. Rows: "chamber 1" (at the base) to "chamber 4", between
+    half of `pressure` [Pa] of suction and the whole of it; "tip", the middle of the top.
     """
     mesh = tower_mesh(
         sections,
@@ -53,8 +53,8 @@ def tower(
         kind=kind,
     )
     stuff = library[material]
-    held = mesh.nodes[:, 2] < base + 1e-6 * mesh.size
-    body = Solid(mesh, stuff.hooke(poisson), density=stuff.density, fixed=held)
+    foot = mesh.nodes[:, 2] < base + 1e-6 * mesh.size
+    body = Solid(mesh, stuff.hooke(poisson), density=stuff.density, fixed=foot)
     rows = {
         f"chamber {n + 1}": pressure_row(cavity(body, inside), pressure, suction=0.5 * pressure)
         for n, inside in enumerate(cavity_surfaces(body.mesh))
@@ -66,7 +66,7 @@ def tower(
 
 
 def _slits(body: Solid, floors: np.ndarray, slit: float, alarm: float) -> Surroundings:
-    """What closes: the underside above each slit, whose nodes are the samples, on the top below it."""
+    """Contact of the underside above each slit, whose nodes are the samples, with the top below it."""
     surface = body.mesh.surface
     height, up = surface.centres[:, 2], surface.facet_normals[:, 2]
     at = lambda z, side: (np.abs(height - z) < 1e-6 * body.mesh.size) & (side * up > 0.9)

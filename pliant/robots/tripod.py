@@ -30,11 +30,11 @@ def tripod(
     torque: float = 0.5,
     gravity: tuple[float, float, float] = (0.0, 0.0, -GRAVITY),
 ) -> Robot:
-    """Three silicone legs that meet in a hub; the arms of three servo motors hold their ends.
+    """Three silicone legs that meet in a hub; their ends are clamped to the arms of three servo motors.
 
-    After the tripod of the SOFA soft-robotics tutorials. Arm n turns about a horizontal axis across its leg, `arm` [m]
-    outside the leg's end; a positive angle lifts the end. Rows: "motor 1" to "motor 3", the angles, within ±`angle`
-    [rad] and ±`torque` [N·m]; "tip", the middle of the hub's upper side.
+    After the tripod of the SOFA soft-robotics tutorials. Arm n turns about a horizontal axis across its leg,
+    `arm` [m] outside the leg's end; a positive angle lifts the end. Rows: "motor 1" to "motor 3", the angles,
+    within ±`angle` [rad] and ±`torque` [N·m]; "tip", the middle of the hub's upper side.
     """
     mesh = tripod_mesh(
         reach,

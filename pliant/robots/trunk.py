@@ -40,11 +40,11 @@ def trunk(
 ) -> Robot:
     """A tapered silicone trunk along z that hangs from its base at z = 0 (gravity points along +z).
 
-    After the trunk of Coevoet et al., 'Optimization-based inverse model of soft robots with contact handling', RA-L 2017:
-    eight cables, "cable 1" to "cable 4" up to the tip, towards +x, +y, −x and −y, and "cable 5" to "cable 8" up to the
-    middle, between them (45°, 135° …). Each is pulled in or paid out by up to `pull` [m], with up to `tension` [N]. "tip" is the
-    middle of the end face. With `travel` [m] > 0 the base rides on a platform along z: "base", how far it moved, within
-    ±travel.
+    After the trunk of Coevoet et al., 'Optimization-based inverse model of soft robots with contact
+    handling', RA-L 2017: eight cables, "cable 1" to "cable 4" up to the tip, towards +x, +y, −x and −y, and
+    "cable 5" to "cable 8" up to the middle, between them (45°, 135° …). Each is pulled in or paid out by up
+    to `pull` [m], with up to `tension` [N]. "tip" is the middle of the end face. With `travel` [m] > 0 the
+    base rides on a platform along z: "base", how far it moved, within ±travel.
     """
     shape = {
         "length": length,
@@ -56,10 +56,10 @@ def trunk(
     mesh = _mesh(shape, around=around, size=size, kind=kind, order=order)
     stuff = library[material]
     foot = near_plane(mesh, (0.0, 0.0, 0.0), AXIS)
-    held: dict[str, Any] = {"fixed": foot}
+    support: dict[str, Any] = {"fixed": foot}
     if travel > 0:
-        held = {"rigid": Rigid(foot, name="base", joint=Prismatic(AXIS))}
-    body = Solid(mesh, stuff.hooke(poisson), density=stuff.density, order=order, **held)
+        support = {"rigid": Rigid(foot, name="base", joint=Prismatic(AXIS))}
+    body = Solid(mesh, stuff.hooke(poisson), density=stuff.density, order=order, **support)
     paths = trunk_cables(4, **shape) + trunk_cables(4, reach=0.5, turn=np.pi / 4, **shape)
     drive = Bounded(effort=(0.0, tension), displacement=(-pull, pull))
     rows = {f"cable {n + 1}": Row(Cable(body.points(path)), drive) for n, path in enumerate(paths)}
@@ -71,8 +71,10 @@ def trunk(
 
 
 def _mesh(shape: dict[str, Any], *, around: int, kind: str, order: int, size: float) -> Mesh:
-    """The trunk's mesh. Straight sides cut the corners of a circle: the polygon's corners stand out as far as its sides
-    stand in, so that it is neither thinner nor thicker than the trunk."""
+    """The trunk's mesh, neither thinner nor thicker than the trunk.
+
+    Straight sides cut the corners of a circle: the polygon's corners stand out as far as its sides stand in.
+    """
     out = 1.0 if order == 2 else 2.0 / (1.0 + np.cos(np.pi / around))
     radii = {name: out * shape[name] for name in ("base_radius", "tip_radius")}
     return trunk_mesh(**{**shape, **radii}, around=around, size=size, kind=kind, order=order)

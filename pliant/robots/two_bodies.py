@@ -12,11 +12,8 @@ from pliant.materials import Hooke
 from pliant.mesh import Mesh, box, near_plane
 from pliant.robot import Robot, Row
 
-FINER = (
-    (0.33, 0.33),
-    (0.33, 0.33),
-    1.0,
-)  # grade: cells in the middle, where the bodies meet, a third of those outside
+# Grade of the meshes: cells in the middle, where the bodies meet, are a third of those outside.
+FINER_INSIDE = ((0.33, 0.33), (0.33, 0.33), 1.0)
 
 
 def two_bodies(
@@ -39,18 +36,22 @@ def two_bodies(
     spacing: float = 0.004,
     alarm: float = 0.00018,
 ) -> Robot:
-    """A soft wall, held at its rim, and behind it (below) a softer organ, held at its foot; nothing is glued.
+    """A soft wall, fixed at its rim, and below it a softer organ, fixed at its foot; nothing is glued.
 
-    After the two colliding bodies of Coevoet et al., 'Optimization-based inverse model of soft robots with contact
-    handling', RA-L 2017: how to push the wall of one body so that a point of the other goes where it should, as with an
-    ultrasound probe. Sizes along x, y, z in metres; the organ's top is a `dome` whose rim is that share of its height
-    lower, `gap` [m] below the wall; `place` is where its axis stands and how far it is turned about it, x, y [m] and
-    angle [rad]. Rows: "force", with which a square `probe` of that width presses on the middle of the
-    wall, up to `push` [N], "force x" and "force y", with which it pulls there sideways, up to ±`aside` [N]; "tip", the place of the
-    point of the organ's axis at five sixths of its height. No weight: each body rests in its bed. Contact is looked for at points `spacing` [m] apart, nearer than `alarm` [m].
+    After the two colliding bodies of Coevoet et al., 'Optimization-based inverse model of soft robots with
+    contact handling', RA-L 2017: how to push the wall of one body so that a point of the other goes where it
+    should, as with an ultrasound probe. Sizes along x, y, z are in metres. The organ's top is a `dome` whose
+    rim is that share of its height lower, `gap` [m] below the wall; `place` is where its axis stands and how
+    far it is turned about it, x, y [m] and angle [rad]. There is no weight: each body rests in its bed.
+    Contact is looked for at points `spacing` [m] apart, nearer than `alarm` [m].
+
+    Rows: "force", with which a square `probe` of that width presses on the middle of the wall, up to `push`
+    [N]; "force x" and "force y", with which it pulls there sideways, up to ±`aside` [N]; "tip", the place of
+    the point of the organ's axis at five sixths of its height.
     """
     material = lambda young: Hooke(young=young, poisson=poisson)
-    plate = box(wall, cells=wall_cells, kind=kind, origin=(-wall[0] / 2, -wall[1] / 2, gap), grade=FINER)
+    corner = (-wall[0] / 2, -wall[1] / 2, gap)
+    plate = box(wall, cells=wall_cells, kind=kind, origin=corner, grade=FINER_INSIDE)
     rim = np.any(np.abs(plate.nodes[:, :2]) > (0.5 - 1e-6) * np.array(wall[:2]), axis=1)
     first = Solid(plate, material(wall_young), density=density, fixed=rim)
     c, n = np.cos(place[2]), np.sin(place[2])
@@ -74,7 +75,8 @@ def two_bodies(
 
 def _organ(size: tuple[float, float, float], cells: tuple[int, int, int], dome: float, kind: str) -> Mesh:
     """A block with a domed top at z = 0 in the middle, and its foot at z = −height."""
-    block = box(size, cells=cells, kind=kind, origin=(-size[0] / 2, -size[1] / 2, -size[2]), grade=FINER)
+    corner = (-size[0] / 2, -size[1] / 2, -size[2])
+    block = box(size, cells=cells, kind=kind, origin=corner, grade=FINER_INSIDE)
     x = block.nodes.copy()
     out = ((2.0 * x[:, :2] / np.array(size[:2])) ** 2).sum(axis=1) / 2.0  # 0 on the axis, 1 at the corners
     x[:, 2] -= dome * out * (x[:, 2] + size[2])
@@ -89,9 +91,10 @@ def _probe(body: Solid, width: float, height: float, direction: tuple[float, flo
 
 
 def _meeting(first: Solid, second: Solid, gap: float, spacing: float, alarm: float) -> Surroundings:
-    """Points of the organ's top may touch the wall's underside. One side is enough: where surfaces cross, both are inside.
+    """Contact of points of the organ's top with the wall's underside.
 
-    The wall needs samples to be touched at all; those of one corner of it, which touch nothing, will do.
+    One side is enough: where surfaces cross, both are inside. The wall needs samples to be touched at all;
+    those of one corner of it, which touch nothing, are enough.
     """
     top = second.mesh.surface.patch(second.mesh.surface.facet_normals[:, 2] > 0.7)
     skin = first.mesh.surface

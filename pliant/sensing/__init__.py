@@ -1,4 +1,4 @@
-"""External forces from what markers and other sensors say: how strong, where, and how sure."""
+"""External forces from what markers and other sensors show: how strong, where, and how sure."""
 
 from pliant.sensing.allocation import Allocation, MarkerTracker, allocate
 from pliant.sensing.calibration import Calibration, calibrate

@@ -1,4 +1,4 @@
-"""Which of the points that a tracker saw is which marker: a gated one-to-one assignment to where the model expects them."""
+"""Which marker each point of a tracker is: a gated one-to-one assignment to the markers of the model."""
 
 from __future__ import annotations
 
@@ -13,13 +13,19 @@ from pliant.sensing.estimator import ForceEstimator
 from pliant.sensing.instruments import MARKERS
 from pliant.sensing.registration import Rigid, check_size
 
-OFFSETS = 3  # rounds in which an offset common to all markers is taken off
+OFFSET_ROUNDS = 3  # times that an offset common to all markers is removed and points are assigned again
+LEAST_FOR_OFFSET = 3  # assigned markers, from which a common offset is estimated
+BEYOND_GATE = 1e3  # of the cost of all markers hidden: what an assignment beyond the gate costs
+LONE_MARKER_GATE = 0.01  # m, of a robot with one marker, which has no nearest neighbour
 
 
 @dataclass(frozen=True)
 class Allocation:
-    """`labelled` (m, 3) [m]: the point of each marker, NaN where hidden; `index` (m,) its number among the points, −1 where hidden; and
-    the numbers of points that are no marker."""
+    """Which points are which markers.
+
+    `labelled` (m, 3) [m] is the point of each marker, NaN where it is hidden; `index` (m,) its number among
+    the points, −1 where it is hidden; `spurious` the numbers of points that are no marker.
+    """
 
     labelled: np.ndarray
     index: np.ndarray
@@ -32,10 +38,11 @@ class Allocation:
 
 
 def allocate(points: ArrayLike, expected: ArrayLike, *, gate: float) -> Allocation:
-    """Points (n, 3) as the markers expected at (m, 3) [m], each used once, at most `gate` [m] away.
+    """Points (n, 3) assigned to the markers expected at (m, 3) [m], each used once, at most `gate` [m] away.
 
-    The sum of squared distances is smallest, a hidden marker counting gate². An offset that all markers share (a tracker that was moved, a
-    robot that moved on since) is found as the median of their distances and taken off before the gate is applied once more.
+    The sum of squared distances is smallest, a hidden marker counting gate². An offset that all markers share
+    (a tracker that was moved, a robot that moved on since) is estimated as the median of their displacements
+    and removed before the gate is applied again.
     """
     seen = _positions("points", points)
     model = _positions("expected positions", expected)
@@ -46,19 +53,19 @@ def allocate(points: ArrayLike, expected: ArrayLike, *, gate: float) -> Allocati
     good = np.isfinite(seen).all(axis=1)
     usable = np.flatnonzero(good)
     offset, index = np.zeros(3), np.full(len(model), -1)
-    for _ in range(OFFSETS):
+    for _ in range(OFFSET_ROUNDS):
         before, index = index, _assigned(seen[usable], model + offset, gate)
-        found = index >= 0
-        if (before == index).all() or found.sum() < 3:
+        visible = index >= 0
+        if (before == index).all() or visible.sum() < LEAST_FOR_OFFSET:
             break
-        offset = np.median(seen[usable[index[found]]] - model[found], axis=0)
-    found = index >= 0
-    index = np.where(found, usable[index] if len(usable) else -1, -1)
+        offset = np.median(seen[usable[index[visible]]] - model[visible], axis=0)
+    visible = index >= 0
+    index = np.where(visible, usable[index] if len(usable) else -1, -1)
     labelled = np.full(model.shape, np.nan)
-    labelled[found] = seen[index[found]]
-    spare = np.array(good)
-    spare[index[found]] = False
-    return Allocation(labelled, index, np.flatnonzero(spare))
+    labelled[visible] = seen[index[visible]]
+    spurious = np.array(good)
+    spurious[index[visible]] = False
+    return Allocation(labelled, index, np.flatnonzero(spurious))
 
 
 def _assigned(points: np.ndarray, model: np.ndarray, gate: float) -> np.ndarray:
@@ -69,8 +76,8 @@ def _assigned(points: np.ndarray, model: np.ndarray, gate: float) -> np.ndarray:
     if not n:
         return np.full(m, -1)
     square = ((model[:, None] - points[None]) ** 2).sum(axis=2)
-    far = 1e3 * (m + 1) * gate**2
-    cost = np.concatenate([np.where(square <= gate**2, square, far), np.full((m, m), gate**2)], axis=1)
+    forbidden = BEYOND_GATE * (m + 1) * gate**2
+    cost = np.concatenate([np.where(square <= gate**2, square, forbidden), np.full((m, m), gate**2)], axis=1)
     _, column = linear_sum_assignment(cost)
     return np.where(column < n, column, -1)
 
@@ -84,10 +91,11 @@ def _positions(what: str, value: Any) -> np.ndarray:
 
 
 class MarkerTracker:
-    """Turns unlabelled points of a tracker into frames for an estimator, which says where it expects its markers.
+    """Labels the points of a tracker for an estimator, which predicts where its markers are.
 
-    `transform` takes the tracker's coordinates to the robot's, see `register`. `gate` [m]: a point farther than that from where a marker is expected is
-    another one; half the smallest distance of two markers by default. Markers that were hidden come back when they are seen again.
+    `transform` takes the tracker's coordinates to the robot's, see `register`. A point farther than `gate`
+    [m] from where a marker is expected is another one; by default half the smallest distance of two markers.
+    Markers that were hidden come back when they are seen again.
     """
 
     def __init__(
@@ -112,10 +120,10 @@ class MarkerTracker:
         """Which point is which marker."""
         seen = _positions("points", points)
         moved = seen if self.transform is None else self.transform.apply(seen)
-        found = allocate(moved, self.expected, gate=self.gate)
-        if (found.index < 0).all() and len(found.spurious) > 2:
-            check_size(moved[found.spurious], self.expected)
-        return found
+        allocation = allocate(moved, self.expected, gate=self.gate)
+        if (allocation.index < 0).all() and len(allocation.spurious) > 2:
+            check_size(moved[allocation.spurious], self.expected)
+        return allocation
 
     def frame(self, points: ArrayLike) -> dict[str, np.ndarray]:
         """A frame for the estimator's `step`."""
@@ -125,4 +133,4 @@ class MarkerTracker:
 def _nearest(x: np.ndarray) -> float:
     apart = np.linalg.norm(x[:, None] - x[None], axis=2)
     np.fill_diagonal(apart, np.inf)
-    return float(apart.min()) if len(x) > 1 else 0.01
+    return float(apart.min()) if len(x) > 1 else LONE_MARKER_GATE

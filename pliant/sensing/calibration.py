@@ -1,8 +1,9 @@
 """What a robot is made of, from recorded poses: material, zeros of the drives, and where the tracker stands.
 
-    min Σ ‖L⁻¹(readings − δ_s(θ))‖² + Σ ((θ − start)/deviation)²        θ: parameters of the robot, offsets, a rigid motion
+    min Σ ‖L⁻¹(readings − δ_s(θ))‖² + Σ ((θ − start)/deviation)²
 
-by Gauss and Newton on converged equilibria; Cov θ̂ = (JᵀR⁻¹J)⁻¹ gives the intervals.
+over θ, which holds parameters of the robot, offsets and a rigid motion, by Gauss and Newton on converged
+equilibria. Cov θ̂ = (JᵀR⁻¹J)⁻¹ gives the intervals.
 """
 
 from __future__ import annotations
@@ -19,23 +20,29 @@ from pliant.laws import Law
 from pliant.robot import Robot
 from pliant.sensing.estimate import NORMAL_95
 from pliant.sensing.instruments import MARKERS
+from pliant.sensing.least_squares import UNDETERMINED
 from pliant.sensing.poses import Poses
 from pliant.sensing.record import Record, shifted
 from pliant.sensing.registration import Rigid
 from pliant.sensing.roles import Noise
 
-ITERATIONS, HALVINGS = 30, 8
-SETTLED = 1e-2  # standard deviations: steps that small change nothing
-SHOWS = 0.1  # standard deviations: what moves the readings less, doubled, is not determined
-NEAR, CHORD = 3.0, 0.1  # the Jacobian is kept for so many deviations, while steps shrink to a tenth
+MOST_ITERATIONS = 30
+LINE_SEARCH_TRIALS = 8  # step lengths 1, ½, ¼ …
+NO_WORSE = 1e-9  # relative growth of the sum of squares that a step may have
+SETTLED_STEP = 1e-2  # standard deviations: steps that small change nothing
+VISIBLE = 0.1  # standard deviations: a change by the whole scale that moves the readings less is undetermined
+SMALLEST_SINGULAR_VALUE = 1e-9  # of the largest
+JACOBIAN_REACH = 3.0  # standard deviations of steps for which a Jacobian is used again …
+JACOBIAN_CONTRACTION = 0.1  # … as long as each step is at most this share of the last
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was found: `values` of the parameters, `offsets` of rows, and the `transform` from the tracker to the robot.
+    """Fitted `values` of parameters, `offsets` of rows, and the `transform` from the tracker to the robot.
 
-    `covariance` (n, n) is that of `names`: parameters, rows with offsets, and of a transform a small turn [rad] of the robot's axes
-    after it and a shift [m]. `misfit` is about 1 where noise is all there is. `undetermined` names what the records do not tell.
+    `covariance` (n, n) is that of `names`: parameters, rows with offsets, and of a transform a small turn
+    [rad] of the robot's axes after it and a shift [m]. `misfit` is about 1 where noise is all there is.
+    `undetermined` names what the records do not determine.
     """
 
     values: Mapping[str, float]
@@ -58,24 +65,24 @@ class Calibration:
 
     def interval(self, name: str) -> tuple[float, float]:
         """95 % interval of a parameter or an offset."""
-        found = {**self.offsets, **self.values}
-        if name not in found:
-            raise unknown_name("parameter", name, found)
+        fitted = {**self.offsets, **self.values}
+        if name not in fitted:
+            raise unknown_name("parameter", name, fitted)
         reach = NORMAL_95 * self.deviation(name)
-        return found[name] - reach, found[name] + reach
+        return fitted[name] - reach, fitted[name] + reach
 
     def commands(self, laws: Mapping[str, Law]) -> dict[str, Law]:
         """Laws with the offsets added to what they impose: what the drives truly do."""
         return {name: shifted(law, self.offsets.get(name, 0.0)) for name, law in laws.items()}
 
     def __str__(self) -> str:
-        found = {**self.values, **self.offsets}
+        fitted = {**self.values, **self.offsets}
         parts = [
-            f"{name} {value:.5g} ± {NORMAL_95 * self.deviation(name):.2g}" for name, value in found.items()
+            f"{name} {value:.5g} ± {NORMAL_95 * self.deviation(name):.2g}" for name, value in fitted.items()
         ]
         state = "converged" if self.converged else "not converged"
-        told = f"; not determined: {', '.join(self.undetermined)}" if self.undetermined else ""
-        return f"{state} after {self.iterations}, misfit {self.misfit:.2f}: {', '.join(parts)}{told}"
+        open_ = f"; not determined: {', '.join(self.undetermined)}" if self.undetermined else ""
+        return f"{state} after {self.iterations}, misfit {self.misfit:.2f}: {', '.join(parts)}{open_}"
 
 
 def calibrate(
@@ -94,11 +101,12 @@ def calibrate(
 ) -> Calibration:
     """Fit a robot to records of poses.
 
-    build(**parameters) makes the robot, `start` says which numbers it takes and where to begin: {"young": 3e5, "poisson": 0.45};
-    regions have a modulus each if it takes one for each. markers, candidates, direction: rows to add, see `instrumented`; known
-    loads are laws of the records. offsets: rows whose imposed displacement is off by a constant (where a winch has its zero).
-    transform: whether the row of markers is in the tracker's coordinates (True begins with a registration).
-    deviation: of what is known before, about its start (0 for an offset); infinite where not given.
+    build(**parameters) makes the robot; `start` says which numbers it takes and where to begin, such as
+    {"young": 3e5, "poisson": 0.45}. Regions have a modulus each if `build` takes one for each. `markers`,
+    `candidates` and `direction` add rows, see `instrumented`; known loads are laws of the records. `offsets`
+    names rows whose imposed displacement has a constant error (where a winch has its zero). `transform` says
+    whether the row of markers is in the tracker's coordinates; True begins with a registration. `deviation`
+    is that of what is known before, about its start (0 for an offset); infinite where not given.
     """
     recorded = list(records)
     first = dict(start or {})
@@ -116,47 +124,48 @@ def calibrate(
 
 
 def _fitted(poses: Poses, prior: np.ndarray) -> Calibration:
-    """Gauss and Newton, steps halved while the sum of squares grows."""
+    """Gauss and Newton with a line search on the sum of squares."""
     weight = poses.scale / prior  # priors are rows below: (θ − start)/deviation in units of the scale
     x, motion = np.zeros(len(poses.names)), poses.motion
     r = poses.residuals(x, motion)
     if r is None:
         raise InputError("start", expected="parameters whose robot comes to rest", got=str(poses.start))
-    length = gone = np.inf
+    length = travelled = np.inf  # of the last step, and of all steps since A was computed [deviations]
     count, gain, rank, A = 0, np.zeros((0, 0)), 0, np.zeros((0, 0))
-    while count < ITERATIONS and length > SETTLED:
+    while count < MOST_ITERATIONS and length > SETTLED_STEP:
         count, before = count + 1, length
-        step = gain @ np.concatenate([r, -weight * x]) if gone <= NEAR else np.zeros(0)
-        if gone > NEAR or float(np.linalg.norm(A @ step)) > CHORD * before:
-            A, gone = np.concatenate([poses.jacobian(x, motion), np.diag(weight)]), 0.0
+        near = travelled <= JACOBIAN_REACH
+        step = gain @ np.concatenate([r, -weight * x]) if near else np.zeros(0)
+        if not near or float(np.linalg.norm(A @ step)) > JACOBIAN_CONTRACTION * before:
+            A, travelled = np.concatenate([poses.jacobian(x, motion), np.diag(weight)]), 0.0
             gain, rank = _inverse(A)
             step = gain @ np.concatenate([r, -weight * x])
         length = float(np.linalg.norm(A @ step))
-        gone += length
-        moved = _stepped(poses, x, motion, step, weight, r)
+        travelled += length
+        moved = _line_search(poses, x, motion, step, weight, r)
         if moved is None:
             break
         x, motion, r = moved
-    return _report(poses, x, motion, r, A, gain, rank, (length <= SETTLED, count), prior)
+    return _report(poses, x, motion, r, A, gain, rank, (length <= SETTLED_STEP, count), prior)
 
 
 def _inverse(A: np.ndarray) -> tuple[np.ndarray, int]:
-    """(A⁺, rank): directions in which a change by the whole scale would not show are left out."""
+    """(A⁺, rank), without directions in which a change by the whole scale would not show."""
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
-    good = s > max(SHOWS, 1e-9 * float(s[0]))
+    good = s > max(VISIBLE, SMALLEST_SINGULAR_VALUE * float(s[0]))
     return (Vt[good].T / s[good]) @ U[:, good].T, int(good.sum())
 
 
-def _stepped(
+def _line_search(
     poses: Poses, x: np.ndarray, motion: Rigid | None, step: np.ndarray, weight: np.ndarray, r: np.ndarray
 ):
-    """(x, motion, residuals) after the longest share of a step that fits no worse; None if there is none."""
-    now = float(r @ r + ((weight * x) ** 2).sum())
-    for k in range(HALVINGS):
-        part = 0.5**k * step
-        trial, turned = poses.advanced(x, motion, part)
+    """(x, motion, residuals) at the longest step length that fits no worse; None if there is none."""
+    cost = lambda r, x: float(r @ r + ((weight * x) ** 2).sum())
+    most = cost(r, x) * (1 + NO_WORSE)
+    for k in range(LINE_SEARCH_TRIALS):
+        trial, turned = poses.advanced(x, motion, 0.5**k * step)
         after = poses.residuals(trial, turned)
-        if after is not None and float(after @ after + ((weight * trial) ** 2).sum()) <= now * (1 + 1e-9):
+        if after is not None and cost(after, trial) <= most:
             return trial, turned, after
     return None
 
@@ -166,9 +175,9 @@ def _report(
 ) -> Calibration:
     names = poses.names
     covariance = (gain @ gain.T) * np.outer(poses.scale, poses.scale)
-    told = np.einsum("ij,ji->i", gain, A) > 1.0 - 1e-6
-    unknown = tuple(name for name, well in zip(names, told, strict=True) if not well)
-    covariance[~told, ~told] = np.inf
+    determined = np.einsum("ij,ji->i", gain, A) > 1.0 - UNDETERMINED
+    unknown = tuple(name for name, well in zip(names, determined, strict=True) if not well)
+    covariance[~determined, ~determined] = np.inf
     if unknown:
         text = (
             f"The records do not determine {', '.join(unknown)}: add known loads, other poses or deviation=."

@@ -1,13 +1,14 @@
-"""From a linearisation to estimated efforts: condense, eliminate what the model holds, solve.
+"""From a linearisation to estimated efforts: condense, eliminate what the model solves for, fit the rest.
 
-Condensed rows are sensors s, unknown forces f, doubtful commands a, and what the model solves for itself, u: imposed displacements,
-cables that cannot push, contacts. With x = (λ_f, errors of commands, and the scale of all known loads less 1 if Young's modulus is
-estimated),
+Condensed rows are sensors s, unknown forces f, doubtful commands a, and what the model solves for itself, u:
+imposed displacements, cables that cannot push, contacts. With x = (λ_f, errors of commands, and the scale of
+all known loads less 1 if Young's modulus is estimated),
 
-    δ_s = d_s + B_s x + W_su λ_u          0 = d_u + B_u x + W_uu λ_u    for rows of u that hold
+    δ_s = d_s + B_s x + W_su λ_u          0 = d_u + B_u x + W_uu λ_u    for active rows of u
 
-so that the readings are  b = A x + noise,   A = B_s − W_su W_uu⁻¹ B_u.  Which one-sided rows hold is kept from the last step, and
-where that contradicts itself, found by the quadratic program with complementarity (`solvers.qpcc`).
+so that the readings are b = A x + noise with A = B_s − W_su W_uu⁻¹ B_u. Two-sided rows are always active. The
+active set of one-sided rows is kept from the last step; where that contradicts itself, the quadratic program
+with complementarity (`solvers.qpcc`) gives another.
 """
 
 from __future__ import annotations
@@ -25,14 +26,18 @@ from pliant.sensing.roles import Roles
 from pliant.sensing.weights import Weights
 from pliant.solvers import qpcc
 
-INF = float("inf")
+REDUNDANT = 1e-13  # of W's diagonal: added to it, as rows of u may be redundant
+CONVEX = 1e-12  # of the squared norms of A's columns: added to the program to keep it strictly convex
+NO_BETTER = 1e-6  # relative: the active set at hand is kept unless the other leaves less by more than that
+CLEAR = 1e-9  # of the largest δ: a gap that is only so much negative counts as open
 
 
 @dataclass(frozen=True)
 class Commands:
-    """Rows (na,) whose commands are doubtful, the standard deviation (na,) of each, and whether the errors are estimated.
+    """Rows (na,) whose commands are doubtful, and the standard deviation (na,) of each.
 
-    `shared` is the relative deviation of a factor on all of them.
+    `estimated` says whether the errors are estimated; `shared` is the relative deviation of a factor on all
+    commands.
     """
 
     rows: np.ndarray
@@ -45,9 +50,10 @@ class Commands:
 
 @dataclass(frozen=True)
 class SensingRows:
-    """The rows of a view that sensing condenses: sensors, unknown forces, doubtful commands, what the model solves for, contacts.
+    """The rows that sensing condenses: sensors, unknown forces, doubtful commands, rows solved for, contacts.
 
-    internal (ndof,) [N]: forces that scale with E, if their scale is of interest; `scale`: what gravity was scaled by in this view.
+    `internal` (ndof,) [N] are forces that scale with E, if their scale is of interest; `scale` is what
+    gravity was scaled by in this view.
     """
 
     roles: Roles
@@ -60,8 +66,8 @@ class SensingRows:
     def needed(self) -> np.ndarray:
         """Indices of these rows, in their order."""
         roles, own = self.roles, self.view.own
-        mine = [roles.sensors, roles.unknown, self.commands.rows, roles.held]
-        return np.concatenate([*mine, np.arange(own, len(self.view.lam))])
+        robot = [roles.sensors, roles.unknown, self.commands.rows, roles.solved]
+        return np.concatenate([*robot, np.arange(own, len(self.view.lam))])
 
     @cached_property
     def load(self) -> np.ndarray | None:
@@ -72,13 +78,13 @@ class SensingRows:
 
     @cached_property
     def before(self) -> np.ndarray:
-        """Efforts at hand of the condensed rows: of sensors none, of doubtful commands what they are off."""
+        """Efforts at hand of the condensed rows: of sensors none, of doubtful commands their errors."""
         if self.load is not None:
             return np.zeros(len(self.needed))
         c, rows, lam = self.roles.conditions, self.commands.rows, self.view.lam
         errors = np.where(c.given[rows], lam[rows] - c.effort[rows], 0.0)
-        mine = [np.zeros(len(self.roles.sensors)), lam[self.roles.unknown], errors, lam[self.roles.held]]
-        return np.concatenate([*mine, self.view.force])
+        robot = [np.zeros(len(self.roles.sensors)), lam[self.roles.unknown], errors, lam[self.roles.solved]]
+        return np.concatenate([*robot, self.view.force])
 
     @cached_property
     def _given(self) -> np.ndarray:
@@ -100,7 +106,10 @@ class SensingRows:
 
 @dataclass(frozen=True)
 class Condensed:
-    """Blocks of the condensed problem, all for total efforts; `d` are δ without unknown forces, less what is imposed."""
+    """Blocks of the condensed problem, all for total efforts.
+
+    `d_s` and `d_u` are δ without unknown forces, less what is imposed.
+    """
 
     tangent: Tangent
     before: np.ndarray  # efforts at hand of the condensed rows
@@ -110,7 +119,7 @@ class Condensed:
     B_u: np.ndarray
     W_su: np.ndarray
     W_uu: np.ndarray
-    young_s: np.ndarray  # (ns,) ∂δ_s/∂ln E with nothing held
+    young_s: np.ndarray  # (ns,) ∂δ_s/∂ln E with no row of u active
     young_u: np.ndarray
     one_sided: np.ndarray  # (nu,) bool
     given: np.ndarray  # (na,) whether a doubtful command is an effort
@@ -124,30 +133,30 @@ class Condensed:
 
 @dataclass(frozen=True)
 class System:
-    """Readings b = A x + noise in one mode of the one-sided rows, not yet whitened."""
+    """Readings b = A x + noise with one active set, not yet whitened."""
 
     A: np.ndarray  # (ns, nf + na)
     b: np.ndarray
     young: np.ndarray  # (ns,) ∂δ_s/∂ln E
-    back: np.ndarray  # λ_u of the holding rows = −back·(x, 1)
+    reaction: np.ndarray  # λ_u of the active rows = −reaction·(x, 1)
 
 
 def blocks(rows: SensingRows, tangent: Tangent) -> Condensed:
     """The blocks of W = H K⁻¹ Hᵀ and of δ that the problem is about."""
     roles, commands, c = rows.roles, rows.commands, rows.roles.conditions
-    factor, H, W, held, before = tangent.factor, tangent.H, tangent.W, roles.held, rows.before
+    factor, H, W, solved, before = tangent.factor, tangent.H, tangent.W, roles.solved, rows.before
     d = tangent.free - W @ before
     young = np.zeros(len(d))
     if rows.internal is not None and rows.load is None:
         young = -H.dot(factor.solve(rows.internal))
-    ns, nf, na, nh = len(roles.sensors), len(roles.unknown), len(commands.rows), len(held)
+    ns, nf, na, nh = len(roles.sensors), len(roles.unknown), len(commands.rows), len(solved)
     s, x, u = slice(0, ns), slice(ns, ns + nf + na), slice(ns + nf + na, len(d))
     d_u, W_uu, B_s, B_u = d[u].copy(), W[u, u].copy(), W[s, x].copy(), W[u, x].copy()
-    d_u[:nh] -= c.imposed[held]
-    W_uu[np.arange(nh), np.arange(nh)] += c.compliance[held]
-    for k in np.flatnonzero(~c.given[commands.rows]):  # an imposed displacement that is off by e
+    d_u[:nh] -= c.imposed[solved]
+    W_uu[np.arange(nh), np.arange(nh)] += c.compliance[solved]
+    for k in np.flatnonzero(~c.given[commands.rows]):  # the error of an imposed displacement
         B_s[:, nf + k], B_u[:, nf + k] = 0.0, 0.0
-        B_u[:nh, nf + k] = -1.0 * (held == commands.rows[k])
+        B_u[:nh, nf + k] = -1.0 * (solved == commands.rows[k])
     if rows.load is not None:
         moved = H.dot(factor.solve(rows.load))
         B_s, B_u = np.column_stack([B_s, moved[s]]), np.column_stack([B_u, moved[u]])
@@ -158,19 +167,18 @@ def blocks(rows: SensingRows, tangent: Tangent) -> Condensed:
     return Condensed(tangent, before, *parts, one_sided, effort, rows.load)
 
 
-def system(condensed: Condensed, readings: np.ndarray, holds: np.ndarray) -> System:
-    """Readings (ns,) as a linear function of x where the rows `holds` (nu,) of u keep their δ."""
-    c, h = condensed, np.flatnonzero(holds)
-    if not len(h):
-        back = np.zeros((0, c.B_s.shape[1] + 1))
-        return System(c.B_s, readings - c.d_s, c.young_s, back)
-    W = c.W_uu[np.ix_(h, h)]
-    W = W + 1e-13 * np.diag(np.abs(np.diagonal(W)))  # redundant rows
-    right = np.column_stack([c.B_u[h], c.d_u[h], c.young_u[h]])
-    back, across = np.linalg.solve(W, right), c.W_su[:, h]
-    A = c.B_s - across @ back[:, :-2]
-    young = c.young_s - across @ back[:, -1]
-    return System(A, readings - c.d_s + across @ back[:, -2], young, back[:, :-1])
+def system(condensed: Condensed, readings: np.ndarray, active: np.ndarray) -> System:
+    """Readings (ns,) as a linear function of x where the `active` rows (nu,) of u keep their δ."""
+    c, a = condensed, np.flatnonzero(active)
+    if not len(a):
+        return System(c.B_s, readings - c.d_s, c.young_s, np.zeros((0, c.B_s.shape[1] + 1)))
+    W = c.W_uu[np.ix_(a, a)]
+    W = W + REDUNDANT * np.diag(np.abs(np.diagonal(W)))
+    right = np.column_stack([c.B_u[a], c.d_u[a], c.young_u[a]])
+    solved, across = np.linalg.solve(W, right), c.W_su[:, a]
+    A = c.B_s - across @ solved[:, :-2]
+    young = c.young_s - across @ solved[:, -1]
+    return System(A, readings - c.d_s + across @ solved[:, -2], young, solved[:, :-1])
 
 
 @dataclass(frozen=True)
@@ -200,59 +208,54 @@ def solve(
     prior: np.ndarray,
     columns: np.ndarray,
     bounds: tuple[np.ndarray, np.ndarray, np.ndarray],
-    holds: np.ndarray,
+    active: np.ndarray,
 ) -> tuple[Fit, System, Whitened, np.ndarray, np.ndarray]:
-    """(fit, system, whitened rows, λ_u (nu,), which rows of u hold), from a guess of the last.
+    """(fit, system, whitened rows, λ_u (nu,), active rows of u (nu,)), from a guess of the active set.
 
-    `bounds`: least and most of each estimated x, and the x to stay near where readings do not determine all of them.
-    Which one-sided rows hold makes several minima: the guess is kept where it holds true and no better one is found.
+    `bounds` are the least and the largest of each estimated x, and the x to stay near where readings do not
+    determine all of them. The choice of active one-sided rows makes several minima: the guess is kept where
+    it is consistent and the other is no better.
     """
     args = (readings, weights, seen, prior, columns)
-    here = _in_mode(condensed, *args, bounds, holds)
+    here = _fit_with(condensed, *args, bounds, active)
     if not condensed.one_sided.any():
         return here[:5]
-    other = _mode(condensed, *args, bounds, here[0].x)
-    if (other == holds).all():
+    other = _best_active(condensed, *args, bounds, here[0].x)
+    if (other == active).all():
         return here[:5]
-    there = _in_mode(condensed, *args, bounds, other)
-    stay = here[5] and (here[6] <= there[6] * (1.0 + 1e-6) or not there[5])
+    there = _fit_with(condensed, *args, bounds, other)
+    stay = here[5] and (here[6] <= there[6] * (1.0 + NO_BETTER) or not there[5])
     return here[:5] if stay else there[:5]
 
 
-def _in_mode(condensed, readings, weights, seen, prior, columns, bounds, holds):
-    """What `solve` returns for one mode, whether that is consistent, and the sum of squares left."""
-    linear = system(condensed, readings, holds)
+def _fit_with(condensed, readings, weights, seen, prior, columns, bounds, active):
+    """What `solve` returns for one active set, whether that is consistent, and the sum of squares left."""
+    linear = system(condensed, readings, active)
     white = whiten(linear, weights, seen, prior, columns)
     fit = bounded_least_squares(white.A, white.b, *bounds)
-    x, lam = np.zeros(len(columns)), np.zeros(len(holds))
+    x, lam = np.zeros(len(columns)), np.zeros(len(active))
     x[columns] = fit.x
-    lam[holds] = -(linear.back[:, :-1] @ x + linear.back[:, -1])
+    lam[active] = -(linear.reaction[:, :-1] @ x + linear.reaction[:, -1])
     left = white.b - white.A @ fit.x
-    return fit, linear, white, lam, holds, _consistent(condensed, x, lam, holds), float(left @ left)
+    return fit, linear, white, lam, active, _consistent(condensed, x, lam, active), float(left @ left)
 
 
-def _consistent(c: Condensed, x: np.ndarray, lam: np.ndarray, holds: np.ndarray) -> bool:
-    """Whether one-sided rows that hold do push, and those that do not are clear."""
+def _consistent(c: Condensed, x: np.ndarray, lam: np.ndarray, active: np.ndarray) -> bool:
+    """Whether active one-sided rows do push, and the others are open."""
     if not c.one_sided.any():
         return True
     gap = c.d_u + c.B_u @ x + c.W_uu @ lam
     scale = np.abs(c.d_u).max(initial=0.0) + 1e-300
-    push = c.one_sided & holds
-    return bool((lam[push] >= 0.0).all() and (gap[c.one_sided & ~holds] >= -1e-9 * scale).all())
+    push = c.one_sided & active
+    return bool((lam[push] >= 0.0).all() and (gap[c.one_sided & ~active] >= -CLEAR * scale).all())
 
 
-def _mode(c, readings, weights, seen, prior, columns, bounds, start) -> np.ndarray:
-    """Which rows of u hold where forces fit best: all two-sided ones, and one-sided ones that push in the best solution found."""
-    o = np.flatnonzero(c.one_sided)
+def _best_active(c, readings, weights, seen, prior, columns, bounds, start) -> np.ndarray:
+    """The active set (nu,) bool of the best fit: all two-sided rows, and those that push in its solution."""
+    o, h = np.flatnonzero(c.one_sided), np.flatnonzero(~c.one_sided)
     white = whiten(system(c, readings, ~c.one_sided), weights, seen, prior, columns)
-    h, B_o, W_oo, d_o, W_so = (
-        np.flatnonzero(~c.one_sided),
-        c.B_u[o],
-        c.W_uu[np.ix_(o, o)],
-        c.d_u[o],
-        c.W_su[:, o],
-    )
-    if len(h):
+    B_o, W_oo, d_o, W_so = c.B_u[o], c.W_uu[np.ix_(o, o)], c.d_u[o], c.W_su[:, o]
+    if len(h):  # two-sided rows are eliminated
         W_oh = c.W_uu[np.ix_(o, h)]
         back = np.linalg.solve(c.W_uu[np.ix_(h, h)], np.column_stack([c.B_u[h], W_oh.T, c.d_u[h]]))
         at = c.B_u.shape[1]
@@ -261,8 +264,8 @@ def _mode(c, readings, weights, seen, prior, columns, bounds, start) -> np.ndarr
     nx = int(columns.sum())
     Wec = np.zeros((len(white.b), len(o)))
     Wec[: int(seen.sum())] = weights.whitened(W_so, seen)
-    Waa = np.diag(1e-12 * np.einsum("ij,ij->j", white.A, white.A))  # only keeps the program strictly convex
-    found = qpcc(
+    Waa = np.diag(CONVEX * np.einsum("ij,ij->j", white.A, white.A))
+    solution = qpcc(
         white.A,
         Wec,
         Waa,
@@ -275,13 +278,13 @@ def _mode(c, readings, weights, seen, prior, columns, bounds, start) -> np.ndarr
         eps=1.0,
         warm=start,
     )
-    holds = ~c.one_sided
-    holds[o] = found.contact > 0.0
-    return holds
+    active = ~c.one_sided
+    active[o] = solution.contact > 0.0
+    return active
 
 
 def recovered(condensed: Condensed, roles: Roles, x: np.ndarray, lam_u: np.ndarray) -> np.ndarray:
-    """dq = K⁻¹(r + Hᵀ(0, λ_f, errors of given efforts, λ_u)), (ndof,), and what the scale of known loads adds."""
+    """dq = K⁻¹(r + Hᵀ(0, λ_f, errors of given efforts, λ_u)) (ndof,), and what the scale of loads adds."""
     nf, na = len(roles.unknown), len(condensed.given)
     errors = np.where(condensed.given, x[nf : nf + na], 0.0)
     chosen = np.concatenate([np.zeros(len(roles.sensors)), x[:nf], errors, lam_u])

@@ -1,6 +1,7 @@
-"""What a model does not know exactly, as rows below the readings: errors of commands, the scale of loads, forces themselves.
+"""What a model does not know exactly: errors of commands, the scale of loads, and priors on the forces.
 
-P x = 0 + unit noise          errors of commands have covariance  diag(σ²) + s² v vᵀ:  each its own, and a factor that all share
+They are rows below the readings, P x = 0 + unit noise. Errors of commands have the covariance diag(σ²) + s² v
+vᵀ: each its own, and a factor that all share.
 """
 
 from __future__ import annotations
@@ -16,8 +17,13 @@ from pliant.robot import Robot
 from pliant.sensing.condensed import Commands
 from pliant.sensing.roles import Roles
 
-YOUNG, COMMANDS, EACH = 0.05, 0.1, 0.05  # usual relative deviations: modulus, all commands together, each one
-OFFSET, ZERO = 1e-3, 5e-3  # of the robot's length: of all markers together, and of imposed lengths
+# Usual deviations of a robot that was measured with care, relative …
+YOUNG_DEVIATION = 0.05
+COMMON_COMMAND_DEVIATION = 0.1  # of a factor on all commands
+COMMAND_DEVIATION = 0.05  # of each command by itself
+# … and as shares of the robot's length
+MARKER_OFFSET_DEVIATION = 1e-3  # of a translation that all markers share
+LENGTH_DEVIATION = 5e-3  # of each imposed length
 
 
 def check_doubts(young: float, estimate_young: bool, offset: float, prior: float, shared: float) -> None:
@@ -62,7 +68,7 @@ def doubtful(
     return Commands(np.array(rows, int), np.array(each), estimated, tuple(names), scale, shared)
 
 
-def together(roles: Roles, commands: Commands) -> np.ndarray:
+def shared_error(roles: Roles, commands: Commands) -> np.ndarray:
     """s v (na,): what one deviation of the shared factor adds to each doubtful command."""
     c, rows = roles.conditions, commands.rows
     return commands.shared * np.where(c.given[rows], c.effort[rows], c.imposed[rows])
@@ -77,7 +83,7 @@ def prior_rows(roles: Roles, commands: Commands, prior: float) -> np.ndarray:
     if np.isfinite(prior):
         P[:nf, :nf], at = np.eye(nf) / prior, nf
     if na:
-        v = together(roles, commands)
+        v = shared_error(roles, commands)
         L = np.linalg.cholesky(np.diag(commands.sigma**2) + np.outer(v, v))
         P[at : at + na, nf : nf + na] = np.linalg.inv(L)
     if commands.scale:
@@ -88,8 +94,9 @@ def prior_rows(roles: Roles, commands: Commands, prior: float) -> np.ndarray:
 def usual_doubts(robot: Robot, laws: Mapping[str, Law] | None = None) -> dict[str, Any]:
     """Options of a `ForceEstimator` for a robot that was measured with care, but not perfectly.
 
-    Young's modulus to 5 %; all commands off by a common 10 % and each by 5 % (imposed lengths by half a percent of the robot's length);
-    all markers by a common offset of a thousandth of that length. What known loads can tell of these is estimated.
+    They state standard deviations: 5 % of Young's modulus; of commands 10 % that they share and 5 % of each
+    (of an imposed length half a percent of the robot's length); of all markers a common offset of a
+    thousandth of that length. What known loads determine of these is estimated.
     """
     chosen = robot.chosen_laws(laws)
     errors: dict[str, float] = {}
@@ -97,18 +104,23 @@ def usual_doubts(robot: Robot, laws: Mapping[str, Law] | None = None) -> dict[st
     for name, law in chosen.items():
         if not isinstance(law, Known):
             continue
-        told = float(np.abs(np.asarray(law.displacement if law.effort is None else law.effort, float)).max())
+        command = law.displacement if law.effort is None else law.effort
+        largest = float(np.abs(np.asarray(command, float)).max())
         if law.effort is None:
             metres = robot.rows[name].interaction.unit == "m"
-            errors[name] = ZERO * robot.length if metres else EACH * told
-        elif told > 0.0:
-            errors[name], loaded = EACH * told, True
+            errors[name] = LENGTH_DEVIATION * robot.length if metres else COMMAND_DEVIATION * largest
+        elif largest > 0.0:
+            errors[name], loaded = COMMAND_DEVIATION * largest, True
     out: dict[str, Any] = {
-        "young": YOUNG,
+        "young": YOUNG_DEVIATION,
         "estimate_young": loaded,
-        "offset": OFFSET * robot.length,
+        "offset": MARKER_OFFSET_DEVIATION * robot.length,
     }
     errors = {name: value for name, value in errors.items() if value > 0.0}
     if errors:
-        out |= {"command_error": errors, "command_scale": COMMANDS, "estimate_commands": True}
+        out |= {
+            "command_error": errors,
+            "command_scale": COMMON_COMMAND_DEVIATION,
+            "estimate_commands": True,
+        }
     return out

@@ -1,4 +1,4 @@
-"""What a sensing step returns: efforts with their covariance, residuals, and how far all that may be trusted."""
+"""What a sensing step returns: efforts with their covariance, residuals, and a certificate."""
 
 from __future__ import annotations
 
@@ -14,20 +14,23 @@ from pliant.errors import InputError
 from pliant.robot import Robot
 from pliant.state import State
 
-NORMAL_95, CHI_95 = 1.959964, 2.795483  # standard deviations within which 95 % lie, on a line and in space
+NORMAL_95 = 1.959964  # standard deviations within which 95 % lie, on a line …
+CHI_95 = 2.795483  # … and in space
 
 
 @dataclass(frozen=True)
 class SensingCertificate:
     """How far an estimate may be trusted.
 
-    `status`: "converged" (equilibrium and best fit, to the tolerance), "tracking" (one linearisation nearer to it), "undetermined" (too
-    few readings for the unknowns, which are then of least size), "blind" (no readings: forces are kept) or "not converged".
-    `misfit` is the root mean square of residuals over their stated noise, per degree of freedom: about 1 where noise is all there is;
-    NaN without degrees of freedom. `decrement` [m]: how far the state was from equilibrium when it was linearised last, which
-    leaves less. `condition` of the whitened matrix with
-    unit columns. `at_bounds` names unknowns that stand at a bound, `tangent` how K was treated, see `pliant.core.tangent`, and
-    `shift` > 0 by how much its diagonal was raised.
+    `status` is "converged" (equilibrium and best fit, to the tolerance), "tracking" (one linearisation nearer
+    to it), "undetermined" (too few readings for the unknowns, which are then of least size), "blind" (no
+    readings: forces are kept) or "not converged".
+
+    `misfit` is the root mean square of residuals over their stated noise, per degree of freedom: about 1
+    where noise is all there is, NaN without degrees of freedom. `decrement` [m] is how far the state was from
+    equilibrium when it was linearised last; the step from there leaves less. `condition` is that of the
+    whitened matrix with unit columns. `at_bounds` names unknowns that are at a bound, `tangent` says how K
+    was treated, see `pliant.core.tangent`, and `shift` > 0 by how much its diagonal was raised.
     """
 
     status: str
@@ -50,9 +53,9 @@ class SensingCertificate:
     def __str__(self) -> str:
         bounds = f", at their bounds: {', '.join(self.at_bounds)}" if self.at_bounds else ""
         return (
-            f"{self.status}: {self.readings} readings for {self.unknowns} unknowns (rank {self.rank}, condition "
-            f"{self.condition:.1e}), misfit {self.misfit:.2f}, decrement {self.decrement:.1e} m after "
-            f"{self.iterations} linearisation(s){bounds}"
+            f"{self.status}: {self.readings} readings for {self.unknowns} unknowns (rank {self.rank}, "
+            f"condition {self.condition:.1e}), misfit {self.misfit:.2f}, decrement {self.decrement:.1e} m "
+            f"after {self.iterations} linearisation(s){bounds}"
         )
 
 
@@ -60,8 +63,9 @@ class SensingCertificate:
 class Estimate:
     """External efforts that explain what was measured.
 
-    `covariance` (n, n) is that of all unknown rows, stacked as in `names`, without their bounds: from stated noise and, if stated, from
-    the uncertainty of Young's modulus and of commands. `command_error` are estimated errors of commands, by row name (N, m …).
+    `covariance` (n, n) is that of all unknown rows, stacked as in `names`, without their bounds: from stated
+    noise and, if stated, from the uncertainty of Young's modulus and of commands. `command_error` are
+    estimated errors of commands, by row name (N, m …).
     """
 
     robot: Robot
@@ -76,9 +80,7 @@ class Estimate:
     contacts: Contacts | None = None
     contact_force: np.ndarray = field(default_factory=lambda: np.zeros(0))
     contact_deviation: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (n,) [N], from noise alone
-    contact_sum_deviation: float = (
-        0.0  # of the sum of contact forces: neighbours share it in ways that hardly show
-    )
+    contact_sum_deviation: float = 0.0  # [N], of their sum, as readings hardly show how neighbours share it
     timings: Mapping[str, float] = field(default_factory=dict)
     spans: Mapping[str, slice] = field(default_factory=dict)  # of the unknown rows, in the covariance
     young: float = 1.0  # estimated Young's modulus over the model's
@@ -113,7 +115,7 @@ class Estimate:
         return self.effort[name] - reach, self.effort[name] + reach
 
     def forces(self, name: str = "forces") -> np.ndarray:
-        """Forces in space (n, 3) [N] of a row of point forces: three components each, or along their directions."""
+        """Forces in space (n, 3) [N] of a row of point forces, free or along given directions."""
         interaction, lam = self.robot.rows[name].interaction, self.effort[name]
         n = interaction.point_count
         if len(lam) == 3 * n:
@@ -121,9 +123,10 @@ class Estimate:
         return lam[:, None] * interaction.gradient(interaction.rest)
 
     def ellipsoids(self, name: str = "forces") -> np.ndarray:
-        """Semi-axes (n, 3, 3) [N] of the ellipsoids in which the forces of a row lie with 95 %, rows of each matrix one axis.
+        """Semi-axes (n, 3, 3) [N] of the ellipsoids that contain the forces of a row with 95 %.
 
-        Forces along given directions have one axis that is not zero. Bounds are left aside.
+        Each row of a matrix is one axis. Forces along given directions have one axis that is not zero. Bounds
+        are left aside.
         """
         interaction, C = self.robot.rows[name].interaction, self.covariance_of(name)
         n = interaction.point_count

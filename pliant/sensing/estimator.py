@@ -1,9 +1,9 @@
-"""Feeling without force sensors: external efforts from what markers and other sensors say (Zhang et al. 2018).
+"""External efforts from what markers and other sensors show, without force sensors (Zhang et al. 2018).
 
-    min ‖(δ_s⁺ − readings) / noise‖²    over the unknown efforts λ_f within their bounds,      δ_s⁺ = δ_s,free + W_sf λ_f
+    min ‖(δ_s⁺ − readings) / noise‖²    over lo ≤ λ_f ≤ hi,      δ_s⁺ = δ_s,free + W_sf λ_f
 
-with actuators and contacts as the model knows them. One linearisation per frame follows the robot in real time; iterated, the same step
-is Gauss–Newton's method on the static equilibrium.
+with actuators and contacts as the model knows them. One linearisation per frame follows the robot in real
+time; iterated, the same step is Gauss–Newton's method on the static equilibrium.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from pliant.robot import Robot
 from pliant.sensing import readings as reading
 from pliant.sensing.doubts import check_doubts, doubtful, prior_rows
 from pliant.sensing.estimate import Estimate, SensingCertificate
-from pliant.sensing.identifiability import Identifiability, identifiability
-from pliant.sensing.inputs import check_influence
+from pliant.sensing.identifiability import Identifiability, check_influence, identifiability
 from pliant.sensing.instruments import instrumented
 from pliant.sensing.model import Choose, Model
 from pliant.sensing.pose import Move, Pose
@@ -33,20 +32,24 @@ from pliant.sensing.uncertainty import contact_deviation, covariance
 from pliant.state import State
 
 INF = float("inf")
-TASK = 0.05  # of the robot's length: how far readings may pull the model in one linearisation
+LONGEST_PULL = 0.05  # of the robot's length: how far readings may pull the model in one linearisation
 CONVERGED = 1e-9  # of the robot's length: decrement at which forces balance
-ITERATIONS = 60
+MOST_ITERATIONS = 60
 
 
 class ForceEstimator:
     """Estimates the `Unknown` rows of a robot from readings of its `Measured` rows.
 
-    markers, candidates, direction, effort: more rows, see `instrumented`. noise: standard deviation of readings, one number for all
-    that are lengths [m], or by row name in the row's unit. offset [m]: deviation of an offset that all markers share. young:
-    relative deviation of Young's modulus; command_error: deviation of what `Known` rows are told (N, m …), by row name;
-    command_scale: relative deviation of a factor that these commands share. All widen the covariance. estimate_young=True and estimate_commands=True estimate those errors too, about zero with that deviation.
-    prior [N]: deviation of unknown efforts about zero, infinite if nothing is known of them; with it, fewer readings than
-    unknowns are allowed.
+    `markers`, `candidates`, `direction` and `effort` add rows, see `instrumented`. `noise` is the standard
+    deviation of readings, one number for all that are lengths [m], or by row name in the row's unit.
+
+    These deviations widen the covariance: `offset` [m] of an offset that all markers share, `young`
+    (relative) of Young's modulus, `command_error` of the commands of `Known` rows (N, m …), by row name, and
+    `command_scale` (relative) of a factor that these commands share. `estimate_young` and `estimate_commands`
+    estimate those errors too, about zero with that deviation.
+
+    `prior` [N] is the deviation of unknown efforts about zero, infinite if nothing is known of them; with it,
+    fewer readings than unknowns are allowed.
     """
 
     _choose: Choose | None = None  # which candidates may act, from whitened readings; None: all
@@ -74,11 +77,17 @@ class ForceEstimator:
         self.robot = instrumented(robot, markers, candidates, direction=direction, effort=effort)
         check_doubts(young, estimate_young, offset, prior, command_scale)
         self.young, self.prior = float(young), float(prior)
-        self._doubts = {  # for an estimator with other candidates
-            "noise": noise, "offset": offset, "young": young, "estimate_young": estimate_young, "prior": prior,
-            "command_error": command_error, "command_scale": command_scale,
-            "estimate_commands": estimate_commands, "obstacles": obstacles,
-        }  # fmt: skip
+        self._options = {  # for an estimator with other candidates
+            "noise": noise,
+            "offset": offset,
+            "young": young,
+            "estimate_young": estimate_young,
+            "prior": prior,
+            "command_error": command_error,
+            "command_scale": command_scale,
+            "estimate_commands": estimate_commands,
+            "obstacles": obstacles,
+        }
         self.model = Model(self.robot, laws, noise, obstacles, state, doubt_young=young > 0, offset=offset)
         scale = young if estimate_young else 0.0
         self.commands = doubtful(
@@ -99,8 +108,8 @@ class ForceEstimator:
     ) -> Estimate:
         """One linearisation towards a frame of readings: the real-time mode.
 
-        A frame is a dictionary from sensor name to readings, or those of the only sensor row; NaN where hidden. `commands` are laws of
-        actuators that hold from now on.
+        A frame is a dictionary from sensor name to readings, or the readings of the only sensor row; NaN
+        where hidden. `commands` are laws of actuators from now on.
         """
         return self._run(frame, commands, 1)
 
@@ -109,11 +118,11 @@ class ForceEstimator:
         frame: Mapping[str, Any] | ArrayLike | None = None,
         commands: Mapping[str, Law] | None = None,
         *,
-        iterations: int = ITERATIONS,
+        iterations: int = MOST_ITERATIONS,
     ) -> Estimate:
-        """Linearise and solve until forces balance and the fit is best; the certificate says whether it came to that.
+        """The estimate where forces balance and the fit is best, by repeated linearisation.
 
-        Where it did not, the model stays where it was before.
+        The certificate says whether it converged. Where it did not, the model stays where it was before.
         """
         return self._run(frame, commands, iterations)
 
@@ -126,7 +135,7 @@ class ForceEstimator:
             self.pose = self.model.pose(state.q, np.array(state.effort))
 
     def identifiability(self, frame: Mapping[str, Any] | ArrayLike | None = None) -> Identifiability:
-        """What the sensors (those seen in a frame; all by default) can say about the unknowns, where the model stands."""
+        """What the sensors, those seen in a frame or all of them, determine of the unknowns at this pose."""
         roles = self.model.roles
         seen = np.isfinite(roles.noise)
         if frame is not None:
@@ -158,16 +167,19 @@ class ForceEstimator:
             "converged" if far <= CONVERGED * length else "tracking" if iterations == 1 else "not converged"
         )
         estimate = self._estimate(move, values, seen, status, (count, decrement), begin)
-        if status == "not converged":  # do not begin the next frame from where it went astray
+        if status == "not converged":  # the next frame does not start from where this one diverged
             self.pose = before
         return estimate
 
     def _goal(self, values: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, float]:
-        """Readings, or where they are far, a share of the way to them: the linear model is good near by only."""
+        """(goal (ns,), share of the distance to the readings): all of it where they are near the model.
+
+        The linear model is accurate near by only.
+        """
         here = self.model.sensed(self.pose)
-        off = (values - here) / self.model.units
-        farthest = float(np.abs(off[seen]).max(initial=0.0))
-        part = min(1.0, TASK * self.robot.length / farthest) if farthest > 0 else 1.0
+        distance = (values - here) / self.model.units
+        farthest = float(np.abs(distance[seen]).max(initial=0.0))
+        part = min(1.0, LONGEST_PULL * self.robot.length / farthest) if farthest > 0 else 1.0
         return here + part * (values - here), part
 
     def _estimate(self, move, values, seen, status, count, begin) -> Estimate:
@@ -194,7 +206,7 @@ class ForceEstimator:
         )
 
     def _contact_deviation(self, move: Move, pose: Pose) -> tuple[np.ndarray, float]:
-        """Of the contacts at the pose, (n,) [N], zero for those that did not push in the move; and of their sum."""
+        """Deviations (n,) [N] of contact forces at the pose, zero where nothing pushed, and of their sum."""
         if pose.contacts is None or move.start.contacts is None:
             return np.zeros(0), 0.0
         each, total = contact_deviation(move, self.model.roles, len(move.start.contacts))
@@ -241,14 +253,11 @@ class ForceEstimator:
         """Raise or warn where the question cannot be answered, before any frame comes."""
         roles, commands, report = self.model.roles, self.commands, self.identifiability()
         check_influence(report)
-        more = len(commands.rows) if commands.estimated else 0  # each an unknown, and told by its deviation
-        asked, told = len(roles.unknown) + more, int(np.isfinite(roles.noise).sum()) + more
-        if told < asked and not np.isfinite(self.prior):
-            hint = (
-                "Give more markers, fewer candidates, a prior=, or look for few forces with a ForceLocator."
-            )
-            raise InputError(
-                "readings", expected=f"at least {asked}, one for every unknown", got=told, hint=hint
-            )
+        errors = len(commands.rows) if commands.estimated else 0  # each an unknown, with a prior of its own
+        unknowns, readings = len(roles.unknown) + errors, int(np.isfinite(roles.noise).sum()) + errors
+        if readings < unknowns and not np.isfinite(self.prior):
+            hint = "Give more markers, fewer candidates or a prior=, or look for few forces (ForceLocator)."
+            expected = f"at least {unknowns}, one for every unknown"
+            raise InputError("readings", expected=expected, got=readings, hint=hint)
         if report.warning and not np.isfinite(self.prior):
             warnings.warn(report.warning, PliantWarning, stacklevel=3)

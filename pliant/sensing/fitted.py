@@ -1,4 +1,4 @@
-"""A sensor whose reading is some function of what the model knows, fitted to data (section 8.3 of Duriez 2024).
+"""A sensor whose reading is a function of what the model knows, fitted to data (Duriez 2024, section 8.3).
 
 δ_s = g(x)          x = δ of an inner interaction: curvatures along a bend sensor, the length of a string …
 """
@@ -16,13 +16,15 @@ from pliant.errors import InputError, as_floats
 from pliant.interactions.interaction import Interaction
 from pliant.points import Points
 
+ZERO_SINGULAR_VALUE = 1e-10  # of the largest: products of numbers that the poses do not tell apart
 Function = Callable[[np.ndarray], Any]
 
 
 class Fitted(Interaction):
     """δ = g(x) (k,) of the m numbers x that an inner interaction gives, with ∂g/∂x (k, m); in any `unit`.
 
-    A sensor only: its effort is zero. `deviation` (k,) is that of the readings it was fitted to, where it was (`from_data`).
+    A sensor only: its effort is zero. `deviation` (k,) is that of the readings it was fitted to, where it was
+    (`from_data`).
     """
 
     effort_range = (0.0, 0.0)
@@ -64,7 +66,8 @@ class Fitted(Interaction):
     ) -> Fitted:
         """The polynomial of x that fits readings (n,) or (n, k) best, from x (n, m) in as many poses.
 
-        All products of at most `degree` of the m numbers; there must be at least as many poses as coefficients.
+        All products of at most `degree` of the m numbers; there must be at least as many poses as
+        coefficients.
         """
         x, y = _data(interaction, values, readings)
         middle, width = x.mean(axis=0), x.std(axis=0)
@@ -76,7 +79,7 @@ class Fitted(Interaction):
                 "poses", expected=f"at least {len(powers)}, one a coefficient", got=len(x), hint=hint
             )
         A = _products((x - middle) / width, powers)
-        c, _, rank, _ = np.linalg.lstsq(A, y, rcond=1e-10)
+        c, _, rank, _ = np.linalg.lstsq(A, y, rcond=ZERO_SINGULAR_VALUE)
         left = y - A @ c
         deviation = np.sqrt((left**2).sum(axis=0) / max(len(x) - rank, 1))
         function = lambda z: (_products(((z - middle) / width)[None], powers) @ c)[0]

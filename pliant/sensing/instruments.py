@@ -17,13 +17,13 @@ from pliant.points import Points
 from pliant.robot import Robot, Row
 
 MARKERS, FORCES = "markers", "forces"
-NEAR = 0.02  # of the robot's length: markers stand off the skin, and facets cut corners
+OFF_SKIN = 0.02  # of the robot's length: how far markers may stand off the skin, whose facets cut corners
 COINCIDENT = 1e-6  # of the robot's length: markers nearer to each other than that are one
 INF = float("inf")
 
 
 class Pushes(Affine):
-    """δ = dᵢ·(pᵢ − pᵢ₀), one row per point, each along its own direction d (P, 3) fixed in space; λ are forces [N]."""
+    """δ = dᵢ·(pᵢ − pᵢ₀), one row per point, along directions d (P, 3) fixed in space; λ are forces [N]."""
 
     def __init__(self, points: Points | Sequence[Points], directions: ArrayLike) -> None:
         super().__init__(points)
@@ -47,8 +47,9 @@ def instrumented(
 ) -> Robot:
     """The robot with rows "markers" (`Measured` positions) and "forces" (`Unknown`) added.
 
-    `markers` and `candidates` are material points, or positions at rest (n, 3) [m]. A candidate force has three components unless a
-    `direction` is given: one (3,) for all, or one each (n, 3). `effort` bounds every component [N]: (0, inf) pushes only.
+    `markers` and `candidates` are material points, or positions at rest (n, 3) [m]. A candidate force has
+    three components unless a `direction` is given: one (3,) for all, or one each (n, 3). `effort` bounds
+    every component [N]: (0, inf) pushes only.
     """
     if not isinstance(robot, Robot):
         hint = "pl.Robot(body, rows) makes one of a body."
@@ -82,8 +83,8 @@ def material_points(robot: Robot, where: Any, what: str) -> Points:
     if not np.isfinite(place).all():
         raise InputError(what, expected="positions at rest (n, 3) [m]", got="numbers that are not finite")
     body = robot.body
-    near = {"tolerance": NEAR * robot.length} if "tolerance" in signature(body.points).parameters else {}
-    return body.points(place, **near)
+    tolerant = "tolerance" in signature(body.points).parameters
+    return body.points(place, tolerance=OFF_SKIN * robot.length) if tolerant else body.points(place)
 
 
 def _free_name(rows: dict[str, Row], name: str) -> None:

@@ -9,7 +9,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Layout:
-    """Positions at rest [m]: of markers (n, 3), of candidate forces (m, 3), and which candidates (k,) carry forces (k, 3) [N]."""
+    """Positions at rest [m] of markers (n, 3) and of candidate forces (m, 3).
+
+    The candidates `loaded` (k,) carry `forces` (k, 3) [N].
+    """
 
     markers: np.ndarray
     candidates: np.ndarray

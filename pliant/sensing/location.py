@@ -1,7 +1,8 @@
 """Where external forces act: few among many candidates on the skin, then between candidates.
 
-Every linearisation chooses which candidates may act (`sparse`), so that the choice follows the robot as it deforms; where the force lies
-between candidates is then searched for on the skin that they stand for (`refine`), and the forces there are found again from the converged model.
+Every linearisation chooses which candidates may act (`sparse`), so that the choice follows the robot as it
+deforms. Where the forces lie between candidates is then searched for on the skin that they stand for
+(`refine`), and the forces there are estimated again with the converged model.
 """
 
 from __future__ import annotations
@@ -19,27 +20,27 @@ from pliant.laws import Law
 from pliant.robot import Robot
 from pliant.sensing import readings as reading
 from pliant.sensing.estimate import Estimate
-from pliant.sensing.estimator import ITERATIONS, ForceEstimator
-from pliant.sensing.inputs import check_influence
+from pliant.sensing.estimator import MOST_ITERATIONS, ForceEstimator
+from pliant.sensing.identifiability import check_influence
 from pliant.sensing.instruments import FORCES, material_points
 from pliant.sensing.places import Places, Skin
 from pliant.sensing.refine import refined
 from pliant.sensing.sparse import Candidates, chi_square, greedy, lasso, threshold
 
 METHODS = ("greedy", "l1", "threshold")
-CHOOSING = 15  # linearisations in which candidates are chosen anew
-PASSES, SETTLED = (
-    3,
-    1e-3,
-)  # of refinement; places that move less, as a share of the robot's length, have settled
+CHOOSING_ITERATIONS = 15  # linearisations in which candidates are chosen anew
+REFINEMENT_PASSES = 3
+SETTLED_PLACE = 1e-3  # of the robot's length: places that move less between passes have settled
+SAME_DIRECTION = 1e-6  # largest difference of unit vectors that count as equal
 INF = float("inf")
 
 
 @dataclass(frozen=True)
 class Location:
-    """Forces found: `places` (k, 3) at rest [m], `forces` (k, 3) [N], `candidates` (k,) nearest to them, and the estimate there.
+    """Where forces act: `places` (k, 3) at rest [m], `forces` (k, 3) [N], and the estimate there.
 
-    `deviation` (k,) [N] is that of each force's length, along it. Without refinement the places are those of the candidates.
+    `candidates` (k,) are those nearest to the places; without refinement the places are theirs. `deviation`
+    (k,) [N] is that of each force's length, along it.
     """
 
     places: np.ndarray
@@ -55,10 +56,11 @@ class Location:
 class ForceLocator(ForceEstimator):
     """Estimates forces at few of many candidate places.
 
-    candidates: material points or positions at rest (n, 3), or `Places` (see `places`). direction: None for forces of any direction,
-    "normal" for pushes along the inward normals of `Places`, or vectors. method: "greedy", "l1", or "threshold", the paper's: all
-    candidates at once, and those of more than `level` [N]. most: how many forces at most. chance: of taking noise for a force,
-    over all candidates. Further options are those of `ForceEstimator`.
+    `candidates` are material points or positions at rest (n, 3), or `Places` (see `places`). `direction` is
+    None for forces of any direction, "normal" for pushes along the inward normals of `Places`, or vectors.
+    `method` is "greedy", "l1", or "threshold", the paper's: all candidates at once, and those of more than
+    `level` [N]. There are at most `most` forces; `chance` is that of taking noise for a force, over all
+    candidates. Further options are those of `ForceEstimator`.
     """
 
     def __init__(
@@ -106,15 +108,15 @@ class ForceLocator(ForceEstimator):
         frame: Mapping[str, Any] | ArrayLike | None = None,
         commands: Mapping[str, Law] | None = None,
         *,
-        iterations: int = ITERATIONS,
+        iterations: int = MOST_ITERATIONS,
     ) -> Estimate:
         """As for known places; a choice that goes to and fro is kept after some linearisations."""
-        estimate = super().converge(frame, commands, iterations=min(iterations, CHOOSING))
-        if iterations > CHOOSING and estimate.certificate.status == "not converged":
+        estimate = super().converge(frame, commands, iterations=min(iterations, CHOOSING_ITERATIONS))
+        if iterations > CHOOSING_ITERATIONS and estimate.certificate.status == "not converged":
             mask = np.repeat(estimate.effort[FORCES].reshape(-1, self.width).any(axis=1), self.width)
             self._choose = lambda A, b: mask
             try:
-                estimate = super().converge(frame, iterations=iterations - CHOOSING)
+                estimate = super().converge(frame, iterations=iterations - CHOOSING_ITERATIONS)
             finally:
                 self._choose = self._select
         return estimate
@@ -136,32 +138,32 @@ class ForceLocator(ForceEstimator):
         """The candidates that carry a force in an estimate."""
         lam = estimate.effort[FORCES].reshape(-1, self.width)
         which = np.flatnonzero(lam.any(axis=1))
-        forces, spread = estimate.forces(FORCES)[which], _lengths(estimate, self.width, which)
-        return Location(self.rest[which], forces, spread, which, estimate)
+        forces, deviation = estimate.forces(FORCES)[which], _deviations(estimate, self.width, which)
+        return Location(self.rest[which], forces, deviation, which, estimate)
 
     def locate(
         self, frame: Mapping[str, Any] | ArrayLike, commands: Any = None, *, refine: bool = True
     ) -> Location:
         """Converged forces and places for one frame; with `refine`, between candidates."""
-        found = self.found(self.converge(frame, commands))
-        return self._refined(found, frame) if refine and len(found) else found
+        start = self.found(self.converge(frame, commands))
+        return self._refined(start, frame) if refine and len(start) else start
 
-    def _refined(self, found: Location, frame: Any) -> Location:
-        """The fewest forces between candidates that leave nothing but noise; those that fit best where none do."""
-        best = found
+    def _refined(self, start: Location, frame: Any) -> Location:
+        """The fewest forces between candidates that leave nothing but noise, or those that fit best."""
+        best = start
         for most in range(1, self.most + 1):
-            trial = self._settled(found, frame, most)
-            if trial is found or len(trial) < most:
+            trial = self._settled(start, frame, most)
+            if trial is start or len(trial) < most:
                 break
             best = trial
             if self._explained(trial):
                 break
         return best
 
-    def _settled(self, found: Location, frame: Any, most: int) -> Location:
-        """At most so many forces, searched for again where the forces found lead, while their places move."""
-        here, best, where = self, found, np.zeros((0, 3))
-        for _ in range(PASSES):
+    def _settled(self, start: Location, frame: Any, most: int) -> Location:
+        """At most so many forces, their places searched for again from each estimate while they move."""
+        here, best, where = self, start, np.zeros((0, 3))
+        for _ in range(REFINEMENT_PASSES):
             before, where = where, self._between(here, frame, most)
             if not len(where):
                 break
@@ -169,19 +171,20 @@ class ForceLocator(ForceEstimator):
             estimate = here.converge(frame)
             if estimate.certificate.converged:
                 best = self._location(where, estimate)
-            if where.shape == before.shape and np.abs(where - before).max() < SETTLED * self.robot.length:
+            tolerance = SETTLED_PLACE * self.robot.length
+            if where.shape == before.shape and np.abs(where - before).max() < tolerance:
                 break
         return best
 
-    def _explained(self, found: Location) -> bool:
+    def _explained(self, location: Location) -> bool:
         """Whether noise would leave as much, by chance."""
-        sure = found.estimate.certificate
-        freedom = sure.readings - sure.rank - 2 * len(found)
-        squares = sure.misfit**2 * (sure.readings - sure.rank)
+        certificate = location.estimate.certificate
+        freedom = certificate.readings - certificate.rank - 2 * len(location)
+        squares = certificate.misfit**2 * (certificate.readings - certificate.rank)
         return freedom < 1 or squares <= chi_square(freedom, self.chance)
 
     def _between(self, here: ForceEstimator, frame: Any, most: int) -> np.ndarray:
-        """Places (k, 3) of the fewest forces that explain a frame, by the linear model where an estimator stands."""
+        """Places (k, 3) of the fewest forces that explain a frame, by an estimator's linear model."""
         model, roles = here.model, here.model.roles
         values = reading.vector(here.robot, roles, frame)
         seen = np.isfinite(values) & np.isfinite(roles.noise)
@@ -198,12 +201,16 @@ class ForceLocator(ForceEstimator):
         )
 
     def _skin_directions(self, skin: Skin) -> np.ndarray:
-        """Directions (n, 3) on the skin's nodes: the inward normal where candidates push along it, else that of the nearest candidate."""
+        """Directions (n, 3) of forces on the skin's nodes.
+
+        They are the inward normals where candidates push along these, else the direction of the nearest
+        candidate.
+        """
         candidates = self.robot.rows[FORCES].interaction.gradient(self.rest)
         nearest = np.linalg.norm(skin.rest[:, None] - self.rest[None], axis=2).argmin(axis=1)
         given = candidates[nearest]
         own = np.linalg.norm(self.rest[:, None] - skin.rest[None], axis=2).argmin(axis=1)
-        normal = np.allclose(skin.inward[own], candidates, atol=1e-6)
+        normal = np.allclose(skin.inward[own], candidates, atol=SAME_DIRECTION)
         return skin.inward if normal else given
 
     def _with(self, where: np.ndarray) -> ForceEstimator:
@@ -216,28 +223,26 @@ class ForceLocator(ForceEstimator):
             near = np.linalg.norm(skin.rest[None] - where[:, None], axis=2).argmin(axis=1)
             direction = self._skin_directions(skin)[near]
         low, high = float(self.model.roles.effort[0][0]), float(self.model.roles.effort[1][0])
-        options = {"laws": self.model.laws, **self._doubts}
-        with (
-            warnings.catch_warnings()
-        ):  # two forces side by side are hardly told apart: their deviations say so
+        options = {"laws": self.model.laws, **self._options}
+        with warnings.catch_warnings():  # of forces side by side, whose deviations are large anyway
             warnings.simplefilter("ignore", PliantWarning)
             return ForceEstimator(bare, None, where, direction=direction, effort=(low, high), **options)
 
     def _location(self, where: np.ndarray, estimate: Estimate) -> Location:
-        spread = _lengths(estimate, self.width, np.arange(len(where)))
+        deviation = _deviations(estimate, self.width, np.arange(len(where)))
         nearest = np.linalg.norm(self.rest[None] - where[:, None], axis=2).argmin(axis=1)
-        return Location(where, estimate.forces(FORCES), spread, nearest, estimate)
+        return Location(where, estimate.forces(FORCES), deviation, nearest, estimate)
 
     def _check_question(self) -> None:
         """Candidates may outnumber readings here; those without any influence are still an error."""
         check_influence(self.identifiability())
 
 
-def _lengths(estimate: Estimate, width: int, groups: np.ndarray) -> np.ndarray:
+def _deviations(estimate: Estimate, width: int, groups: np.ndarray) -> np.ndarray:
     """Standard deviation (k,) [N] of each force along itself."""
     lam, covariance, out = estimate.effort[FORCES].reshape(-1, width), estimate.covariance_of(FORCES), []
     for g in groups:
-        way = lam[g] / max(float(np.linalg.norm(lam[g])), 1e-300)
+        direction = lam[g] / max(float(np.linalg.norm(lam[g])), 1e-300)
         own = slice(g * width, (g + 1) * width)
-        out.append(np.sqrt(way @ covariance[own, own] @ way))
+        out.append(np.sqrt(direction @ covariance[own, own] @ direction))
     return np.array(out)

@@ -28,8 +28,8 @@ from pliant.state import State
 from pliant.static import resting
 from pliant.timing import Stopwatch
 
-LONGEST = 0.1  # of the robot's length: no step goes farther
-HALVINGS = 8
+LONGEST_STEP = 0.1  # of the robot's length: no node moves farther in a step
+LINE_SEARCH_TRIALS = 8  # step lengths, each half of the last
 LADDER = (EXACT, SHIFTED)
 NO_COMMANDS = Commands(np.zeros(0, int), np.zeros(0), False)
 Choose = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -80,7 +80,7 @@ class Model:
         return pose.delta[self.roles.sensors]
 
     def _offsets(self, offset: float) -> np.ndarray:
-        """What one standard deviation [m] of an offset along x, y, z that all markers share adds to the readings, (ns, 3)."""
+        """(ns, 3): what one deviation [m] of an offset of all markers along x, y, z adds to the readings."""
         rows = self.robot.rows
         parts = [_along(rows[name].interaction) for name in self.roles.sensor_spans]
         return offset * np.concatenate(parts) if offset else np.zeros((len(self.roles.sensors), 0))
@@ -91,11 +91,14 @@ class Model:
         return units(self.robot)[self.roles.sensors]
 
     def pose(self, q: np.ndarray, lam: np.ndarray, before: tuple[Contacts, np.ndarray] | None = None) -> Pose:
-        """The pose at q with efforts λ, and forces of contacts known before; an InputError if cells are inside out there."""
-        found = self._look(q, lam, before)
-        if found is None:
+        """The pose at q with efforts λ and forces of contacts known before.
+
+        Raises InputError if cells are inside out there.
+        """
+        pose = self._look(q, lam, before)
+        if pose is None:
             raise InputError("state", expected="cells that are not inside out", got="inverted cells")
-        return found
+        return pose
 
     def _look(
         self,
@@ -126,9 +129,10 @@ class Model:
         commands: Commands,
         choose: Choose | None = None,
     ) -> Move:
-        """One linearisation: efforts that bring the sensors nearest to their goal (ns,), and the pose they lead to.
+        """One linearisation: efforts that bring the sensors nearest to their goal (ns,), and the new pose.
 
-        What readings do not determine stays what it is. `choose` says which of the unknown rows may act, from A and b whitened.
+        What readings do not determine stays what it is. `choose` says which of the unknown rows may act, from
+        the whitened A and b.
         """
         work, roles = self.work, self.roles
         condensed = self._condense(pose, commands)
@@ -136,70 +140,74 @@ class Model:
         if choose is not None and seen.any():
             mask = work.timed("choose", self._chosen, condensed, pose, goal, seen, choose)
             columns[: len(roles.unknown)] = mask
-        x, fit, made, white, lam_u, holds = work.timed(
+        x, fit, linear, white, lam_u, active = work.timed(
             "solve", self._solve, condensed, pose, goal, seen, prior, columns, commands
         )
         dq = work.timed("recover", recovered, condensed, roles, x, lam_u)
         lam = self._efforts(x, lam_u, commands, pose, dq)
-        nh = len(roles.held)
         scale = 1.0 + (float(x[-1]) if condensed.load is not None else 0.0)
-        moved, longest = self._advance(pose, dq, lam, lam_u[nh:], scale)
-        return Move(pose, moved, x, fit, made, white, columns, condensed, holds, longest)
+        moved, longest = self._advance(pose, dq, lam, lam_u[len(roles.solved) :], scale)
+        return Move(pose, moved, x, fit, linear, white, columns, condensed, active, longest)
 
     def _solve(self, condensed, pose, goal, seen, prior, columns, commands):
         roles, free = self.roles, np.full(len(columns) - len(self.roles.unknown), np.inf)
         low, high = (np.append(side, sign * free)[columns] for side, sign in zip(roles.effort, (-1, 1)))
         here = np.append(pose.lam[roles.unknown], np.zeros(len(free)))[columns]
-        holds = self._holding(condensed, pose)
-        fit, made, white, lam_u, holds = solve(
-            condensed, goal, self.weights, seen, prior, columns, (low, high, here), holds
+        active = self._active(condensed, pose)
+        fit, linear, white, lam_u, active = solve(
+            condensed, goal, self.weights, seen, prior, columns, (low, high, here), active
         )
         x = np.zeros(len(columns))
         x[columns] = fit.x
-        return x, fit, made, white, lam_u, holds
+        return x, fit, linear, white, lam_u, active
 
     def _columns(self, commands: Commands) -> np.ndarray:
-        """Which x are estimated: unknown efforts, errors of commands if asked for, the scale of loads if there is one."""
+        """Which x are estimated: unknown efforts; errors of commands and the scale of loads if asked for."""
         parts = [np.ones(len(self.roles.unknown), bool), np.full(len(commands.rows), commands.estimated)]
         return np.concatenate([*parts, np.ones(int(commands.scale > 0), bool)])
 
     def influence(self, pose: Pose, commands: Commands) -> np.ndarray:
-        """W_sf (ns, nf) with what holds at a pose held: how readings move with the unknown efforts."""
+        """W_sf (ns, nf) with the active set of a pose: how readings move with the unknown efforts."""
         condensed = self._condense(pose, commands)
-        made = system(condensed, np.zeros(len(self.roles.sensors)), self._holding(condensed, pose))
-        return made.A[:, : len(self.roles.unknown)]
+        linear = system(condensed, np.zeros(len(self.roles.sensors)), self._active(condensed, pose))
+        return linear.A[:, : len(self.roles.unknown)]
 
     def field(self, pose: Pose, values: np.ndarray, skin: Skin) -> tuple[np.ndarray, np.ndarray]:
-        """Readings (ns, n, 3) per force along x, y, z on each of the skin's n nodes, and readings (ns,) less what they would be without
-        any unknown force; at an equilibrium, with what holds there held."""
+        """(A (ns, n, 3), b (ns,)) of forces anywhere on the skin, with the active set of an equilibrium.
+
+        A are readings per force along x, y, z on each of the skin's n nodes; b are readings less what they
+        would be without any unknown force.
+        """
         condensed = self._condense(pose, NO_COMMANDS)
         tangent = condensed.tangent
-        holds, ns = self._holding(condensed, pose), len(self.roles.sensors)
-        h, first = np.flatnonzero(holds), ns + len(self.roles.unknown)
-        rows = np.concatenate([np.arange(ns), first + h])
+        active, ns = self._active(condensed, pose), len(self.roles.sensors)
+        a, first = np.flatnonzero(active), ns + len(self.roles.unknown)
+        rows = np.concatenate([np.arange(ns), first + a])
         X = tangent.factor.solve(tangent.H.take(rows).to_csr().toarray().T)
-        moved = np.asarray(skin.rows(pose.q).to_csr() @ X).T  # (ns + held, 3n)
+        moved = np.asarray(skin.rows(pose.q).to_csr() @ X).T  # (ns + active rows, 3n)
         out = moved[:ns]
-        if len(h):
-            out = out - condensed.W_su[:, h] @ np.linalg.solve(condensed.W_uu[np.ix_(h, h)], moved[ns:])
-        A = system(condensed, values, holds).A
+        if len(a):
+            out = out - condensed.W_su[:, a] @ np.linalg.solve(condensed.W_uu[np.ix_(a, a)], moved[ns:])
+        A = system(condensed, values, active).A
         return out.reshape(ns, -1, 3), values - self.sensed(pose) + A @ pose.lam[self.roles.unknown]
 
     def _chosen(self, condensed, pose, goal, seen, choose: Choose) -> np.ndarray:
-        made, nf = system(condensed, goal, self._holding(condensed, pose)), len(self.roles.unknown)
-        both = self.weights.whitened(np.column_stack([made.A[:, :nf], made.b]), seen)
+        linear, nf = system(condensed, goal, self._active(condensed, pose)), len(self.roles.unknown)
+        both = self.weights.whitened(np.column_stack([linear.A[:, :nf], linear.b]), seen)
         return choose(both[:, :-1], both[:, -1])
 
-    def _holding(self, condensed: Condensed, pose: Pose) -> np.ndarray:
-        """Which of the rows that the model solves for hold at a pose: all two-sided ones, and those that push."""
-        holds = ~condensed.one_sided
-        efforts = np.concatenate([pose.lam[self.roles.held], pose.force])
-        holds[condensed.one_sided] = efforts[condensed.one_sided] > 0.0
-        return holds
+    def _active(self, condensed: Condensed, pose: Pose) -> np.ndarray:
+        """The active set (nu,) bool at a pose: all two-sided rows, and those that push."""
+        active = ~condensed.one_sided
+        efforts = np.concatenate([pose.lam[self.roles.solved], pose.force])
+        active[condensed.one_sided] = efforts[condensed.one_sided] > 0.0
+        return active
 
     def decrement(self, move: Move) -> float:
-        """How far the pose that the move began at was from equilibrium [m]; where the scale of loads is estimated, the pose reached,
-        with the factor at hand."""
+        """How far the pose that the move began at was from equilibrium [m].
+
+        Where the scale of loads is estimated, it is that of the pose reached, with the factor at hand.
+        """
         if move.condensed.load is None:
             return self._longest(move.condensed.free)
         solve = move.condensed.tangent.factor.solve
@@ -228,24 +236,24 @@ class Model:
         lam[roles.unknown] = x[:nf]
         given = roles.conditions.given[commands.rows]
         lam[commands.rows[given]] += x[nf : nf + len(given)][given]
-        lam[roles.held] = lam_u[: len(roles.held)]
+        lam[roles.solved] = lam_u[: len(roles.solved)]
         return self.scene.support.efforts(lam, pose.view.H, dq)
 
     def _advance(
         self, pose: Pose, dq: np.ndarray, lam: np.ndarray, force: np.ndarray, scale: float
     ) -> tuple[Pose, float]:
-        """The step, shortened while it inverts cells; the last resort is not to move."""
+        """(pose, distance moved [m]) by a line search: half the step while it inverts cells, at last none."""
         far = self._longest(dq)
-        fraction = min(1.0, LONGEST * self.robot.length / far) if far > 0 else 1.0
-        for _ in range(HALVINGS):
+        fraction = min(1.0, LONGEST_STEP * self.robot.length / far) if far > 0 else 1.0
+        for _ in range(LINE_SEARCH_TRIALS):
             mixed = pose.lam + fraction * (lam - pose.lam)
             pushed = pose.force + fraction * (force - pose.force)
             before = None if pose.contacts is None else (pose.contacts, pushed)
             part = pose.scale + fraction * (scale - pose.scale)
             predicted = self.robot.predict(pose.q, fraction * dq)
-            found = self._look(self.robot.retract(pose.q, fraction * dq), mixed, before, part, predicted)
-            if found is not None:
-                return found, fraction * far
+            reached = self._look(self.robot.retract(pose.q, fraction * dq), mixed, before, part, predicted)
+            if reached is not None:
+                return reached, fraction * far
             fraction *= 0.5
         return pose, far
 

@@ -1,4 +1,4 @@
-"""Where to put markers: k of many places such that the forces asked for are told best, in the worst of several postures."""
+"""Where to put markers: the k of many places that determine forces best in the worst of several postures."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from pliant.sensing.instruments import instrumented
 from pliant.sensing.least_squares import pseudo_inverse
 from pliant.sensing.model import NO_COMMANDS, Model
 
-SWEEPS = 4  # in which every marker may be exchanged
+EXCHANGE_SWEEPS = 4  # in which every marker may be exchanged
+BETTER = 1e-9  # relative: an exchange must lower the criterion by more
+REGULARISED = 1e-6  # of the mean eigenvalue of AᵀA with all places: added, as the first few determine little
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Which places (k,) were chosen, their positions at rest (k, 3) [m], and the criterion in every posture."""
+    """The chosen places (k,), their positions at rest (k, 3) [m], and the criterion in every posture."""
 
     chosen: np.ndarray
     positions: np.ndarray
@@ -48,9 +50,10 @@ def place_markers(
 ) -> Placement:
     """`count` of the `places` (points, or positions at rest) for markers, for forces at the candidates.
 
-    `postures` are commands under which the robot rests. criterion: "index", the paper's I_w = ‖W_ef⁺‖₁ [N/mm], or "deviation", the largest
-    standard deviation of a force component [N] with the stated noise. Places are added one by one, those that determine the forces
-    best (trace of the covariance), then exchanged one by one while the worst posture improves.
+    `postures` are commands under which the robot rests. `criterion` is "index", the paper's I_w = ‖W_ef⁺‖₁
+    [N/mm], or "deviation", the largest standard deviation of a force component [N] with the stated noise.
+    Places are added one by one, those that determine the forces best (trace of the covariance), then
+    exchanged one by one while the worst posture improves.
     """
     if criterion not in CRITERIA:
         raise unknown_name("criterion", criterion, CRITERIA)
@@ -88,10 +91,10 @@ CRITERIA = {"index": _index, "deviation": _deviation}
 
 
 def _grown(fields: list[np.ndarray], count: int) -> list[int]:
-    """Places added one by one, the sum over postures of tr (AᵀA + small)⁻¹ least."""
+    """Places added one by one, each with the least sum over postures of tr (AᵀA + εI)⁻¹."""
     n, forces = fields[0].shape[0], fields[0].shape[2]
     own = [np.einsum("nki,nkj->nij", f, f) for f in fields]
-    total = [1e-6 * np.trace(g.sum(axis=0)) / forces * np.eye(forces) for g in own]
+    total = [REGULARISED * np.trace(g.sum(axis=0)) / forces * np.eye(forces) for g in own]
     chosen: list[int] = []
     for _ in range(count):
         cost = sum(np.einsum("nii->n", np.linalg.inv(t + g)) for t, g in zip(total, own, strict=True))
@@ -104,7 +107,7 @@ def _grown(fields: list[np.ndarray], count: int) -> list[int]:
 
 def _exchanged(chosen: list[int], total: int, measure: Any) -> np.ndarray:
     now = measure(np.array(chosen))
-    for _ in range(SWEEPS):
+    for _ in range(EXCHANGE_SWEEPS):
         before = now
         for k in range(len(chosen)):
             for other in range(total):
@@ -112,7 +115,7 @@ def _exchanged(chosen: list[int], total: int, measure: Any) -> np.ndarray:
                     continue
                 trial = [*chosen[:k], other, *chosen[k + 1 :]]
                 value = measure(np.array(trial))
-                if value < now * (1.0 - 1e-9):
+                if value < now * (1.0 - BETTER):
                     chosen, now = trial, value
         if now >= before:
             break

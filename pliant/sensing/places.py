@@ -1,4 +1,4 @@
-"""Places on the skin of a robot: candidates spread over it, and what a force anywhere on it does to the sensors."""
+"""Places on the skin of a robot: candidates spread over it, and the rows of forces anywhere on it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ Where = Callable[[np.ndarray], Any]
 
 @dataclass(frozen=True)
 class Places:
-    """Material points on a body's skin and the inward normals there (n, 3) at rest: directions in which something pushes.
+    """Material points on a body's skin, and the inward normals there (n, 3) at rest, along which things push.
 
-    `where` says which part of the skin they stand for: a function (n, 3) → (n,) bool of positions at rest, None for all of it.
+    `where` says which part of the skin they stand for: a function (n, 3) → (n,) bool of positions at rest,
+    None for all of it.
     """
 
     points: Points
@@ -36,7 +37,7 @@ class Places:
 
 
 class Skin:
-    """Surface nodes of a robot's only body that can move, with their triangles; those that `where` picks, if given."""
+    """Surface nodes of a robot's only body that can move, and their triangles; only what `where` picks."""
 
     def __init__(self, robot: Robot, where: Where | None = None) -> None:
         self.robot, self.body, self.where = robot, robot.body, where
@@ -85,7 +86,7 @@ class Skin:
         return mask
 
     def spread(self, spacing: float) -> Places:
-        """Nodes about `spacing` [m] apart: each the farthest from those before, until all are nearer than that."""
+        """Nodes about `spacing` [m] apart: each is the farthest from those before, until none is farther."""
         if not (is_number(spacing) and 0 < spacing < INF):
             raise InputError("spacing", expected="a positive number [m]", got=repr(spacing))
         x = self.rest
@@ -94,8 +95,8 @@ class Skin:
         while away.max() > spacing:
             chosen.append(int(away.argmax()))
             away = np.minimum(away, np.linalg.norm(x - x[chosen[-1]], axis=1))
-        found = np.sort(chosen)
-        return Places(self.body.node_points(self.nodes[found]), self.inward[found], self.where)
+        picked = np.sort(chosen)
+        return Places(self.body.node_points(self.nodes[picked]), self.inward[picked], self.where)
 
 
 def places(robot: Robot, spacing: float, where: Where | None = None) -> Places:

@@ -1,4 +1,4 @@
-"""Where the model of an estimator stands, and what one linearisation led to."""
+"""Where the model of an estimator is, and what one linearisation led to."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pliant.sensing.least_squares import Fit
 
 @dataclass(frozen=True)
 class Pose:
-    """Where the model stands: the scene as seen from there. Efforts and forces are `scale` times the true ones."""
+    """Where the model is: the scene linearised there. Efforts and forces are `scale` times the true ones."""
 
     view: View
     scale: float = 1.0  # a body s times softer under the true loads is this one under loads s times as large
@@ -47,7 +47,11 @@ class Pose:
 
 @dataclass(frozen=True)
 class Move:
-    """What one linearisation at `start` led to; x are unknown efforts and errors of commands, `columns` which of these were estimated."""
+    """What one linearisation at `start` led to.
+
+    x are unknown efforts and errors of commands, `columns` which of these were estimated, `active` the active
+    set of the rows that the model solves for.
+    """
 
     start: Pose
     pose: Pose
@@ -57,7 +61,7 @@ class Move:
     white: Whitened
     columns: np.ndarray
     condensed: Condensed
-    holds: np.ndarray
+    active: np.ndarray
     longest: float  # [m]
 
     @property

@@ -1,6 +1,7 @@
 """Recorded poses as functions of what is to be calibrated: residuals over their noise, and their Jacobian.
 
-x are parameters, offsets and a small motion of the tracker, each over its `scale`; the motion itself is kept apart and composed.
+x are parameters, offsets and a small motion of the tracker, each over its `scale`. The motion itself is kept
+apart and composed.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from pliant.sensing.roles import Noise, Sensors, compile_sensors
 from pliant.state import State
 from pliant.static import static
 
-DIFFERENCE = 1e-3  # of a parameter's scale: far above the tolerance of an equilibrium
-ZERO = 0.01  # of the robot's length, or of the largest displacement imposed: the scale of offsets
+DIFFERENCE = 1e-3  # of a parameter's scale: step of the differences, far above an equilibrium's tolerance
+OFFSET_SCALE = 0.01  # of the robot's length, or of the largest displacement imposed
+ROBOTS_KEPT = 4  # besides those of one Jacobian, for parameters that come again
 MOTION = ("turn x", "turn y", "turn z", "shift x", "shift y", "shift z")
 
 
@@ -111,14 +113,14 @@ class Poses:
         """Root mean square distance [m] of markers to the model."""
         model = self._model(x)
         assert model is not None
-        off = (self._readings(motion) - model)[self._seen & self._place]
-        return float(np.sqrt(3.0 * (off**2).mean()))
+        distance = (self._readings(motion) - model)[self._seen & self._place]
+        return float(np.sqrt(3.0 * (distance**2).mean()))
 
     # How it is made
 
     def _robot(self, values: tuple[float, ...]) -> Robot:
         if values not in self._robots:
-            if len(self._robots) > 2 * len(self.start) + 4:
+            if len(self._robots) > 2 * len(self.start) + ROBOTS_KEPT:
                 self._robots.pop(next(iter(self._robots)))
             made = self._build(**dict(zip(self.start, values, strict=True)))
             self._robots[values] = instrumented(made, **self._equip)
@@ -128,12 +130,12 @@ class Poses:
         own = [abs(v) or 1.0 for v in self.start.values()]
         for name in self.rows:
             metres = robot.rows[name].interaction.unit == "m"
-            most = max(record.imposed(name) for record in self.records)
-            own.append(ZERO * robot.length if metres else ZERO * most or 1.0)
+            largest = max(record.imposed(name) for record in self.records)
+            own.append(OFFSET_SCALE * robot.length if metres else OFFSET_SCALE * largest or 1.0)
         return np.array([*own, *([1.0, 1.0, 1.0] + 3 * [robot.length] if moving else [])])
 
     def _read(self, robot: Robot, noise: Noise) -> None:
-        """Readings of all records in one line (n,), their noise, and which are positions of the tracker's markers."""
+        """Sets the readings of all records (n,), their noise, and which are positions of markers."""
         parts = [compile_sensors(robot, robot.chosen_laws(record.laws), noise) for record in self.records]
         self._sensors = [part.names for part in parts]
         self._values = np.concatenate(
@@ -160,7 +162,7 @@ class Poses:
         return register(self._values[self._place].reshape(-1, 3), model[self._place].reshape(-1, 3))
 
     def _check_unit(self) -> None:
-        """Raise InputError where markers are spread so much wider or less than the model's that they must be in another unit."""
+        """Raise InputError where markers must be in another unit than the model's."""
         model, seen = self._model(np.zeros(len(self.names))), self._values[self._place].reshape(-1, 3)
         good = np.isfinite(seen).all(axis=1)
         if model is not None and good.sum() > 2:
@@ -194,7 +196,7 @@ class Poses:
         return self._last[1]
 
     def _difference(self, x: np.ndarray, k: int, here: np.ndarray) -> np.ndarray:
-        """∂δ_s/∂x_k; the other way where that is impossible."""
+        """∂δ_s/∂x_k by a forward difference, or a backward one where the robot ahead has no equilibrium."""
         for side in (1.0, -1.0):
             there = x.copy()
             there[k] += side * DIFFERENCE

@@ -12,13 +12,17 @@ from pliant.robot import Robot
 from pliant.sensing.roles import Roles, Sensors
 
 FACTORS = ((1e3, "millimetres"), (1e2, "centimetres"), (1e-3, "kilometres"))
-FAR = 3.0  # lengths of the robot: markers farther than that from the model are suspect
+SUSPECT_DISTANCE = 3.0  # lengths of the robot: readings farther from the model may be in another unit
+SUSPECT_SIZE = 5e-3  # of the model's largest δ: readings that are all smaller may be in another unit
+FITS_BETTER = 0.1  # of the distance in metres: what another unit must leave at most
+LEAST_READINGS = 3  # from which sizes can be compared
 
 
 def vector(robot: Robot, roles: Roles | Sensors, frame: Mapping[str, Any] | Any) -> np.ndarray:
     """Readings (ns,) of a frame, NaN where hidden or not given and no law gives a value.
 
-    A frame is a dictionary from sensor name to readings, or the readings of the only sensor row: (m,), or (P, 3) of P markers.
+    A frame is a dictionary from sensor name to readings, or the readings of the only sensor row: (m,), or (P,
+    3) of P markers.
     """
     out = roles.value.copy()
     if frame is None:
@@ -51,21 +55,22 @@ def _reading(name: str, value: Any, size: int) -> np.ndarray:
 
 
 def check_unit(readings: np.ndarray, model: np.ndarray, roles: Roles | Sensors, length: float) -> None:
-    """Raise InputError where lengths read (ns,) would fit the model's δ (ns,) [m] in another unit and do not in metres."""
+    """Raise InputError where lengths (ns,) do not fit the model's δ (ns,) [m], but would in another unit."""
     seen = np.isfinite(readings) & roles.metres & np.isfinite(roles.noise)
     if not seen.any():
         return
-    off = lambda values: float(np.median(np.abs(values - model[seen])))
-    here = off(readings[seen])
-    if not (here > FAR * length or _shrunk(readings[seen], model[seen])):
+    distance = lambda values: float(np.median(np.abs(values - model[seen])))
+    here = distance(readings[seen])
+    if not (here > SUSPECT_DISTANCE * length or _shrunk(readings[seen], model[seen])):
         return
-    factor, unit = min(FACTORS, key=lambda pair: off(readings[seen] / pair[0]))
-    if off(readings[seen] / factor) < 0.1 * here:
+    factor, unit = min(FACTORS, key=lambda pair: distance(readings[seen] / pair[0]))
+    if distance(readings[seen] / factor) < FITS_BETTER * here:
         hint = f"They look like {unit}: divide by {factor:g}."
         raise InputError("readings", expected="metres", got=f"{here:.3g} m off the model", hint=hint)
 
 
 def _shrunk(readings: np.ndarray, model: np.ndarray) -> bool:
-    """Whether readings are about a thousandth of what the model says: all nearly zero where the model's are not."""
+    """Whether readings are about a thousandth of the model's: all nearly zero where the model's are not."""
     size = float(np.abs(model).max())
-    return size > 0 and float(np.abs(readings).max()) < 5e-3 * size and len(readings) >= 3
+    small = float(np.abs(readings).max()) < SUSPECT_SIZE * size
+    return size > 0 and small and len(readings) >= LEAST_READINGS

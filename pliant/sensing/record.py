@@ -15,7 +15,7 @@ from pliant.robot import Robot
 
 @dataclass(frozen=True)
 class Record:
-    """Readings (by row name, or those of the only sensor row; NaN where hidden) while `laws` held."""
+    """Readings (by row name, or those of the only sensor row; NaN where hidden) under `laws`."""
 
     readings: Any
     laws: Mapping[str, Law] = field(default_factory=dict)

@@ -1,7 +1,8 @@
 """A force between candidates: the place on the skin where it explains the readings best.
 
-Readings depend linearly on the nodal shares of a force: at barycentric coordinates β of a triangle, A(β) = Σ βᵢ Aᵢ. The best place is
-searched for on few points of every triangle, then on ever finer points of the best ones; one force after the other, as few as will do.
+Readings depend linearly on the nodal shares of a force: at barycentric coordinates β of a triangle, A(β) = Σ
+βᵢ Aᵢ. The best place is searched for on few points of every triangle, then on ever finer points of the best
+ones; one force after the other, as few as will do.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import numpy as np
 from pliant.sensing.places import Skin
 from pliant.sensing.sparse import chi_square
 
-SWEEPS = 6  # over all forces
-LEVELS = 10  # times the triangle grid is halved
-BEST = 8  # triangles, of all, that are searched through
+PLACING_SWEEPS = 6  # over all forces
+GRID_LEVELS = 10  # times the grid on a triangle is halved
+SEARCHED_TRIANGLES = 8  # the best on the coarse points, which are searched on ever finer ones
+SETTLED = 1e-6  # relative: sweeps end where the sum of squares falls by less
+REGULARISED = 1e-12  # of the trace of AᵀA: added to it, as directions of a force may be alike
 COARSE = np.array(
     [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0.5, 0.5], [0.5, 0, 0.5], [0.5, 0.5, 0], [1 / 3, 1 / 3, 1 / 3]]
 )
@@ -34,34 +37,35 @@ def refined(
 ) -> np.ndarray:
     """Places (k, 3) at rest [m] of the fewest forces, at most `most`, that leave nothing but noise.
 
-    `field` (m, n, 3) are whitened readings per force along x, y, z on each of the skin's nodes, b (m,) the whitened readings.
-    `directions` (n, 3) on the nodes: forces along them only, and if `pushing` only that way. A further force is taken where noise would
-    explain as much as it does by `chance` only.
+    `field` (m, n, 3) are whitened readings per force along x, y, z on each of the skin's nodes, b (m,) the
+    whitened readings. With `directions` (n, 3) on the nodes, forces act along them only, and with `pushing`
+    only forwards. A further force is taken where noise would explain as much with a probability of `chance`
+    at most.
     """
     A = field if directions is None else np.einsum("mnk,nk->mn", field, directions)[..., None]
     limit = chi_square(A.shape[2] + 2, chance / len(skin.rest))  # its components, and where it is
-    found: list[tuple[np.ndarray, np.ndarray]] = []
+    forces: list[tuple[np.ndarray, np.ndarray]] = []  # (place, columns) of each
     left = float(b @ b)
-    while len(found) < most:
-        trial, now = _settled(skin, A, b, [*found, _best(skin, A, b, found, pushing)[:2]], pushing)
+    while len(forces) < most:
+        trial, now = _settled(skin, A, b, [*forces, _best(skin, A, b, forces, pushing)[:2]], pushing)
         if left - now < limit:
             break
-        found, left = trial, now
-    return np.array([place for place, _ in found]).reshape(-1, 3)
+        forces, left = trial, now
+    return np.array([place for place, _ in forces]).reshape(-1, 3)
 
 
-def _settled(skin: Skin, A: np.ndarray, b: np.ndarray, found: list, pushing: bool) -> tuple[list, float]:
+def _settled(skin: Skin, A: np.ndarray, b: np.ndarray, forces: list, pushing: bool) -> tuple[list, float]:
     """Each force placed again, the others where they are, while that helps; and the sum of squares left."""
     left = np.inf
-    for _ in range(SWEEPS):
+    for _ in range(PLACING_SWEEPS):
         before = left
-        for k in range(len(found)):
-            others = found[:k] + found[k + 1 :]
+        for k in range(len(forces)):
+            others = forces[:k] + forces[k + 1 :]
             place, columns, left = _best(skin, A, b, others, pushing)
-            found = [*found[:k], (place, columns), *found[k + 1 :]]
-        if len(found) == 1 or left >= before * (1.0 - 1e-6):
+            forces = [*forces[:k], (place, columns), *forces[k + 1 :]]
+        if len(forces) == 1 or left >= before * (1.0 - SETTLED):
             break
-    return found, left
+    return forces, left
 
 
 def _best(skin: Skin, A: np.ndarray, b: np.ndarray, others: list, pushing: bool):
@@ -72,22 +76,19 @@ def _best(skin: Skin, A: np.ndarray, b: np.ndarray, others: list, pushing: bool)
         b = b - Q @ (Q.T @ b)
         project = lambda M: M - np.tensordot(Q, np.tensordot(Q, M, axes=(0, 0)), axes=(1, 0))
     coarse = np.einsum("pc,mtcw->mtpw", COARSE, A[:, skin.triangles])
-    cost = (
-        _left(project(coarse.reshape(len(b), -1, A.shape[2])), b, pushing)
-        .reshape(-1, len(COARSE))
-        .min(axis=1)
-    )
-    found = (skin.rest[0], A[:, 0], np.inf)
-    for t in np.argsort(cost)[:BEST]:
+    cost = _left(project(coarse.reshape(len(b), -1, A.shape[2])), b, pushing)
+    of_triangle = cost.reshape(-1, len(COARSE)).min(axis=1)
+    best = (skin.rest[0], A[:, 0], np.inf)
+    for t in np.argsort(of_triangle)[:SEARCHED_TRIANGLES]:
         trial = _within(skin.rest[skin.triangles[t]], A[:, skin.triangles[t]], b, project, pushing)
-        found = trial if trial[2] < found[2] else found
-    return found
+        best = trial if trial[2] < best[2] else best
+    return best
 
 
 def _within(corners: np.ndarray, A: np.ndarray, b: np.ndarray, project: Callable, pushing: bool):
-    """(place, columns (m, w), sum of squares) of the best force on one triangle, A (m, 3, w) at its corners."""
+    """(place, columns (m, w), sum of squares) of the best force on a triangle, A (m, 3, w) at its corners."""
     beta, best, left = np.eye(3), np.full(3, 1.0 / 3.0), np.inf
-    for _ in range(LEVELS):
+    for _ in range(GRID_LEVELS):
         points = GRID @ beta
         cost = _left(project(np.einsum("pc,mcw->mpw", points, A)), b, pushing)
         k = int(cost.argmin())
@@ -103,5 +104,5 @@ def _left(A: np.ndarray, b: np.ndarray, pushing: bool) -> np.ndarray:
     if pushing:
         across = np.maximum(across, 0.0) if A.shape[2] == 1 else across
     G = np.einsum("mpv,mpw->pvw", A, A)
-    G = G + (1e-12 * np.einsum("pvv->p", G) + 1e-300)[:, None, None] * np.eye(A.shape[2])
+    G = G + (REGULARISED * np.einsum("pvv->p", G) + 1e-300)[:, None, None] * np.eye(A.shape[2])
     return b @ b - np.einsum("pw,pw->p", across, np.linalg.solve(G, across[..., None])[..., 0])

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from pliant.errors import InputError, as_floats
 
-WRONG_UNIT = 30.0  # times as large, or as small: no rigid motion
+WRONG_UNIT = 30.0  # ratio of spreads, or its inverse, that no rigid motion explains
 COLLINEAR = 1e-6  # second largest spread over the largest: below that, points lie on a line
 
 
@@ -32,7 +32,7 @@ class Rigid:
 
 
 def register(source: ArrayLike, target: ArrayLike) -> Rigid:
-    """The rigid motion with the smallest Σ‖R sᵢ + t − tᵢ‖² over pairs (n, 3) [m]; pairs with NaN are left out."""
+    """The rigid motion with the least Σ‖R sᵢ + t − tᵢ‖² over pairs (n, 3) [m]; NaN are left out."""
     s = as_floats("source", source, "points (n, 3)")
     t = as_floats("target", target, "points (n, 3)")
     if s.ndim != 2 or s.shape[1] != 3 or s.shape != t.shape:
@@ -57,7 +57,7 @@ def register(source: ArrayLike, target: ArrayLike) -> Rigid:
 
 
 def check_size(points: np.ndarray, model: np.ndarray) -> None:
-    """Raise InputError where points (n, 3) are spread so much wider, or less, than a model's (m, 3) that their unit must be another."""
+    """Raise InputError where the spread of points (n, 3) and of a model (m, 3) show different units."""
     size = lambda x: float(np.sqrt(((x - x.mean(axis=0)) ** 2).sum(axis=1).mean()))
     ratio = size(points) / max(size(model), 1e-300)
     if ratio > WRONG_UNIT or 0.0 < ratio < 1.0 / WRONG_UNIT:

@@ -21,7 +21,8 @@ Noise = float | Mapping[str, float]
 class Roles:
     """Scalar rows by role; index arrays are into all rows (m,).
 
-    `equal` rows have an imposed δ (or a spring) and an unbounded effort, `pushing` rows a one-sided effort: they act like contacts.
+    `equal` rows have an imposed δ (or a spring) and an unbounded effort; `pushing` rows have a one-sided
+    effort and act like contacts.
     """
 
     sensors: np.ndarray
@@ -38,7 +39,7 @@ class Roles:
     unknown_spans: Mapping[str, slice]
 
     @property
-    def held(self) -> np.ndarray:
+    def solved(self) -> np.ndarray:
         """Rows whose effort the model solves for: equal, then pushing."""
         return np.concatenate([self.equal, self.pushing])
 
@@ -109,7 +110,7 @@ def _spans(sizes: Mapping[str, int]) -> dict[str, slice]:
 
 
 def _check_one_sided(robot: Robot, conditions: Conditions) -> None:
-    """Rows that the model solves for may hold both ways, or push (pull) one way: efforts from 0 to infinity."""
+    """Raise InputError unless rows solved for are two-sided, or have efforts from 0 to infinity."""
     low, high = conditions.low, conditions.high
     both, one = np.isinf(low) & np.isinf(high), (low == 0.0) & np.isinf(high)
     for name, span in robot.spans.items():
@@ -128,10 +129,8 @@ def _is_length(robot: Robot, name: str) -> bool:
 
 def _bounds(robot: Robot, name: str, law: Any) -> tuple[np.ndarray, np.ndarray]:
     interaction = robot.rows[name].interaction
-    low, high = (
-        max(law.effort[0], interaction.effort_range[0]),
-        min(law.effort[1], interaction.effort_range[1]),
-    )
+    low = max(law.effort[0], interaction.effort_range[0])
+    high = min(law.effort[1], interaction.effort_range[1])
     return np.full(interaction.size, low), np.full(interaction.size, high)
 
 

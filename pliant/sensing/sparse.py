@@ -1,7 +1,8 @@
-"""Few forces among many candidates:  b = A x + noise (whitened), x zero but in some groups of `width` columns.
+"""Few forces among many candidates:  b = A x + noise (whitened), x zero but in some groups of columns.
 
-Three ways to choose the groups: all at once and those above a threshold (the paper's), greedily (orthogonal matching pursuit with
-exchange), and by the ℓ₁ norm of group lengths. All fit the chosen groups again by bounded least squares.
+There are three methods to choose the groups: all at once and those above a threshold (the paper's), greedily
+(orthogonal matching pursuit with exchange), and by the ℓ₁ norm of group lengths. All fit the chosen groups
+again by bounded least squares.
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ import numpy as np
 
 from pliant.sensing.least_squares import bounded_least_squares
 
-ROUNDS = 400  # of the accelerated gradient method
+EXCHANGE_SWEEPS = 4  # in which every group may be exchanged
+EXCHANGE_GAIN = 1e-12  # relative: an exchange must lower the sum of squares by more
+REGULARISED = 1e-10  # of the trace of a group's AᵀA: added to it, as its columns may be alike
+LASSO_ITERATIONS = 400  # of the accelerated gradient method
+LASSO_SETTLED = 1e-6  # of the largest y: steps at which the gradient method ends
+LASSO_ZERO = 1e-6  # of the longest group: groups that the lasso sets to zero
 
 
 @dataclass(frozen=True)
@@ -60,9 +66,10 @@ def threshold(problem: Candidates, level: float) -> list[int]:
 def greedy(
     problem: Candidates, *, most: int = 4, chance: float = 1e-3, start: tuple[int, ...] = ()
 ) -> list[int]:
-    """One group after the other, the one that explains most; each may then be exchanged for a better one. Begins with `start`.
+    """The groups that explain most, added one by one to `start`; each may then be exchanged for a better one.
 
-    Stops where no group explains more than noise would by `chance` among so many candidates, or at `most` groups.
+    It stops where no group explains more than noise would by `chance` among so many candidates, or at `most`
+    groups.
     """
     limit = chi_square(problem.width, chance / max(problem.count, 1))
     chosen = _exchanged(problem, list(start))
@@ -79,7 +86,8 @@ def greedy(
 def lasso(problem: Candidates, *, most: int = 4, chance: float = 1e-3) -> list[int]:
     """min ½‖A x − b‖² + τ Σ ‖A_g‖ ‖x_g‖, τ what noise alone would reach.
 
-    Groups that explain no more than noise are then dropped, and the choice is improved as in `greedy`, which begins with it.
+    Groups that explain no more than noise are then dropped, and the choice is improved as in `greedy`, which
+    begins with it.
     """
     n, w = problem.count, problem.width
     size = np.linalg.norm(problem.A.reshape(-1, n, w), axis=(0, 2))
@@ -88,12 +96,12 @@ def lasso(problem: Candidates, *, most: int = 4, chance: float = 1e-3) -> list[i
     tau = np.sqrt(chi_square(w, chance / max(n, 1)))
     y = _group_lasso(A, problem.b, w, tau, problem.low >= 0.0, problem.high <= 0.0)
     strength = np.linalg.norm(y.reshape(n, w), axis=1)
-    order = np.argsort(-strength)[: int((strength > 1e-6 * strength.max(initial=0.0)).sum())]
+    order = np.argsort(-strength)[: int((strength > LASSO_ZERO * strength.max(initial=0.0)).sum())]
     limit = chi_square(w, chance / max(n, 1))
-    found = _pruned(problem, order[: max(4 * most, 8)].tolist(), limit)
-    while len(found) > most:
-        found.remove(_weakest(problem, found)[0])
-    return greedy(problem, most=most, chance=chance, start=tuple(found))
+    start = _pruned(problem, order[: max(4 * most, 8)].tolist(), limit)
+    while len(start) > most:
+        start.remove(_weakest(problem, start)[0])
+    return greedy(problem, most=most, chance=chance, start=tuple(start))
 
 
 def _best(problem: Candidates, chosen: list[int]) -> int:
@@ -116,7 +124,7 @@ def _best(problem: Candidates, chosen: list[int]) -> int:
     else:
         G = np.einsum("mnv,mnw->nvw", A, A)
         trace = np.einsum("nvv->n", G)
-        G = G + (1e-10 * trace + 1e-300)[:, None, None] * np.eye(w)
+        G = G + (REGULARISED * trace + 1e-300)[:, None, None] * np.eye(w)
         gain = np.einsum("nw,nw->n", across, np.linalg.solve(G, across[..., None])[..., 0])
     gain[chosen] = -1.0
     return int(gain.argmax())
@@ -125,13 +133,13 @@ def _best(problem: Candidates, chosen: list[int]) -> int:
 def _exchanged(problem: Candidates, chosen: list[int]) -> list[int]:
     """Groups replaced one by one while the sum of squares falls."""
     left = problem.fit(chosen)[1]
-    for _ in range(4):
+    for _ in range(EXCHANGE_SWEEPS):
         before = left
         for k in range(len(chosen)):
             others = chosen[:k] + chosen[k + 1 :]
             trial = [*others, _best(problem, others)]
             now = problem.fit(trial)[1]
-            if now < left * (1.0 - 1e-12):
+            if now < left * (1.0 - EXCHANGE_GAIN):
                 chosen, left = [*trial[:k], trial[-1], *trial[k:-1]], now
         if left >= before:
             break
@@ -159,21 +167,21 @@ def _pruned(problem: Candidates, chosen: list[int], limit: float) -> list[int]:
 def _group_lasso(
     A: np.ndarray, b: np.ndarray, width: int, tau: float, positive: np.ndarray, negative: np.ndarray
 ) -> np.ndarray:
-    """Accelerated proximal gradients with restarts; y of sides that only push (or pull) stays there."""
+    """The minimiser y by accelerated proximal gradients with restarts, within one-sided bounds."""
     G, c = A.T @ A, A.T @ b
     step = 1.0 / max(float(np.linalg.eigvalsh(G)[-1]), 1e-300)
     low, high = np.where(positive, 0.0, -np.inf), np.where(negative, 0.0, np.inf)
     y = z = np.zeros(len(c))
     t = 1.0
-    for _ in range(ROUNDS):
+    for _ in range(LASSO_ITERATIONS):
         v = np.clip(z - step * (G @ z - c), low, high).reshape(-1, width)
         length = np.linalg.norm(v, axis=1, keepdims=True)
         new = (v * np.maximum(1.0 - step * tau / np.where(length > 0, length, 1.0), 0.0)).ravel()
         moved = new - y
-        if (z - new) @ moved > 0.0:  # gone too far: begin the acceleration anew
+        if (z - new) @ moved > 0.0:  # the momentum went too far: restart it
             t = 1.0
         faster = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))
         y, z, t = new, new + (t - 1.0) / faster * moved, faster
-        if np.abs(moved).max(initial=0.0) <= 1e-6 * np.abs(y).max(initial=0.0):
+        if np.abs(moved).max(initial=0.0) <= LASSO_SETTLED * np.abs(y).max(initial=0.0):
             break
     return y

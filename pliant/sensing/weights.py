@@ -1,8 +1,9 @@
-"""How readings are weighted: each by its noise, and less where they may all be off together.
+"""How readings are weighted: each by its noise, and less where they may share an error.
 
     R = diag(σ²) + S Sᵀ = L Lᵀ          whitened readings L⁻¹ b have unit noise
 
-Columns of S (ns, k) are what one standard deviation of a common error adds to the readings: an offset of the tracker moves all markers.
+Columns of S (ns, k) are what one standard deviation of a common error adds to the readings, such as an offset
+of the tracker that moves all markers.
 """
 
 from __future__ import annotations

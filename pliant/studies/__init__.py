@@ -33,27 +33,28 @@ def reproduce(
     only: Sequence[str] = (),
     json: Path | None = None,
 ) -> tuple[Path, bool]:
-    """Run a study, show its tables as they come, and write its report; returns the page and whether all checks passed.
+    """Run a study and write its report; returns the page and whether all checks passed.
 
-    `out` is results/NAME by default; `only` names the parts to run; `json` takes a copy of the numbers.
+    Tables are shown as they come. `out` is results/NAME by default; `only` names the parts to run; `json`
+    takes a copy of the numbers.
     """
     from pliant.io.terminal import console
 
     chosen = study(name)
-    folder, found = out or Path("results") / name, []
+    folder, findings = out or Path("results") / name, []
     parts = chosen.run(quick=quick, only=only)
     for part in only or chosen.parts:
         with console().status(f"{chosen.title}: {part}"):
-            found.append(next(parts))
-        for table in found[-1][1].all_tables:
+            findings.append(next(parts))
+        for table in findings[-1][1].all_tables:
             table.show()
-    page = write_report(chosen, found, folder, quick=quick)
+    page = write_report(chosen, findings, folder, quick=quick)
     if json is not None:
         json.parent.mkdir(parents=True, exist_ok=True)
         json.write_text(
-            _json.dumps(as_data(chosen, found, quick=quick), indent=1, ensure_ascii=False), "utf-8"
+            _json.dumps(as_data(chosen, findings, quick=quick), indent=1, ensure_ascii=False), "utf-8"
         )
-    return page, all(f.passed for _, f in found)
+    return page, all(f.passed for _, f in findings)
 
 
 __all__ = ["Check", "Findings", "Picture", "Study", "registry", "reproduce", "study"]

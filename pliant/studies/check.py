@@ -13,7 +13,10 @@ COLUMNS = ("what", "paper", "measured", "asked", "unit", "check")
 
 @dataclass(frozen=True)
 class Check:
-    """`passed` is None where a number is shown and nothing is asked of it; `asked` states the limit in words."""
+    """One measured number.
+
+    `passed` is None where a number is shown and nothing is asked of it; `asked` states the limit in words.
+    """
 
     name: str
     measured: Measured

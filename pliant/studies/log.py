@@ -26,10 +26,11 @@ class Kept(NamedTuple):
 class Log:
     """n steps. Lengths in metres, times in seconds, efforts in the actuators' own units.
 
-    target, place (n, e): of all effector rows; error (n,): distance between them. effort, command (n, a) of the actuators
-    `names`, the command NaN where there is none any more. contacts, pushing (n,): potential contacts, and those with a force. complementarity (n,): of the solver,
-    relative; decrement, penetration (n,) as certified; depth (n,): of the deepest point of the skin on dense samples,
-    NaN where it was not measured. timings: (n,) per stage. kept: some outcomes, by step.
+    target, place (n, e): of all effector rows; error (n,): distance between them. effort, command (n, a) of
+    the actuators `names`, the command NaN where there is none any more. contacts, pushing (n,): potential
+    contacts, and those with a force. complementarity (n,): of the solver, relative; decrement, penetration
+    (n,) as certified; depth (n,): of the deepest point of the skin on dense samples, NaN where it was not
+    measured. timings: (n,) per stage. kept: some outcomes, by step.
     """
 
     names: tuple[str, ...]
@@ -80,9 +81,11 @@ def follow(
     measure: int = 0,
     before: Callable[[int], None] | None = None,
 ) -> Log:
-    """Step along targets. Every `keep`-th outcome is kept, the depth of every `measure`-th state measured (0: none).
+    """Step along targets.
 
-    `before(k)` is called ahead of step k: to lose an actuator, or to move an obstacle.
+    Every `keep`-th outcome is kept, the depth of every `measure`-th state measured (0: none).
+
+    `before(k)` is called before step k: to lose an actuator, or to move an obstacle.
     """
     steps: list[dict[str, Any]] = []
     kept: dict[int, Kept] = {}

@@ -20,22 +20,22 @@ WORDS = ("what", "case", "element", "trial", "asked", "unit", "status", "statuse
 
 
 def write_report(
-    study: Study, found: Sequence[tuple[str, Findings]], folder: Path, *, quick: bool = False
+    study: Study, findings: Sequence[tuple[str, Findings]], folder: Path, *, quick: bool = False
 ) -> Path:
     """Write index.html (complete in itself), report.md, result.json and the figures; returns the page."""
     folder.mkdir(parents=True, exist_ok=True)
-    for _, findings in found:
-        for picture in findings.pictures:
+    for _, part in findings:
+        for picture in part.pictures:
             save_png(picture.figure, folder / f"{picture.name}.png")
-    data = as_data(study, found, quick=quick)
+    data = as_data(study, findings, quick=quick)
     (folder / "result.json").write_text(json.dumps(data, indent=1, ensure_ascii=False), "utf-8")
-    (folder / "report.md").write_text(_markdown(study, found, quick), "utf-8")
+    (folder / "report.md").write_text(_markdown(study, findings, quick), "utf-8")
     index = folder / "index.html"
-    index.write_text(_html(study, found, folder, quick), "utf-8")
+    index.write_text(_html(study, findings, folder, quick), "utf-8")
     return index
 
 
-def as_data(study: Study, found: Sequence[tuple[str, Findings]], *, quick: bool = False) -> dict[str, Any]:
+def as_data(study: Study, findings: Sequence[tuple[str, Findings]], *, quick: bool = False) -> dict[str, Any]:
     """All findings as plain values, for JSON."""
     parts = [
         {
@@ -48,7 +48,7 @@ def as_data(study: Study, found: Sequence[tuple[str, Findings]], *, quick: bool 
             "figures": {p.name: p.caption for p in f.pictures},
             "data": dict(f.data),
         }
-        for name, f in found
+        for name, f in findings
     ]
     return plain(
         {
@@ -57,7 +57,7 @@ def as_data(study: Study, found: Sequence[tuple[str, Findings]], *, quick: bool 
             "source": study.source,
             "quick": quick,
             "python": platform.python_version(),
-            "passed": all(f.passed for _, f in found),
+            "passed": all(f.passed for _, f in findings),
             "parts": parts,
         }
     )
@@ -80,10 +80,10 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _verdict(found: Sequence[tuple[str, Findings]]) -> str:
+def _verdict(findings: Sequence[tuple[str, Findings]]) -> str:
     failed = [
         f"{f.title}: {what}"
-        for _, f in found
+        for _, f in findings
         for what in [c.name for c in f.checks if c.passed is False]
         + [_name(row) for table in f.tables for row in table.rows if row.get("check") is False]
     ]
@@ -98,14 +98,14 @@ def _lead(study: Study, quick: bool) -> str:
     return study.source + (" Quick setting: small samples, for a first look only." if quick else "")
 
 
-def _html(study: Study, found: Sequence[tuple[str, Findings]], folder: Path, quick: bool) -> page.Markup:
-    good = all(f.passed for _, f in found)
+def _html(study: Study, findings: Sequence[tuple[str, Findings]], folder: Path, quick: bool) -> page.Markup:
+    good = all(f.passed for _, f in findings)
     parts = [
         page.heading(study.title, 1),
         page.paragraph(_lead(study, quick), "lead"),
-        page.paragraph(_verdict(found), "status" if good else "status bad"),
+        page.paragraph(_verdict(findings), "status" if good else "status bad"),
     ]
-    for _, f in found:
+    for _, f in findings:
         parts += [page.heading(f.title), page.paragraph(f.text) if f.text else ""]
         for picture in f.pictures:
             parts.append(page.photo((folder / f"{picture.name}.png").read_bytes(), picture.caption))
@@ -126,9 +126,9 @@ def _html_table(table: Table) -> page.Markup:
     return page.table(tuple(table.columns), rows, numbers=numbers)
 
 
-def _markdown(study: Study, found: Sequence[tuple[str, Findings]], quick: bool) -> str:
-    lines = [f"# {study.title}", "", _lead(study, quick), "", _verdict(found), ""]
-    for _, f in found:
+def _markdown(study: Study, findings: Sequence[tuple[str, Findings]], quick: bool) -> str:
+    lines = [f"# {study.title}", "", _lead(study, quick), "", _verdict(findings), ""]
+    for _, f in findings:
         lines += [f"## {f.title}", "", *([f.text, ""] if f.text else [])]
         for picture in f.pictures:
             lines += [f"![{picture.caption}]({picture.name}.png)", "", picture.caption, ""]

@@ -15,15 +15,22 @@ import numpy as np
 from pliant.inverse import Inverse, Outcome
 from pliant.studies.log import Targets
 
-WATCHED = 100  # steps over which allocations are counted at the end
-PACE = 5e-3  # of the robot's length: how far a target walks per step
-OFF, EXCURSION = 0.02, 200  # of the length: how far it strays from its path, for so many steps
+TRACED_STEPS = 100  # at the end, over which allocations are counted
+PACE = 5e-3  # of the robot's length: how far a target walks per step (standard deviation)
+PERSISTENCE = 0.98  # correlation of the pace from step to step
+EXCURSION = 0.02  # of the robot's length: standard deviation of the distance from the path …
+EXCURSION_STEPS = 200  # … which decays over so many steps
 
 
 @dataclass(frozen=True)
 class Soak:
-    """`steps` made, `failure` ("" if none), statuses counted, steps per second, worst decrement and penetration [m], growth
-    of the process after the first fifth [MB], and memory kept per step at the end [kB]; NaN if unknown, or the run too short."""
+    """What came of a soak run.
+
+    `steps` is how many were made, `failure` says why it ended ("" if it did not fail), `counts` are those of
+    statuses, `rate` steps per second, `decrement` and `penetration` [m] the largest. `growth` [MB] is that of
+    the process after the first fifth, `kept` [kB] the memory kept per step at the end; NaN if unknown, or the
+    run too short.
+    """
 
     steps: int
     failure: str
@@ -36,25 +43,26 @@ class Soak:
 
 
 def walk(path: np.ndarray, length: float, seed: int) -> Iterator[np.ndarray]:
-    """Points (m,) that wander to and fro along a path (n, m), with excursions off it by some per cent of the length [m].
+    """Points (m,) that wander to and fro along a path (n, m), with excursions from it.
 
-    Steps are about 0.5 % of the length. Part of the way is out of reach, as it is when a user drags a target about.
+    Excursions are some per cent of the `length` [m]. Steps are about 0.5 % of the length. Some points are out
+    of reach, as when a user drags a target about.
     """
     rng, m = np.random.default_rng(seed), path.shape[1]
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
-    place, pace, off = 0.0, 0.0, np.zeros(m)
-    memory = 1.0 - 1.0 / EXCURSION
+    place, pace, aside = 0.0, 0.0, np.zeros(m)
+    memory = 1.0 - 1.0 / EXCURSION_STEPS
     while True:
-        pace = 0.98 * pace + math.sqrt(1.0 - 0.98**2) * PACE * length * rng.normal()
+        pace = PERSISTENCE * pace + math.sqrt(1.0 - PERSISTENCE**2) * PACE * length * rng.normal()
         place += pace
         if not 0.0 <= place <= along[-1]:
             pace, place = -pace, float(np.clip(place, 0.0, along[-1]))
-        off = memory * off + math.sqrt((1.0 - memory**2) / m) * OFF * length * rng.normal(size=m)
-        yield np.array([np.interp(place, along, column) for column in path.T]) + off
+        aside = memory * aside + math.sqrt((1.0 - memory**2) / m) * EXCURSION * length * rng.normal(size=m)
+        yield np.array([np.interp(place, along, column) for column in path.T]) + aside
 
 
 def soak(controller: Inverse, targets: Iterator[Targets], steps: int) -> Soak:
-    """Make the steps; an exception or a number that is not finite ends the run and is told."""
+    """The outcome of so many steps; an exception or a number that is not finite ends the run."""
     counts: Counter[str] = Counter()
     worst, failure, done, begin = np.zeros(2), "", 0, perf_counter()
     with Memory(steps) as memory:
@@ -78,15 +86,15 @@ def soak(controller: Inverse, targets: Iterator[Targets], steps: int) -> Soak:
 class Memory:
     """Memory over a run of so many steps: `look(step)` before each.
 
-    The size of the process is compared between a fifth of the run and its end; what Python allocates is traced, which is
-    slow, during the last steps of a run that is long enough.
+    The size of the process is compared between a fifth of the run and its end; what Python allocates is
+    traced, which is slow, during the last steps of a run that is long enough.
     """
 
     def __init__(self, steps: int) -> None:
         self.early, self.late = steps // 5, steps - 1
-        self.traced = steps - WATCHED if steps >= 3 * WATCHED else -1
+        self.traced = steps - TRACED_STEPS if steps >= 3 * TRACED_STEPS else -1
         self.sizes: list[float] = []
-        self.held = -1
+        self.allocated = -1
 
     def __enter__(self) -> Memory:
         return self
@@ -98,8 +106,8 @@ class Memory:
         """Measure what is due before this step."""
         if step == self.traced:
             tracemalloc.start()
-        if step == self.traced + WATCHED // 2 and tracemalloc.is_tracing():
-            self.held = _held()
+        if step == self.traced + TRACED_STEPS // 2 and tracemalloc.is_tracing():
+            self.allocated = _allocated()
         if step in (self.early, self.traced if self.traced > 0 else self.late):
             self.sizes.append(_peak())
 
@@ -111,7 +119,8 @@ class Memory:
     @property
     def kept(self) -> float:
         """Per step at the end [kB]."""
-        return (_held() - self.held) / 1e3 / (WATCHED // 2) if self.held >= 0 else math.nan
+        steps = TRACED_STEPS // 2
+        return (_allocated() - self.allocated) / 1e3 / steps if self.allocated >= 0 else math.nan
 
 
 def _broken(out: Outcome) -> str:
@@ -124,8 +133,8 @@ def _broken(out: Outcome) -> str:
     )
 
 
-def _held() -> int:
-    """What Python holds of the memory that is traced [bytes], without garbage."""
+def _allocated() -> int:
+    """What Python has allocated of the memory that is traced [bytes], without garbage."""
     gc.collect()
     return tracemalloc.get_traced_memory()[0]
 

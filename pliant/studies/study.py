@@ -53,7 +53,8 @@ Part = Callable[[Any], Findings]
 class Study:
     """The experiments of a paper.
 
-    `parts` are run in order; each takes what `prepare(quick)` returns: the settings, and whatever parts share.
+    `parts` are run in order; each takes what `prepare(quick)` returns: the settings, and whatever parts
+    share.
     """
 
     name: str
@@ -63,7 +64,10 @@ class Study:
     prepare: Callable[[bool], Any]
 
     def run(self, *, quick: bool = False, only: Sequence[str] = ()) -> Iterator[tuple[str, Findings]]:
-        """Names and findings, one by one. A part that breaks down counts as a failed check: the others still run."""
+        """Names and findings, one by one.
+
+        A part that breaks down counts as a failed check: the others still run.
+        """
         for name in only:
             if name not in self.parts:
                 raise unknown_name("part", name, self.parts)

@@ -7,7 +7,7 @@ import pytest
 
 from pliant.bench.fuzz import ACCEPTED, REFUSED, Trial, fuzz, kinds
 from pliant.bench.fuzz_kind import Kind
-from pliant.bench.fuzz_mutation import LONGEST, WAYS, Damage
+from pliant.bench.fuzz_mutation import CHANGES, LONGEST_INPUT, Damage
 from pliant.cli import main
 from pliant.errors import InputError
 
@@ -17,7 +17,7 @@ SAMPLE = 8  # damaged inputs of each kind
 
 @pytest.mark.parametrize("name", KINDS)
 def test_damaged_inputs_are_accepted_or_refused(name, tmp_path, monkeypatch):
-    """Valid ones are accepted; what is wrong with the others is a PliantError, and nothing is written elsewhere."""
+    """Valid inputs are accepted, others too or refused by a PliantError; nothing is written elsewhere."""
     monkeypatch.chdir(tmp_path)
     trial = Trial(KINDS[name], 7, tmp_path / "kind")
     found = {trial.outcome(number) for number in range(len(trial.seeds) + SAMPLE)}
@@ -30,12 +30,12 @@ def test_an_input_follows_from_its_number(tmp_path):
     assert one.input(3) != one.input(4) != Trial(KINDS["snapshots"], 2, tmp_path / "c").input(4)
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("way", CHANGES, ids=lambda way: way.__name__)
 def test_every_way_of_damage_copes_with_any_bytes(way):
     for k, data in enumerate((b"", b"x", b'{"a": [1, 2.5e3]}\nb = "c"\n', bytes(range(256)))):
         damage = Damage(np.random.default_rng(k), [b'{"a": 1}', b""], [b"../x"])
         assert all(isinstance(way(damage, data), bytes) for _ in range(5))
-        assert len(damage(data)) <= LONGEST
+        assert len(damage(data)) <= LONGEST_INPUT
 
 
 def test_answers_of_servos_that_are_too_short_are_errors_of_the_device(tmp_path):

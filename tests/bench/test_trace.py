@@ -15,7 +15,7 @@ def one_case(monkeypatch):
     monkeypatch.setattr(bench, "cases", lambda: {"in time: cantilever": made})
 
 
-def test_a_second_run_is_the_same_and_another_one_is_told_apart(one_case, tmp_path):
+def test_a_second_run_is_the_same_and_another_one_differs(one_case, tmp_path):
     (recorded,) = bench.trace(tmp_path)
     assert recorded.rows == [{"case": "in time: cantilever", "steps": bench.STEPS}]
     (again,) = bench.trace(tmp_path)

@@ -68,7 +68,7 @@ def trial(request):
 @pytest.mark.parametrize("element", list(ELEMENTS))
 @pytest.mark.parametrize("material", [m for m in MATERIALS if m != "incompressible"])
 def test_energy_force_tangent(element, material):
-    """With weights that differ from cell to cell: whatever they are, r is the gradient of the energy and K its Hessian."""
+    """Whatever the weights of cells are, r is the gradient of the energy and K its Hessian."""
     kind, options = ELEMENTS[element]
     if element == "hex8" and material not in ("hooke", "small strain"):
         pytest.skip("incompatible modes are for Hooke's law")
@@ -110,7 +110,7 @@ def test_amplitudes_are_metres():
 
 
 def test_rigid_regions_follow_the_modes():
-    """A plate that turns a little, as its modes say: the pose of the full body is near, and W of its motor too."""
+    """A plate that turns a little: its pose and W of its motor are near those of the full body."""
     body = block("hex", 1)
     small = smaller(body)
     a = np.zeros(small.ndof)
@@ -122,7 +122,7 @@ def test_rigid_regions_follow_the_modes():
 
 
 def test_a_basis_that_contains_the_answer_finds_it():
-    """One mode of the exact deflection: statics on it is statics on the full body, and so are W and the frequency of a push."""
+    """With one mode of the exact deflection, statics, W and the frequency are those of the full body."""
     robot = cables(gravity=DOWN, cells=(8, 2, 2))
     laws = {"top": pl.Known(effort=0.5)}
     full = pl.static(robot, laws)

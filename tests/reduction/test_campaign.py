@@ -128,7 +128,8 @@ reduction.collect(robot, plan, folder=sys.argv[1])
 def test_a_killed_campaign_resumes_to_identical_bases(robot, plan, shots, tmp_path):
     """SIGKILL at some moment after the first trajectory was stored; whatever is half done leaves no trace.
 
-    All runs are processes of their own, with kernels from the cache: one that has just compiled them may round otherwise.
+    All runs are processes of their own, with kernels from the cache: one that has just compiled them may
+    round otherwise.
     """
     script = SCRIPT.format(small=SMALL, force=FORCE)
     whole, killed = tmp_path / "whole", tmp_path / "killed"

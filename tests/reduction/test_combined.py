@@ -1,4 +1,4 @@
-"""State and contact reduced together: complementarity, held-out commands, known obstacles and self-contact, in statics and in motion."""
+"""State and contact reduced together: complementarity, held-out commands, obstacles and self-contact."""
 
 from __future__ import annotations
 
@@ -45,8 +45,10 @@ def laws(effort: float, cable: str = "bottom") -> dict[str, pl.Known]:
 
 @pytest.mark.parametrize("effort", HELD_OUT)
 def test_a_known_obstacle_pushes_alike_on_held_out_commands(effort, within):
-    """One row in place of many contacts, a few modes in place of nodes: tip within 3 % of the error made by ignoring the obstacle;
-    push and its direction as those of the full robot."""
+    """Tip and push are those of the full robot, with one row for many contacts and a few modes for nodes.
+
+    The tip is within 3 % of the error made by ignoring the obstacle.
+    """
     clear = pl.Robot(robot().body, robot().rows, gravity=DOWN, name="bar")
     full, small, free = (pl.static(r, laws(effort)) for r in (robot(), lean(), clear))
     assert full.touch("round bar").push > 0.02 and len(small.contacts) == 1
@@ -82,7 +84,7 @@ def _gaps(result: pl.Result) -> np.ndarray:
 
 
 def test_motion_ends_where_statics_rests(within):
-    """Let go above the round bar, the combined model falls onto it and comes to the rest that statics finds."""
+    """Let go above the round bar, the combined model falls onto it and comes to the rest of statics."""
     rest = pl.static(lean(), laws(1.63))
     simulation = pl.Simulation(lean(), damping=pl.dynamics.Rayleigh(mass=40.0, stiffness=0.01))
     for _ in range(150):

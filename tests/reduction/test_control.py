@@ -1,4 +1,4 @@
-"""Observer and damper on reduced linear dynamics, and robots on reduced bodies in motion, in contact, under control and sensing."""
+"""Observer and damper on reduced linear dynamics, and robots on reduced bodies in motion and in contact."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_the_observer_finds_what_it_does_not_measure():
 
 
 def test_the_loop_is_stable_with_vibrations_that_it_does_not_know():
-    """The controller of six vibrations on a plant of twenty: the first is damped ten times better, none is set off."""
+    """A controller of six vibrations on a plant of twenty damps the first ten times better, excites none."""
     m, plant = model(small()), model(robot(), modes=20)
     damper = Damper(m, time_step=STEP)
     frequency, ratio = damper.damping(plant)
@@ -108,7 +108,7 @@ def test_the_loop_is_stable_with_vibrations_that_it_does_not_know():
 
 
 def test_the_damper_damps_the_full_nonlinear_robot(within):
-    """From a kick along the first vibration, the tip measured: its damping ratio, by the decay of its energy."""
+    """The damping ratio of a kick along the first vibration, tip measured, by the decay of its energy."""
     result, m = pl.static(robot(), TENSE), model(small())
     own = model(robot(), modes=1)
     phi, w = own.shapes[:, 0], own.frequency[0]
@@ -161,7 +161,7 @@ def bendable() -> tuple[pl.Robot, pl.Robot]:
 
 
 def test_contact_holds_on_a_reduced_body():
-    """Pressed against a ball: no penetration, forces that push, complementary; the same contact indices as the full robot."""
+    """Pressed against a ball: no penetration, complementary forces, and the full robot's contact indices."""
     full, lean = bendable()
     results = [pl.static(r, {"top": pl.Known(effort=6.0)}) for r in (full, lean)]
     for r in results:
@@ -239,7 +239,7 @@ def test_a_session_runs_on_a_reduced_body():
 
 
 def test_a_reduced_robot_on_a_moving_base(within):
-    """The base, a rigid region on a slider, is held by its row alone: statics and inverse model on the reduced robot."""
+    """Only its row supports the base, a rigid region on a slider: statics and inverse model, reduced."""
     full = pl.robots.trunk(travel=0.02, discs=5, size=0.02)
     names = ("cable 1", "cable 2", "base")
     ends = np.random.default_rng(0).uniform((0.0, 0.0, -0.02), (0.01, 0.01, 0.02), (6, 3))

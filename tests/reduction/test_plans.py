@@ -1,4 +1,4 @@
-"""Plans of commands: designs are orthogonal, trajectories end where they should, and bad ones are refused by name."""
+"""Plans of commands: designs are orthogonal, trajectories end where they should, bad ones are refused."""
 
 from __future__ import annotations
 

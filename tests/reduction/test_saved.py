@@ -48,7 +48,7 @@ def model() -> ReducedModel:
 
 
 def test_state_and_contacts_reduced_together(within):
-    """A few modes, a few cells and two contact modes: tip and total push on the floor as those of the full robot."""
+    """With few modes, few cells and two contact modes, tip and total push are those of the full robot."""
     lean = model().on(robot())
     assert len(model().sampling) < len(robot().body.mesh.cells)
     for effort in (1.1, 2.1, 2.9):
@@ -133,7 +133,7 @@ def test_actuators_that_oppose_are_not_pulled_together():
 
 def test_reduce_from_end_to_end(tmp_path, within, monkeypatch):
     """Snapshots, model, report; the snapshots that are there are not taken again."""
-    monkeypatch.setattr("pliant.studies.reduce.report.SHOWN", 1)  # the other modes are drawn the same way
+    monkeypatch.setattr("pliant.studies.reduce.report.SHOWN_MODES", 1)  # the others are drawn alike
     monkeypatch.setattr("pliant.studies.reduce.command.Yardstick.measure", lambda: Yardstick(100.0))
     arm = cables(bar(cells=(10, 2, 2)), gravity=DOWN)
     options = Options(postures=8, steps=2, held=3, scale=1.0, tolerance=1e-4)
@@ -177,7 +177,7 @@ def three() -> pl.Robot:
 
 
 def test_version_0_1_counted_section_forces_among_the_coordinates():
-    """What it wrote of robots with rods and sheets is known again, and refused only where it holds such coordinates."""
+    """What it wrote of robots with rods and sheets is accepted, unless it contains their coordinates."""
     robot = three()
     old = Fingerprint("three", 906, (), "50b7d6f68fe45cf9", 363999.10658319964)  # as 0.1 took it
     assert robot.nq == 906 - 6 * 4 - 12 * 8

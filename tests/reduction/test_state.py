@@ -115,7 +115,7 @@ def test_vibrations_of_a_cantilever(within):
 
 
 def test_modal_derivatives_bend_with_the_motion(within):
-    """Vibrations alone cannot follow a large deflection, with their derivatives they can: no snapshots needed."""
+    """Vibrations with their derivatives follow a large deflection without snapshots; alone they do not."""
     arm = cables(cells=(10, 1, 1))
     laws = {"top": pl.Known(effort=0.5)}
     true = pl.static(arm, laws).displacement["tip"]
@@ -142,7 +142,7 @@ def test_a_modal_basis_can_be_where_it_was_made():
 @settings(max_examples=30)
 @given(st.integers(3, 12), st.integers(5, 40), st.integers(0, 10_000))
 def test_sparse_weights_are_positive_and_meet_the_tolerance(rows, columns, seed):
-    """b = G·1 can be met exactly; few columns meet a tolerance, and with none left the result is the true minimum."""
+    """b = G·1 can be met exactly; few columns meet a tolerance, and the end is the true minimum."""
     rng = np.random.default_rng(seed)
     G = rng.normal(size=(rows, columns))
     b = G.sum(axis=1)

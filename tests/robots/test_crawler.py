@@ -1,4 +1,4 @@
-"""The crawler: friction and the order of its tendons make it travel, nothing else does; it is driven to where it should be."""
+"""The crawler: friction and the order of its tendons make it travel, and it is driven to targets."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_without_friction_it_does_not_travel(within):
 
 
 def test_coulomb_and_newton_on_the_way(forwards, within):
-    """Feet stay on or above the ground, friction within its cone, and what it does is what moves the centre of mass."""
+    """Feet stay on or above the ground, friction stays in its cone, and its work moves the centre of mass."""
     h, mass, left = 0.01, ROBOT.body.total_mass, []
     centre = np.array([moment.displacement["centre"] for moment in forwards])
     for k in range(1, len(forwards) - 1):
@@ -91,7 +91,7 @@ def test_the_distance_does_not_depend_on_the_step(forwards, within):
 
 @pytest.mark.parametrize("speed", [0.01, -0.01])
 def test_it_is_driven_by_its_centre_of_mass(speed):
-    """No gait is given: the inverse model finds out how to follow a target that moves along the ground, both ways."""
+    """Without a gait, the inverse model follows a target that moves along the ground, in both directions."""
     control = MovingInverse(ROBOT, damping=DAMPING, state=settled().state)
     start, places = control.step().displacement["ahead"][0], []
     for k in range(150):

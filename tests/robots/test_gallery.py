@@ -1,4 +1,4 @@
-"""Every robot of the gallery: it builds, its demonstration converges, and forces, work and symmetry are right."""
+"""Every robot of the gallery: its demonstration converges, and forces, work and symmetry are right."""
 
 import inspect
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""The spine manipulator: it bends as its tendons say, its ribs touch and stiffen it, and contacts keep their numbers."""
+"""The spine manipulator: tendons bend it, ribs touch and stiffen it, and contacts keep their numbers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _last(robot) -> int:
 
 
 def forces(result) -> np.ndarray:
-    """λ (vertebrae, sides, points) [N] of all potential contacts: one number for each sample, whatever touches."""
+    """λ (vertebrae, sides, points) [N] of all potential contacts: one for each sample, whatever touches."""
     out = np.zeros(len(result.robot.surroundings.samples))
     out[result.contacts.sample] = result.contact_force
     return out.reshape(-1, 3, POINTS)
@@ -76,7 +76,7 @@ def test_it_is_that_of_the_paper():
 
 
 def test_it_rests_where_its_ribs_hold_it():
-    """Pulled to any side with forces that differ: points that slip over the rim of a face would go in and out for ever."""
+    """Pulled to any side with different forces it converges: no point slips over the rim of a face."""
     robot = manipulator(length=0.27, vertebrae=4)
     detector = robot.surroundings.detector(robot)
     for laws in bends(robot, 4, seed=1):
@@ -174,7 +174,7 @@ def test_touching_ribs_stiffen_it(bent):
 
 
 def test_contact_forces_turn_with_the_robot(bent, within):
-    """It has three equal sides: the tendons of another one give the same forces one side further, by number."""
+    """It has three equal sides: tendons of another side give the same forces, one side further."""
     robot = bent[True].robot
     here = forces(bent[True])
     there = forces(to(robot, pull(2, 5, 8)))
@@ -209,7 +209,7 @@ def test_stiffness_of_contact_on_ribs(bent, within):
 
 
 def test_it_comes_to_rest_where_statics_says(bent, within):
-    """Tendons pulled within half a second, damped: the same pose and the same pushes; ribs never pass through each other."""
+    """Tendons pulled within half a second, damped, lead to statics; ribs never pass through each other."""
     robot = bent[True].robot
     there = to(robot, pull(1, 4, 7, force=FORCE))
     sim = pl.Simulation(robot, time_step=0.01, damping=Rayleigh(mass=8.0, stiffness=0.005))

@@ -1,4 +1,4 @@
-"""The scenes of Coevoet et al. 2017: sizes of Table 12, and every one follows its path, calmly and without penetration."""
+"""The scenes of Coevoet et al. 2017: sizes of Table 12, and paths followed without jumps or penetration."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Calibration: what a robot is made of, zeros of drives and the tracker's place, from recorded poses; and how sure."""
+"""Calibration: material, zeros of drives and the tracker's place from recorded poses, and how sure."""
 
 from functools import cache
 
@@ -56,7 +56,7 @@ def records(truth, noise, rng, transform=TRACKER):
 
 
 def test_everything_is_found_at_once(truth, within):
-    """Two moduli, Poisson's ratio, a winch's zero and the tracker's place, from far, with a micrometre of noise and hidden markers."""
+    """Two moduli, Poisson's ratio, a winch's zero and the tracker's place, with noise and hidden markers."""
     taken = records(truth, 1e-6, np.random.default_rng(0))
     taken[1].readings[[0, 3]] = np.nan
     start = {"root": 2.5e5, "tip": 2.5e5, "poisson": 0.3}
@@ -93,7 +93,7 @@ def test_deviations_are_what_they_say(truth):
 
 
 def test_a_modulus_without_known_loads_is_not_determined():
-    """Pulled by length only, the shape does not depend on the modulus: said in words, unless something is known of it."""
+    """Pulled by length only, the shape does not depend on the modulus: a warning, unless it has a prior."""
 
     def build(young):
         body = pl.Solid(
@@ -115,7 +115,7 @@ def test_a_modulus_without_known_loads_is_not_determined():
 
 
 def test_other_sensors_and_known_beforehand(within):
-    """The length of a string as the only reading; what is known of the modulus weighs as its deviation says."""
+    """The length of a string as the only reading; the prior of the modulus weighs as its deviation says."""
 
     def build(young):
         body = pl.Solid(

@@ -1,4 +1,4 @@
-"""External forces from sensors: exact on the same mesh, with drives, contacts and sensors of every kind; and how sure."""
+"""External forces from sensors: exact on the same mesh, with drives, contacts and sensors of every kind."""
 
 import numpy as np
 import pytest
@@ -100,8 +100,8 @@ def test_errors_of_commands_are_estimated(cross, laws, error, within):
     )  # fmt: skip
     wrong = {}
     for n, (name, law) in enumerate(laws.items()):
-        told, off = law.effort or law.displacement, error * (1 + n) / 4
-        wrong[name] = Known(effort=told + off) if law.effort else Known(displacement=told + off)
+        value = (law.effort or law.displacement) + error * (1 + n) / 4
+        wrong[name] = Known(effort=value) if law.effort else Known(displacement=value)
     real = truth(estimator.robot, layout.applied[:2], wrong)
     found = estimator.converge(real.displacement["markers"])
     within(found.forces() - layout.applied[:2], 1e-4, "force [N]")
@@ -117,8 +117,7 @@ def test_a_wrong_modulus_is_estimated_where_known_loads_tell(cross, within):
     wrong = ForceEstimator(cross, layout.markers, layout.candidates, laws=TENSIONS)
     missed = np.abs(wrong.converge(real).forces() - layout.applied).max()
     options = {"laws": TENSIONS, "young": 0.2, "estimate_young": True, "noise": 1e-6}
-    told = ForceEstimator(cross, layout.markers, layout.candidates, **options)
-    found = told.converge(real)
+    found = ForceEstimator(cross, layout.markers, layout.candidates, **options).converge(real)
     assert found.certificate.converged and missed > 0.1
     assert found.young == pytest.approx(260 / 300, rel=1e-3)
     within(found.forces() - layout.applied, 2e-3, "force [N]")
@@ -126,17 +125,17 @@ def test_a_wrong_modulus_is_estimated_where_known_loads_tell(cross, within):
 
 
 def test_an_offset_that_all_markers_share_is_no_force(soft_sheet, within):
-    """0.15 mm along z, as in the paper: told that it may be, the estimator does not take it for forces."""
+    """0.15 mm along z, as in the paper: an estimator with a stated offset does not take it for forces."""
     layout = sheet_layouts["s2"]
     misled = ForceEstimator(soft_sheet, layout.markers, layout.candidates, noise=1e-5)
-    told = ForceEstimator(soft_sheet, layout.markers, layout.candidates, noise=1e-5, offset=2e-4)
+    doubting = ForceEstimator(soft_sheet, layout.markers, layout.candidates, noise=1e-5, offset=2e-4)
     frame = truth(misled.robot, layout.applied).displacement["markers"].reshape(-1, 3) + np.array(
         [0, 0, 1.5e-4]
     )
-    error = [np.abs(e.converge(frame).forces() - layout.applied).sum() for e in (misled, told)]
+    error = [np.abs(e.converge(frame).forces() - layout.applied).sum() for e in (misled, doubting)]
     assert error[0] > 0.1
     within(error[1], 0.02 * error[0], "force [N]")
-    assert told.converge(frame).certificate.misfit < 1.0
+    assert doubting.converge(frame).certificate.misfit < 1.0
 
 
 def test_pushing_only_and_bounds(soft_sheet, within):
@@ -168,7 +167,7 @@ def bar(order=1):
 
 
 def test_shape_and_force_from_intrinsic_sensors_alone(within):
-    """A bend sensor and the length of a slack string inside the body, no markers (section 8.3 of the 2024 report)."""
+    """A bend sensor and the length of a slack string in the body, no markers (Duriez 2024, section 8.3)."""
     body = bar()
     path = [[x, 0.01, 0.01] for x in np.linspace(0.0, 0.09, 7)]
     string = [[x, 0.004, 0.016] for x in np.linspace(0.0, 0.09, 7)]
@@ -277,7 +276,7 @@ def test_intervals_contain_the_truth_as_often_as_they_say(soft_sheet):
 
 
 def test_covariance_includes_what_the_model_does_not_know(cross):
-    """Errors made by a wrong modulus or wrong tensions are those that the sensitivities predict, by finite differences."""
+    """Errors of a wrong modulus or wrong tensions are those that the sensitivities predict."""
     layout, small = parallel_layouts["r2"], 1e-4
     options = {"laws": TENSIONS, "noise": 1e-13}
     plain = ForceEstimator(cross, layout.markers, layout.candidates, **options)
@@ -300,7 +299,7 @@ def test_covariance_includes_what_the_model_does_not_know(cross):
     )
 
 
-def test_identifiability_counts_what_can_be_told(soft_sheet):
+def test_identifiability_counts_what_is_determined(soft_sheet):
     layout = sheet_layouts["s2"]
     report = ForceEstimator(soft_sheet, layout.markers, layout.candidates).identifiability()
     assert report.answerable and not report.warning and report.rank == 9

@@ -1,4 +1,4 @@
-"""Where forces act: the right ones of many candidates, more candidates than readings, and places between candidates."""
+"""Where forces act: the right ones of many candidates, more of them than readings, and places between."""
 
 import numpy as np
 import pytest
@@ -112,11 +112,11 @@ def test_a_force_between_candidates_is_found_there(robot):
         real = pl.static(pushed, {"forces": Known(effort=0.5)}).displacement["markers"]
         frame = real + NOISE * rng.normal(size=len(real))
         locator.reset()
-        rough = locator.locate(frame, refine=False)
+        unrefined = locator.locate(frame, refine=False)
         locator.reset()
         found = locator.locate(frame)
         assert len(found) == 1
-        coarse.append(np.linalg.norm(rough.places - place, axis=1).max())
+        coarse.append(np.linalg.norm(unrefined.places - place, axis=1).max())
         fine.append(np.linalg.norm(found.places[0] - place))
         assert -found.forces[0, 2] == pytest.approx(0.5, rel=0.1)
     assert max(fine) < 0.5 * spacing and max(coarse) < 3.0 * spacing
@@ -124,7 +124,7 @@ def test_a_force_between_candidates_is_found_there(robot):
 
 
 def test_what_a_force_anywhere_does_with_cables_held(within):
-    """The field of readings at nodes of the skin is the influence of candidates there; and a push on a driven robot is located."""
+    """The field at the skin's nodes is the influence of candidates there, and locates a push on a robot."""
     robot = parallel(cells=(8, 2, 2))
     laws = {f"cable {n}": Known(displacement=0.002 * n) for n in range(1, 5)}
     markers, some = parallel_layouts["r1"].markers, places(robot, 0.02, lambda x: x[:, 2] > 0.02)

@@ -43,7 +43,7 @@ def frame_of(estimator, forces):
 
 @settings(max_examples=50)
 @given(st.integers(0, 10_000), st.integers(0, 8), st.integers(0, 5))
-def test_points_are_told_apart(seed, hidden, spurious):
+def test_points_are_assigned_to_their_markers(seed, hidden, spurious):
     """Shuffled, some hidden, some added far off, all offset by 4 mm, noise of 0.5 mm: 25 mm apart."""
     rng = np.random.default_rng(seed)
     keep = np.sort(rng.choice(25, 25 - hidden, replace=False))
@@ -111,7 +111,7 @@ def test_hidden_markers_come_back(estimator):
 
 
 def test_a_question_that_noise_makes_unanswerable_does_not_spoil_the_next_frame(robot):
-    """Four markers close together, far from three forces: a deviation of tens of newtons, said and survived."""
+    """Four markers close together, far from three forces: deviations of tens of newtons, and a warning."""
     layout, rng = sheet_layouts["s8"], np.random.default_rng(0)
     with pytest.warns(pl.PliantWarning, match=r"hardly tell some forces apart .* deviations up to"):
         estimator = ForceEstimator(robot, layout.markers, layout.candidates)
@@ -204,7 +204,7 @@ def test_wrong_units_are_noticed(estimator, factor, unit):
 
 
 def test_clouds_in_another_unit_are_noticed(estimator):
-    """Unlabelled points in millimetres are far from every marker: not hidden, but wrong; and so is their registration."""
+    """Unlabelled points in millimetres are an error that names the unit, and so is their registration."""
     real = frame_of(estimator, 0.1 * LAYOUT.applied).reshape(-1, 3)
     tracker = MarkerTracker(estimator)
     assert tracker.allocate(real).hidden.size == 0

@@ -1,4 +1,4 @@
-"""Sensors of every kind: fitted to data, pressure patches, contacts with obstacles; and what is said of them."""
+"""Sensors of every kind: fitted to data, pressure patches, contacts with obstacles."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def voltage(x):
 
 
 def test_shape_and_force_from_a_sensor_fitted_to_data(body, within):
-    """A flex sensor of unknown law and a string, calibrated on a trajectory of loads; then force and shape from these two alone."""
+    """Force and shape from a flex sensor of unknown law and a string, calibrated on a trajectory of loads."""
     pushes = {"tip": (0.1, 0.01, 0.02), "side": (0.06, 0.01, 0.02)}
     rows = {
         name: pl.Row(pl.PointForce(body.points([place]), direction=(0, 0, -1)), Unknown())
@@ -121,7 +121,7 @@ def test_pressure_on_patches_is_found(body, within):
 
 
 def test_contact_forces_with_a_known_obstacle_have_deviations(body):
-    """A floor under the end of a bar that an unknown force pushes down: how sure the contact force is, against many frames."""
+    """The deviation of a contact force under an unknown force is that of many noisy frames."""
     floor = pl.Plane((0, 0, -0.003), (0, 0, 1), name="floor")
     markers = [[0.03, 0, 0.02], [0.03, 0.02, 0.02], [0.06, 0, 0.02], [0.06, 0.02, 0.02]]
     estimator = ForceEstimator(
@@ -144,7 +144,7 @@ def test_contact_forces_with_a_known_obstacle_have_deviations(body):
 
 
 def test_a_factor_that_commands_share_widens_the_covariance_and_is_found(body):
-    """Two cables pulled 10 % too hard: told that they may be off together, the estimator finds that; untold, it takes it for a force."""
+    """Two cables pulled 10 % too hard: a stated common factor is estimated, an unstated one seems a force."""
     paths = {"up": 0.016, "down": 0.004}
     rows = {
         name: pl.Row(pl.Cable(body.points([[x, 0.01, z] for x in (0.0, 0.05, 0.1)])), pl.Bounded())
@@ -154,16 +154,17 @@ def test_a_factor_that_commands_share_widens_the_covariance_and_is_found(body):
     laws = {"up": Known(effort=3.0), "down": Known(effort=1.0)}
     markers, place = [[0.1, 0, 0], [0.1, 0.02, 0.02], [0.05, 0, 0.02]], [[0.08, 0.01, 0.02]]
     options = {"laws": laws, "noise": 1e-6, "command_error": {"up": 1e-3, "down": 1e-3}}
-    told = ForceEstimator(robot, markers, place, command_scale=0.1, estimate_commands=True, **options)
+    doubting = ForceEstimator(robot, markers, place, command_scale=0.1, estimate_commands=True, **options)
     pulled = {name: Known(effort=1.1 * law.effort) for name, law in laws.items()}
     force = np.array([0.1, 0.05, -0.1])
-    real = pl.static(told.robot, {**pulled, "forces": Known(effort=force)}).displacement["markers"]
-    found = told.converge(real)
+    real = pl.static(doubting.robot, {**pulled, "forces": Known(effort=force)}).displacement["markers"]
+    found = doubting.converge(real)
     assert found.command_error["up"] == pytest.approx(0.3, rel=0.05)
     assert found.command_error["down"] == pytest.approx(0.1, rel=0.05)
     assert np.abs(found.effort["forces"] - force).max() < 0.01
     assert (np.abs(found.effort["forces"] - force) < 3 * found.deviation("forces")).all()
-    # Not estimated, the same factor widens the covariance by what it moves the estimate, here by finite differences.
+    # Not estimated, the same factor widens the covariance by what it moves the estimate, here by finite
+    # differences.
     wide = ForceEstimator(
         robot,
         markers,
@@ -195,8 +196,10 @@ def test_usual_doubts_know_what_loads_can_tell(body):
 
 
 def test_deviations_are_what_doubts_make_of_them():
-    """Modulus, tensions, offset and noise drawn as the usual doubts state them: errors over stated deviations have unit variance,
-    whether the doubts are estimated or only widen the covariance."""
+    """Errors over their stated deviations have unit variance, where doubts are drawn as stated.
+
+    So they have whether modulus, tensions and offset are estimated or only widen the covariance.
+    """
     from pliant.robots.parallel import parallel, parallel_layouts
     from pliant.sensing import usual_doubts
 
@@ -227,7 +230,7 @@ def test_deviations_are_what_doubts_make_of_them():
 
 
 def test_a_reduced_body_feels_forces():
-    """A sheet in 20 shapes: exact on itself, and near the truth where the full model is the truth; cells sampled, not all."""
+    """A sheet in 20 modes with sampled cells: exact on itself, and near the truth of the full model."""
     from pliant.reduction.ecsw import ecsw
     from pliant.reduction.pod import pod
     from pliant.reduction.reduce import reduce

@@ -29,7 +29,7 @@ def complementary(W, q, solution):
 @pytest.mark.parametrize("pushing", [60, 240])
 def test_a_sphere_on_a_half_space_presses_as_hertz_says(pushing):
     """F = 4/3 E* √R d^(3/2), a² = R d, p₀ = 3F / (2π a²)."""
-    contact = punch(900, pushing, rough=0.0)
+    contact = punch(900, pushing, scatter=0.0)
     s = lcp(contact.W, contact.q)
     complementary(contact.W, contact.q, s)
     depth = pushing * SPACING**2 / (np.pi * SPHERE)

@@ -8,9 +8,8 @@ import pytest
 from pliant.studies import study
 from pliant.studies.coevoet2017 import maps
 from pliant.studies.coevoet2017.cost_map import optimum
-from pliant.studies.coevoet2017.lab import Lab, thinned
-from pliant.studies.coevoet2017.setting import FULL, QUICK
-from pliant.studies.coevoet2017.trials import SLICES, TRIALS, bending
+from pliant.studies.coevoet2017.lab import FULL, QUICK, Lab, thinned
+from pliant.studies.coevoet2017.robustness import SLICES, TRIALS, bending
 
 PARTS = study("coevoet2017").parts
 
@@ -118,7 +117,7 @@ def test_every_trial_applies_to_some_scene(lab):
 
 @pytest.mark.parametrize("degrees", [10.0, 90.0, 200.0, 300.0])
 def test_bending_is_measured(lab, degrees, within):
-    """A beam of eight cells laid along a circle: its slices are its nine planes of nodes, whose chords turn by 7/8 of it."""
+    """A beam laid along a circle: the chords of its nine planes of nodes turn by 7/8 of the angle."""
     robot, angle = lab.robot("beam"), np.radians(degrees)
     x, y, z = robot.positions(robot.rest.q).T
     length = np.ptp(x)

@@ -14,13 +14,12 @@ from pliant.errors import InputError
 from pliant.io.table import Table
 from pliant.studies import Check, Findings, Picture, Study, registry, reproduce, study
 from pliant.studies.check import check_table
-from pliant.studies.coevoet2017.cost_map import cost_map
-from pliant.studies.coevoet2017.map_figure import map_figure
+from pliant.studies.coevoet2017.cost_map import cost_map, map_figure
 from pliant.studies.figures import new_figure, save_png
 from pliant.studies.log import follow
 from pliant.studies.report import plain, write_report
 from pliant.studies.settle import CHANGE, DECREMENT, settle
-from pliant.studies.soak import OFF, PACE, soak, walk
+from pliant.studies.soak import EXCURSION, PACE, soak, walk
 
 finite = st.floats(-1e6, 1e6)
 
@@ -55,7 +54,7 @@ def test_what_is_not_a_number_fails_every_limit():
 
 
 def test_a_number_without_a_limit_is_shown_and_not_judged():
-    table = check_table("Checks", [Check("speed", 3.0, paper=2.0), Check.holds("calm", False)])
+    table = check_table("Checks", [Check("speed", 3.0, paper=2.0), Check.holds("at rest", False)])
     assert table.rows[0]["check"] is None and table.rows[0]["paper"] == 2.0
     assert not table.passed and check_table("Checks", [Check("speed", 3.0)]).passed
 
@@ -69,9 +68,13 @@ def good(shared):
     table = Table("Numbers", ("what", "value"), notes=["A note."])
     table.add(what="a | b", value=np.float64(1.5))
     return Findings(
-        "Good", "Text.", [table], [Check.at_most("small", 0.5, 1.0, paper=0.7)], [Picture("line", "A line.", figure)],
+        "Good",
+        "Text.",
+        [table],
+        [Check.at_most("small", 0.5, 1.0, paper=0.7)],
+        [Picture("line", "A line.", figure)],
         {"series": np.array([1.0, math.nan])},
-    )  # fmt: skip
+    )
 
 
 def broken(shared):
@@ -127,7 +130,7 @@ def test_the_registry_knows_its_studies():
         study("coevoet2016")
 
 
-def test_reproduce_writes_where_it_is_told(tmp_path, monkeypatch, capsys):
+def test_reproduce_writes_where_it_is_asked(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(registry, "toy", toy(good=good, broken=broken))
     page, passed = reproduce("toy", out=tmp_path / "out", quick=True, json=tmp_path / "deep" / "toy.json")
     assert page == tmp_path / "out" / "index.html" and not passed
@@ -178,7 +181,7 @@ def test_a_walk_stays_near_its_path_and_is_slow(seed):
     walker = walk(path, length, seed)
     points = np.array([next(walker) for _ in range(300)])
     away = np.linalg.norm(points[:, None] - path[None], axis=2).min(axis=1)
-    assert away.max() < 5 * OFF * length and away.max() > 0.0
+    assert away.max() < 5 * EXCURSION * length and away.max() > 0.0
     pace = np.linalg.norm(np.diff(points, axis=0), axis=1)
     assert np.median(pace) < 2 * PACE * length and pace.max() < 6 * PACE * length
     assert np.ptp(points, axis=0).max() > 3 * PACE * length  # it gets somewhere
@@ -228,9 +231,9 @@ def test_a_map_agrees_with_the_solver():
     most = float(max(p.effort[1]))
     p = p.with_(effort=(np.zeros(2), np.full(2, most)))
     drawn = cost_map(p, most, size=40)
-    assert drawn.cost.shape == drawn.piece.shape == (40, 40) and len(drawn.visited) + 1 == len(drawn.path)
+    assert drawn.cost.shape == drawn.region.shape == (40, 40) and len(drawn.visited) + 1 == len(drawn.path)
     assert drawn.costs[0] <= drawn.cost.min() + 1e-12 and (np.diff(drawn.costs) >= 0).all()
-    assert len(drawn.pieces) <= drawn.total
+    assert len(drawn.regions) <= drawn.total
     # The first actuator runs along columns, and the costs on the way are those of the map, ever lower.
     alone = pl.solvers.landscape([[most, 0.0]], *p.matrices)
     assert drawn.cost[0, -1] == pytest.approx(float(alone.cost[0]), rel=1e-12)

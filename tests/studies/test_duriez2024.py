@@ -1,4 +1,4 @@
-"""The study of Duriez 2024 in its quick setting: every row of every table must hold, and the tables must be complete."""
+"""The study of Duriez 2024 in its quick setting: every row of every table holds, and tables are complete."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from pliant.materials import registry as materials
 from pliant.studies import study
 from pliant.studies.duriez2024.compared import Compared, shown
 from pliant.studies.duriez2024.forward import enumerated
-from pliant.studies.duriez2024.lab import Lab
+from pliant.studies.duriez2024.lab import FULL, QUICK, Lab
 from pliant.studies.duriez2024.paper import WAA, WEA
 from pliant.studies.duriez2024.pistons import ACTUATORS, EFFECTOR, Column, increment
-from pliant.studies.duriez2024.setting import FULL, QUICK
 
 STUDY = study("duriez2024")
 

@@ -1,4 +1,4 @@
-"""The study of Goury 2021 in its quick setting: the paper's numbers, a basis that replaces contact, and pictures."""
+"""The study of Goury 2021 in its quick setting: the paper's numbers, a basis of contacts, and pictures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pliant.studies.goury2021.postures import DEVELOPMENT, TEST, bend, bends
 
 @pytest.fixture(scope="module")
 def lab():
-    return Lab(replace(QUICK, pull=40, seeds=0, test=1, way=30, rest=30))
+    return Lab(replace(QUICK, pull=40, seeds=0, test=1, path=30, rest=30))
 
 
 def test_the_finger_is_that_of_the_paper():
@@ -51,7 +51,7 @@ def test_joints_close_from_their_top_down(lab):
 
 
 def test_bends_pull_every_section_to_its_side():
-    """The tendons' forces add up to one of the range, at most 30° off the common side; no posture is in both sets."""
+    """The tendons' forces add up to one of the range, at most 30° from the common side; both sets differ."""
     robot = spine(length=0.3, vertebrae=3)
     direction = np.exp(2j * np.pi * np.arange(3) / 3)
     sets = {seed: bends(robot, 5, seed=seed) for seed in (*DEVELOPMENT, TEST)}
@@ -74,7 +74,7 @@ def test_modes_replace_the_contacts_of_the_manipulator(lab):
     assert found.data["hals"]["16"] < 0.1 * found.data["no contact"]
     (none,), (share,) = found.data["held-out errors without contact"], found.data["held-out shares"]["16"]
     assert (
-        none > held_out.MATTERS and 0 < share < 0.6
+        none > held_out.CONTACT_MATTERS and 0 < share < 0.6
     )  # most of the error is gone, on a posture nothing was chosen on
     score = held_out.Score(np.array([1e-3, 4e-3]), np.array([0.1, 0.1]))
     assert score.median == pytest.approx(0.025) and score.worst == pytest.approx(0.04)

@@ -1,4 +1,4 @@
-"""The study of Mirano 2017 in its quick setting: every check holds but those of a clock, and what the parts are made of is right."""
+"""The study of Mirano 2017 in its quick setting: every check holds but those of a clock."""
 
 from __future__ import annotations
 

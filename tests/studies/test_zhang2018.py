@@ -1,4 +1,4 @@
-"""The study of Zhang 2018 in its quick setting: exact where the model is, proportional where it is wrong, and typed figures right."""
+"""The study of Zhang 2018 in its quick setting: exact where the model is, proportional where it is wrong."""
 
 import numpy as np
 import pytest
@@ -75,7 +75,7 @@ def test_a_weight_on_the_tip_is_felt_by_near_and_far_markers(monkeypatch):
 
 
 def test_position_and_contact_force_are_held_at_once(lab, monkeypatch):
-    """The loop of the last part, one demand: lands, and holds what is asked for although the plant is another."""
+    """The loop of the last part, one demand: it lands, and follows although the plant is another."""
     from pliant.studies.zhang2018 import hybrid
 
     monkeypatch.setattr(hybrid, "ASKED", ((70, (1.0e-3, 0.5e-3), 0.8),))

@@ -1,4 +1,7 @@
-"""Validation on fine meshes: orders of convergence, and problems with a closed form. The tests run coarse versions."""
+"""Validation on fine meshes: orders of convergence, and problems with a closed form.
+
+The tests run coarse versions.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,8 @@ def orders() -> Table:
                 check=None if least is None else p >= least,
             )
     table.notes.append(
-        "Nothing is asked where an element locks, nor of the split under a body force of the order of the bulk modulus."
+        "Nothing is asked where an element locks, nor of the split under a body force of the order of the "
+        "bulk modulus."
     )
     return table
 
@@ -73,13 +77,14 @@ def closed_forms() -> Table:
         add(f"torque of a {shape} bar, Saint-Venant", nodes, error, 0.01)
     for degrees in (90, 180, 300):
         strip = bars.Strip(0.002, 100, middle=np.pi)
-        add(f"end torque: tip of a {degrees}° arc", *_off(strip, strip.arc(np.radians(degrees))), 0.01)
+        add(f"end torque: tip of a {degrees}° arc", *_error(strip, strip.arc(np.radians(degrees))), 0.01)
     strip = bars.Strip(0.002, 100)
-    add("end force PL²/EI = 10: tip of the elastica", *_off(strip, strip.elastica(10.0)), 0.01)
+    add("end force PL²/EI = 10: tip of the elastica", *_error(strip, strip.elastica(10.0)), 0.01)
     return table
 
 
-def _off(strip: bars.Strip, errors: tuple[float, float]) -> tuple[int, float]:
+def _error(strip: bars.Strip, errors: tuple[float, float]) -> tuple[int, float]:
+    """The number of nodes, and the error of the tip's position."""
     return len(strip.robot.body.mesh.nodes), errors[0]
 
 
@@ -108,8 +113,9 @@ def _rubber(add) -> None:
             (pressure.cylinder(material, INNER, OUTER, around=24, across=3), pressure.rubber_cylinder),
         )
         for robot, exact in vessels:
-            found = [float(r.effort["air"][0]) for r in pressure.inflate(robot, stretches)]
-            errors = [p / exact(x, SHEAR, INNER, OUTER) - 1.0 for p, x in zip(found, stretches, strict=True)]
+            pressures = [float(r.effort["air"][0]) for r in pressure.inflate(robot, stretches)]
+            exacts = [exact(x, SHEAR, INNER, OUTER) for x in stretches]
+            errors = [p / e - 1.0 for p, e in zip(pressures, exacts, strict=True)]
             what = f"{robot.name} of {type(material).__name__} to a stretch of 2"
             add(what, len(robot.body.mesh.nodes), max(errors, key=abs), 0.02)
 
@@ -118,8 +124,9 @@ def _balloon(add) -> None:
     robot = pressure.sphere(Incompressible(NeoHookean.from_shear(SHEAR)), INNER, THIN, around=16, across=1)
     rest = np.linalg.norm(robot.body.mesh.nodes, axis=1)
     middle = np.abs(rest - (INNER + THIN) / 2) < 1e-3 * (THIN - INNER)
-    found = list(pressure.inflate(robot, np.linspace(1.3, 1.5, 6)))
-    stretch = [float(np.linalg.norm(r.positions[middle], axis=1).mean() / rest[middle].mean()) for r in found]
-    top = pressure.peak(np.array(stretch), np.array([r.effort["air"][0] for r in found]))
+    results = list(pressure.inflate(robot, np.linspace(1.3, 1.5, 6)))
+    radii = [np.linalg.norm(r.positions[middle], axis=1) for r in results]
+    stretch = [float(radius.mean() / rest[middle].mean()) for radius in radii]
+    top = pressure.peak(np.array(stretch), np.array([r.effort["air"][0] for r in results]))
     what = "stretch of a thin balloon at its greatest pressure, 7^(1/6)"
     add(what, len(robot.body.mesh.nodes), top / pressure.THIN_PEAK - 1.0, 0.01)

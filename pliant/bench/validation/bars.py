@@ -1,4 +1,4 @@
-"""Slender bars: torsion by a motor, and a strip bent by an end torque or an end force, with their closed forms.
+"""Slender bars with closed forms: torsion by a motor, and a strip bent by an end torque or an end force.
 
 torsion     T = G J θ'            J = π r⁴/2 (round), 0.140577 a⁴ (square, Saint-Venant)
 end torque  κ = M/EI              the strip is an arc of a circle
@@ -19,10 +19,8 @@ from pliant.static import Tolerance, static
 
 LENGTH, RADIUS, SIDE = 0.1, 0.01, 0.02  # [m]
 SQUARE = 0.140577  # J/a⁴
-STEP = 0.5  # [rad] of bending per load step: a strip this slender would be thrown about by more
-LOOSE = Tolerance(
-    residual=1e-6
-)  # rounding of the cells' forces is 1e-7 of the load that bends a slender strip
+LOAD_STEP = 0.5  # [rad] of bending: a strip this slender does not converge with larger ones
+LOOSE = Tolerance(residual=1e-6)  # rounding of the cells' forces is 1e-7 of the load that bends such a strip
 
 
 def twisted(mesh: Mesh, material: Hooke) -> Robot:
@@ -41,9 +39,10 @@ def twisted(mesh: Mesh, material: Hooke) -> Robot:
 def torsion(
     shape: str, *, cells: tuple[int, ...], angle: float = 0.01, poisson: float = 0.45
 ) -> tuple[float, int]:
-    """Relative error of the torque at the twist of the middle half, where the ends' held warping has died out.
+    """Relative error of the torque at the twist of the middle half, and the number of nodes.
 
-    `cells`: (around, rings, along) of a "round" bar, (across, along) of a "square" one. Also gives the number of nodes.
+    There the warping that the ends restrain has died out. `cells` are (around, rings, along) of a "round"
+    bar, (across, along) of a "square" one.
     """
     material = Hooke(young=3e5, poisson=poisson)
     if shape == "round":
@@ -62,9 +61,10 @@ def torsion(
 
 
 class Strip:
-    """A strip along x of Poisson ratio 0, clamped at x = 0, whose end plate is turned up by "motor" or lifted by "load".
+    """A strip along x, clamped at x = 0, of Poisson ratio 0; "motor" turns up or "load" lifts its end plate.
 
-    `planar` holds it in the plane of bending: a section of equal sides leaves it at a quarter turn, see `quarter_turn`.
+    `planar` keeps it in the plane of bending: a section of equal sides leaves it at a quarter turn, see
+    `quarter_turn`.
     """
 
     young = 3e6
@@ -90,23 +90,23 @@ class Strip:
 
     def arc(self, angle: float) -> tuple[float, float]:
         """Errors of the tip's position, over the length, and of its angle under the torque EI·angle/L."""
-        torque, steps = self.stiffness * angle / LENGTH, int(np.ceil(angle / STEP))
+        torque, steps = self.stiffness * angle / LENGTH, int(np.ceil(angle / LOAD_STEP))
         result = static(self.robot, {"motor": Known(effort=torque)}, load_steps=steps, tolerance=LOOSE)
         exact = LENGTH / angle * np.array([np.sin(angle), 0.0, 1.0 - np.cos(angle)])
-        off = float(np.linalg.norm(result.displacement["tip"] - exact)) / LENGTH
-        return off, float(result.displacement["motor"][0] / angle - 1.0)
+        error = float(np.linalg.norm(result.displacement["tip"] - exact)) / LENGTH
+        return error, float(result.displacement["motor"][0] / angle - 1.0)
 
     def elastica(self, load: float) -> tuple[float, float]:
-        """Errors of the tip's position, over the length, and of its angle under the dead load P = load·EI/L²."""
+        """Errors of the tip's position, over the length, and of its angle under the load P = load·EI/L²."""
         force = load * self.stiffness / LENGTH**2
         result = static(self.robot, {"load": Known(effort=force)}, load_steps=4, tolerance=LOOSE)
         x, z, angle = elastica(load)
-        off = float(np.linalg.norm(result.displacement["tip"] - LENGTH * np.array([x, 0.0, z]))) / LENGTH
-        return off, float(result.displacement["motor"][0] / angle - 1.0)
+        error = float(np.linalg.norm(result.displacement["tip"] - LENGTH * np.array([x, 0.0, z]))) / LENGTH
+        return error, float(result.displacement["motor"][0] / angle - 1.0)
 
 
 def elastica(load: float) -> tuple[float, float, float]:
-    """Tip (x, z) over the length and angle [rad] of an inextensible elastica under PL²/EI = load, solved as an ODE."""
+    """Tip (x, z) over the length and angle [rad] of an inextensible elastica under the dead load PL²/EI."""
     from scipy.integrate import solve_bvp
 
     def slope(s: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
 """A manufactured solution: a smooth displacement of a cube, and the body force that makes it an equilibrium.
 
-u(X) is given with ∇u; the force b = −Div P(I + ∇u) follows by complex steps, exact to rounding. Nodes on the faces are
-put where u says, b acts through its consistent nodal loads, and the error is ‖u_h − u‖ / ‖u‖ in L² by a quadrature of
-degree five.
+u(X) is given with ∇u; the force b = −Div P(I + ∇u) follows by complex steps, exact to rounding. Nodes on the
+faces are put where u says, b acts through its consistent nodal loads, and the error is ‖u_h − u‖ / ‖u‖ in L²
+by a quadrature of degree five.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def error(
     field: str = "general",
     **options: Any,
 ) -> float:
-    """‖u_h − u‖ / ‖u‖ on `cells`³ hexahedra, or as many cubes cut into tetrahedra; `options` are those of Solid."""
+    """‖u_h − u‖ / ‖u‖ on `cells`³ hexahedra, or on cubes cut into tetrahedra; `options` of Solid."""
     mesh = cube(kind, cells, order)
     on_face = (np.abs(mesh.nodes - SIDE / 2) > (1 - 1e-9) * SIDE / 2).any(axis=1)
     body = Solid(mesh, material, fixed=on_face, order=order, **options)
@@ -114,8 +114,12 @@ def error(
     start = (mesh.nodes + displacement(mesh.nodes, field)).ravel()  # holds on the faces, and inverts no cell
     q = _equilibrium(body, start, load[body.node_block >= 0].ravel())
     exact = displacement(X, field).reshape(*dV.shape, 3)
-    off = np.einsum("qa,eai->eqi", N, (body.positions(q) - mesh.nodes)[mesh.cells]) - exact
-    return float(np.sqrt(np.einsum("eqi,eqi,eq", off, off, dV) / np.einsum("eqi,eqi,eq", exact, exact, dV)))
+    difference = np.einsum("qa,eai->eqi", N, (body.positions(q) - mesh.nodes)[mesh.cells]) - exact
+    return float(
+        np.sqrt(
+            np.einsum("eqi,eqi,eq", difference, difference, dV) / np.einsum("eqi,eqi,eq", exact, exact, dV)
+        )
+    )
 
 
 def _equilibrium(body: Solid, q: np.ndarray, load: np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Thick spheres and cylinders under internal pressure, with their closed forms.
 
 Lamé (linear)            δV/V of the void per pressure
-neo-Hookean rubber       p(λ), λ the stretch of the inner wall; volume kept, so (λ_b³ − 1) B³ = (λ³ − 1) A³ in the
-                         sphere and (λ_b² − 1) B² = (λ² − 1) A² in the long cylinder
+neo-Hookean rubber       p(λ), λ the stretch of the inner wall; volume is kept, so that in the sphere
+                         (λ_b³ − 1) B³ = (λ³ − 1) A³ and in the long cylinder (λ_b² − 1) B² = (λ² − 1) A²
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ SLICE = 0.5  # length of the cylinder in units of its inner radius
 def curved_cavity(body: Solid, surface: Surface, cuts: int, **options: Any) -> Cavity:
     """An open cavity of six-node facets, each cut into cuts² flat triangles between material points.
 
-    Two cuts are what `Cavity.on` makes of an open surface. Flat triangles between nodes press on the corners of a quadratic facet, where its
-    consistent load has none, and see less than the true volume: both errors fade with 1/cuts².
+    Two cuts are what `Cavity.on` makes of an open surface. Flat triangles between nodes press on the corners
+    of a quadratic facet, where its consistent load has none, and see less than the true volume: both errors
+    fade with 1/cuts².
     """
     grid = [(i, j) for j in range(cuts + 1) for i in range(cuts + 1 - j)]
     number = {place: k for k, place in enumerate(grid)}
@@ -52,7 +53,7 @@ def curved_cavity(body: Solid, surface: Surface, cuts: int, **options: Any) -> C
 
 
 def sphere(material: Material, inner: float, outer: float, *, around: int = 12, across: int = 2) -> Robot:
-    """A hollow sphere of quadratic tetrahedra, held only against rigid motion; its void is the row "air"."""
+    """A hollow sphere of quadratic tetrahedra, fixed only against rigid motion; its void is the row "air"."""
     mesh = hollow_sphere(inner, outer, around=around, across=across, order=2)
     on_axis = np.abs(mesh.nodes) < 1e-9 * outer  # a node on an axis keeps to it
     fixed = on_axis & (on_axis.sum(axis=1) == 2)[:, None]
@@ -63,7 +64,7 @@ def sphere(material: Material, inner: float, outer: float, *, around: int = 12, 
 def cylinder(
     material: Material, inner: float, outer: float, *, around: int = 16, across: int = 2, cuts: int = 4
 ) -> Robot:
-    """A slice of a long tube in plane strain, held against rigid motion; its bore is the row "air"."""
+    """A slice of a long tube in plane strain, fixed against rigid motion; its bore is the row "air"."""
     length = SLICE * inner
     mesh = tube(inner, outer, length, around=around, across=across, along=1, order=2)
     x, y, z = mesh.nodes.T

@@ -12,9 +12,8 @@ from pliant.studies.coevoet2017 import (
     table12,
     tracking,
 )
-from pliant.studies.coevoet2017.lab import Lab
+from pliant.studies.coevoet2017.lab import FULL, QUICK, Lab
 from pliant.studies.coevoet2017.paper import SOURCE
-from pliant.studies.coevoet2017.setting import FULL, QUICK
 from pliant.studies.study import Study
 
 study = Study(

@@ -1,4 +1,4 @@
-"""Part 2: the quadratic program with contact forces eliminated, against that with contact forces as unknowns."""
+"""Part 2: the quadratic program with contact forces eliminated, against that with them as unknowns."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ def formulations(lab: Lab) -> Findings:
         Check.holds("the advantage grows with the contacts", large > small, measured=f"{large / small:.2f}×")
     )
     text = (
-        "One program of the decomposition, its matrices included: λ_c eliminated (reduced) or among the unknowns (full). The "
-        "paper solves both by qpOASES, here both are solved by DAQP, which is quicker with many constraints."
+        "One program of the decomposition, its matrices included: λ_c eliminated (reduced) or among the "
+        "unknowns (full). The paper solves both by qpOASES, here both are solved by DAQP, which is quicker "
+        "with many constraints."
     )
     return Findings(
         "Reduced and full formulation", text, [table], checks, data={str(k): v for k, v in ratios.items()}

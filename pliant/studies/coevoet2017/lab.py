@@ -1,4 +1,4 @@
-"""What the parts of this study share: the scenes, and one run of each along its path."""
+"""What the parts of this study share: the setting, the scenes, and one run of each along its path."""
 
 from __future__ import annotations
 
@@ -13,11 +13,38 @@ from pliant.inverse import Inverse
 from pliant.robot import Robot
 from pliant.robots.scenes import scenes
 from pliant.solvers.problem import Problem
-from pliant.studies.coevoet2017.setting import PACE, Setting
 from pliant.studies.log import Log, Targets, follow
 from pliant.timing import Yardstick
 
-WARM = 3  # steps before a run is timed
+PACE = 1000  # steps in which a scene's path is followed from its beginning to its end
+WARMING_STEPS = 3  # before a run is timed
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Sizes of the samples.
+
+    `path` is the number of steps made along a scene's path, which has PACE of them; `grid` that of points
+    along an axis of a map; `equilibria` of states solved again per scene; `problems` of recorded ones judged
+    per scene; `trial` the most steps to come to rest at a target; `soak` the steps of a soak run. `robots`
+    are the scenes of the last three (none: all). `yardsticks` says whether dgemm is timed around every run,
+    or once.
+    """
+
+    path: int
+    grid: int
+    equilibria: int
+    problems: int
+    trial: int
+    soak: int
+    robots: tuple[str, ...] = ()
+    yardsticks: bool = True
+
+
+FULL = Setting(path=PACE, grid=500, equilibria=8, problems=1000, trial=300, soak=10_000)
+QUICK = Setting(
+    path=60, grid=60, equilibria=1, problems=10, trial=150, soak=30, robots=("beam",), yardsticks=False
+)
 
 
 @dataclass(frozen=True)
@@ -32,8 +59,8 @@ class Course:
 class Lab:
     """Scenes by name; scenes and runs are made when first asked for, and kept.
 
-    `names` are all scenes, `robots` those that are not a variant of another one ("trunk, lost cable" is one of "trunk"),
-    `thorough` those of the parts that take long.
+    `names` are all scenes, `robots` those that are not a variant of another one ("trunk, lost cable" is one
+    of "trunk"), `thorough` those of the parts that take long.
     """
 
     def __init__(self, setting: Setting) -> None:
@@ -76,7 +103,7 @@ class Lab:
         return np.asarray(scene.path(steps if scene.events else PACE))[:steps]
 
     def target(self, name: str, place: np.ndarray) -> Targets:
-        """What a controller is told to bring the effector to a place."""
+        """The targets that bring the effector to a place."""
         return {self.scene(name).effector: place}
 
     def start(self, name: str) -> np.ndarray:
@@ -92,7 +119,7 @@ class Lab:
     # The run along the path
 
     def course(self, name: str) -> Course:
-        """The run, with what happens on the way."""
+        """The run, with the scene's events."""
         if name not in self._courses:
             self._courses[name] = self._run(name)
         return self._courses[name]
@@ -103,7 +130,7 @@ class Lab:
 
     def _run(self, name: str) -> Course:
         controller, path = self.controller(name), self.path(name)
-        follow(controller, [self.target(name, path[0])] * WARM)
+        follow(controller, [self.target(name, path[0])] * WARMING_STEPS)
         keep = max(1, len(path) // (self.setting.equilibria + 1))
         targets = (self.target(name, p) for p in path)
         events = self.happening(name, controller, len(path))
@@ -120,7 +147,7 @@ class Lab:
         return self._only
 
     def happening(self, name: str, controller: Inverse, steps: int) -> Callable[[int], None]:
-        """What to call before each step: the events of a scene, when their time has come."""
+        """A function to call before each step, for the events of a scene."""
 
         def before(step: int) -> None:
             now, last = step / max(1, steps - 1), (step - 1) / max(1, steps - 1)

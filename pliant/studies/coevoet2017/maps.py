@@ -1,4 +1,4 @@
-"""Part 3: Figs 2 and 3, the cost over the tensions of two opposite cables of the beam between two obstacles."""
+"""Part 3: Figs 2 and 3, the cost over the tensions of two opposite cables of the beam between obstacles."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from pliant.robot import Robot, Row
 from pliant.robots.beam import FIGURE_2, beam
 from pliant.solvers import work_scale
 from pliant.studies.check import Check
-from pliant.studies.coevoet2017.cost_map import CostMap, cost_map
+from pliant.studies.coevoet2017.cost_map import CostMap, cost_map, map_figure
 from pliant.studies.coevoet2017.lab import Lab
-from pliant.studies.coevoet2017.map_figure import map_figure
 from pliant.studies.coevoet2017.paper import LOWER, REGIONS, UPPER
 from pliant.studies.study import Findings, Picture
 
 NAMES = ("tension of the lower cable", "tension of the upper cable")
+SAME_EFFORT = 1e-4  # of the largest tension
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A beam with two cables, where its tip should go [m], the largest tension [N], and ε in units of `work_scale`."""
+    """A beam with two cables, the target of its tip [m], the largest tension [N], and ε over `work_scale`."""
 
     robot: Robot
     target: tuple[float, ...]
@@ -35,7 +35,7 @@ class Problem:
 
 
 def figure2() -> Problem:
-    """The beam of the scene, with all that may touch it within reach at rest: the tip should sink by 14.4 mm."""
+    """The beam of the scene, with all possible contacts near at rest: the tip should sink by 14.4 mm."""
     return Problem(beam(**FIGURE_2), (-0.0144,), 500.0, 1e-4)
 
 
@@ -50,30 +50,59 @@ def figure3() -> Problem:
 
 
 def maps(lab: Lab) -> Findings:
-    """Both maps, with the minima found by enumeration and the way of the paper's method from zero."""
+    """Both maps, with the minima by enumeration and the path of the paper's method from zero."""
     two, three = (draw(p, lab.setting.grid) for p in (figure2(), figure3()))
     checks = [
         Check("Fig. 2: local minima", len(two.minima), len(two.minima) == 2, "2", 2),
-        Check.within("Fig. 2: local minimum, lower cable", _largest(two, 1)[0], 0.8 * LOWER, 1.2 * LOWER, paper=LOWER, unit="N"),
+        Check.within(
+            "Fig. 2: local minimum, lower cable",
+            _largest(two, 1)[0],
+            0.8 * LOWER,
+            1.2 * LOWER,
+            paper=LOWER,
+            unit="N",
+        ),
         Check.at_most("Fig. 2: the upper cable there", _largest(two, 1)[1], 5.0, paper=0.0, unit="N"),
-        Check.within("Fig. 2: global minimum, upper cable", _largest(two, 0)[1], 0.95 * UPPER, 500.0, paper=UPPER, unit="N"),
+        Check.within(
+            "Fig. 2: global minimum, upper cable",
+            _largest(two, 0)[1],
+            0.95 * UPPER,
+            500.0,
+            paper=UPPER,
+            unit="N",
+        ),
         Check.at_most("Fig. 2: the lower cable there", _largest(two, 0)[0], 5.0, paper=0.0, unit="N"),
         Check.holds("Fig. 2: the default solver finds the global minimum", _global(two, two.default)),
-        Check("Fig. 3: regions crossed from zero", len(three.visited), len(three.visited) == REGIONS, str(REGIONS), REGIONS),
+        Check(
+            "Fig. 3: regions crossed from zero",
+            len(three.visited),
+            len(three.visited) == REGIONS,
+            str(REGIONS),
+            REGIONS,
+        ),
         Check.holds("Fig. 3: ends in the global minimum", _global(three, three.path[-1])),
         Check.at_least("Fig. 3: local minima, where another pivot could have ended", len(three.minima), 2),
         Check.holds("Fig. 3: the default solver finds the global minimum", _global(three, three.default)),
-    ]  # fmt: skip
+    ]
     text = (
-        "The beam at rest, linearised: for every pair of tensions the contact forces follow, and with them the cost c = ‖δ_e‖² + "
-        "ε λ_aᵀW_aa λ_a. Each colour is one set of pushing contacts; c is quadratic on it. Obstacles and targets are chosen so "
-        "that the minima of Fig. 2 lie where the paper has them and the way of Fig. 3 is as long. Minima by enumeration of all regions; the black line joins the optima of the "
-        "programs that the paper's method solves, from zero."
+        "The beam at rest, linearised: for every pair of tensions the contact forces follow, and with them "
+        "the cost c = ‖δ_e‖² + ε λ_aᵀW_aa λ_a. Each colour is one set of pushing contacts; c is quadratic "
+        "on it. Obstacles and targets are chosen so that the minima of Fig. 2 lie where the paper has them "
+        "and the way of Fig. 3 is as long. Minima by enumeration of all regions; the black line joins the "
+        "optima of the programs that the paper's method solves, from zero."
     )
     pictures = [
-        Picture("fig2", _caption("Fig. 2", two), map_figure(two, title="Fig. 2: two opposite cables, λ ∈ [0, 500]² N", names=NAMES)),
-        Picture("fig3", _caption("Fig. 3", three), map_figure(three, title="Fig. 3: other obstacles, λ ∈ [0, 2000]² N", names=NAMES)),
-    ]  # fmt: skip
+        Picture(
+            "fig2",
+            _caption("Fig. 2", two),
+            map_figure(two, title="Fig. 2: two opposite cables, λ ∈ [0, 500]² N", names=NAMES),
+        ),
+        Picture(
+            "fig3",
+            _caption("Fig. 3", three),
+            map_figure(three, title="Fig. 3: other obstacles, λ ∈ [0, 2000]² N", names=NAMES),
+        ),
+    ]
     data = {name: _data(m) for name, m in (("fig2", two), ("fig3", three))}
     return Findings(
         "Figs 2 and 3: the cost over the tensions", text, checks=checks, pictures=pictures, data=data
@@ -112,14 +141,15 @@ def _largest(m: CostMap, which: int) -> np.ndarray:
 
 
 def _global(m: CostMap, effort: np.ndarray) -> bool:
-    return bool(np.abs(effort - m.minima[0]).max() <= 1e-4 * m.efforts[-1])
+    return bool(np.abs(effort - m.minima[0]).max() <= SAME_EFFORT * m.efforts[-1])
 
 
 def _caption(name: str, m: CostMap) -> str:
     minima = "; ".join(f"({x:.0f}, {y:.0f}) N" for x, y in m.minima)
     return (
-        f"{name}: {m.total} regions, minima at {minima} (the global one first); the paper's method crosses {len(m.visited)} "
-        "regions from zero. Left the surface √c, right the same from above with contours of √c."
+        f"{name}: {m.total} regions, minima at {minima} (the global one first); the paper's method crosses "
+        f"{len(m.visited)} regions from zero. Left the surface √c, right the same from above with contours "
+        "of √c."
     )
 
 

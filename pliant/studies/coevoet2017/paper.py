@@ -1,5 +1,8 @@
-"""The numbers of the paper: Coevoet, Escande, Duriez, 'Optimization-based inverse model of soft robots with contact
-handling', IEEE Robotics and Automation Letters 2017."""
+"""The numbers of the paper.
+
+Coevoet, Escande, Duriez, 'Optimization-based inverse model of soft robots with contact handling', IEEE
+Robotics and Automation Letters 2017.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,6 @@ SOURCE = (
     "Coevoet, Escande, Duriez: Optimization-based inverse model of soft robots with contact handling, "
     "IEEE Robotics and Automation Letters, 2017. Times in the paper: C++, one 3.6 GHz i7."
 )
-
-
 RATE = 30.0  # [Hz] the lower end of "interactive"
 FORMULATIONS = {(3, 3): 1.25, (3, 10): 1.88, (3, 50): 7.82}  # time of the full program over the reduced one
 LOWER, UPPER = 75.0, 495.0  # [N] the two minima of Fig. 2

@@ -7,20 +7,28 @@ from typing import Any
 import numpy as np
 
 from pliant.io.table import Table
-from pliant.studies.coevoet2017.lab import Lab
-from pliant.studies.coevoet2017.setting import PACE
+from pliant.studies.coevoet2017.lab import PACE, Lab
 from pliant.studies.soak import Soak, soak, walk
 from pliant.studies.study import Findings
 
 COLUMNS = (
-    "case", "steps", "steps/s", "worst decrement [% L]", "worst penetration [% L]", "growth [MB]", "kept per step [kB]",
-    "statuses", "found", "check",
-)  # fmt: skip
-GROWTH = 30.0  # [MB] after the first fifth
+    "case",
+    "steps",
+    "steps/s",
+    "worst decrement [% L]",
+    "worst penetration [% L]",
+    "growth [MB]",
+    "kept per step [kB]",
+    "statuses",
+    "found",
+    "check",
+)
+LARGEST_GROWTH = 30.0  # [MB] of the process after the first fifth
 TEXT = (
-    "The target wanders at random to and fro along the scene's path, off it by 2 % of the length (standard deviation), partly out "
-    "of reach. No exception, no number that is not finite, no growing memory: the process may grow by "
-    f"{GROWTH:g} MB after the first fifth of the run. Kept per step: what Python allocated at the end and did not give back."
+    "The target wanders at random to and fro along the scene's path, off it by 2 % of the length (standard "
+    "deviation), partly out of reach. No exception, no number that is not finite, no growing memory: the "
+    f"process may grow by {LARGEST_GROWTH:g} MB after the first fifth of the run. Kept per step: what Python "
+    "allocated at the end and did not give back."
 )
 
 
@@ -37,7 +45,7 @@ def soaking(lab: Lab) -> Findings:
 
 def _row(lab: Lab, name: str, result: Soak) -> dict[str, Any]:
     share = 100.0 / lab.robot(name).length
-    grows = result.growth > GROWTH
+    grows = result.growth > LARGEST_GROWTH
     return {
         "case": name,
         "steps": result.steps,

@@ -14,12 +14,23 @@ from pliant.studies.study import Findings
 
 USUAL = "Hz at 125 ms"
 COLUMNS = (
-    "case", "contacts", "DoFs", "W [ms]", "QPs [ms]", "rest [ms]", "step [ms]", "÷ dgemm(1500)", "Hz", USUAL, "element",
-)  # fmt: skip
+    "case",
+    "contacts",
+    "DoFs",
+    "W [ms]",
+    "QPs [ms]",
+    "rest [ms]",
+    "step [ms]",
+    "÷ dgemm(1500)",
+    "Hz",
+    USUAL,
+    "element",
+)
 NOTES = (
-    "Cells with a bar: paper | ours. W: factorisation and condensation, QPs: the program with complementarity, rest: assembly, "
-    "detection, recovery; all per linearisation, the median over the path. A step makes up to three linearisations; Hz is that "
-    f"of whole steps on average, and {USUAL!r} the same on a machine where dgemm(1500) takes 125 ms, however busy this one was.",
+    "Cells with a bar: paper | ours. W: factorisation and condensation, QPs: the program with "
+    "complementarity, rest: assembly, detection, recovery; all per linearisation, the median over the "
+    f"path. A step makes up to three linearisations; Hz is that of whole steps on average, and {USUAL!r} "
+    "the same on a machine where dgemm(1500) takes 125 ms, however busy this one was.",
 )
 
 
@@ -38,7 +49,10 @@ def table12(lab: Lab) -> Findings:
         table.add(case=name, element=element, **cells)
         checks.append(Check.at_least(f"{name}: interactive", ours[USUAL], RATE, paper="30 … 100", unit="Hz"))
         data[name] = {"paper": None if paper is None else paper._asdict(), "ours": ours}
-    text = "Average number of contacts, size and computation time along each scene's path. Machines differ: compare ratios."
+    text = (
+        "Average number of contacts, size and computation time along each scene's path. Machines differ: "
+        "compare ratios."
+    )
     return Findings("Table 12", text, [table], checks, data=data)
 
 

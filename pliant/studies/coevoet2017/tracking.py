@@ -1,4 +1,4 @@
-"""Part 5: every scene along its predefined path. How near, how calm, how deep, how fast, and is it an equilibrium?"""
+"""Part 5: every scene along its predefined path: error, jumps of efforts, depth, speed, and equilibrium."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from pliant.studies.figures import INK, LINES, heading, line, new_figure
 from pliant.studies.log import Log
 from pliant.studies.study import Findings, Picture
 
-DEEPEST = 0.1  # [mm]
-EQUILIBRIUM, MEAN = 0.1, 0.5  # [% of the length]
-SMALLEST = 1e-9  # [m] error that is drawn
+LARGEST_DEPTH = 0.1  # [mm]
+LARGEST_COMPLEMENTARITY = 1e-6  # relative, of the solver
+LARGEST_SHIFT = 0.1  # [% of the length] of the effector, when commands are imposed in a forward solve
+LARGEST_MEAN_ERROR = 0.5  # [% of the length]
+SMALLEST_DRAWN = 1e-9  # [m] error
 COLUMNS = (
     "case", "steps", "mean error", "largest error", "complementarity", "deepest", "steps/s", "jump of effort",
     "equilibrium", "statuses",
@@ -31,7 +33,7 @@ NOTE = (
 
 
 def tracking(lab: Lab) -> Findings:
-    """Follow the paths; then impose the commanded displacements in a forward solve and see whether the effector stays."""
+    """Errors along the paths, and of a forward solve with the commanded displacements imposed."""
     table, checks, data = Table("Along the scenes' own paths", COLUMNS, notes=[NOTE]), [], {}
     for name in lab.names:
         log = lab.log(name)
@@ -41,18 +43,19 @@ def tracking(lab: Lab) -> Findings:
         table.add(**_row(name, lab, log, worst))
         share = 100.0 / log.length
         limits = {
-            "complementarity": (log.complementarity.max(), 1e-6, ""),
-            "deepest penetration": (1e3 * np.nanmax(log.depth), DEEPEST, "mm"),
-            "equilibrium": (100 * worst, EQUILIBRIUM, "% of length"),
+            "complementarity": (log.complementarity.max(), LARGEST_COMPLEMENTARITY, ""),
+            "deepest penetration": (1e3 * np.nanmax(log.depth), LARGEST_DEPTH, "mm"),
+            "equilibrium": (100 * worst, LARGEST_SHIFT, "% of length"),
         }
         if not lab.scene(name).events:
-            limits["mean error"] = share * log.error.mean(), MEAN, "% of length"
+            limits["mean error"] = share * log.error.mean(), LARGEST_MEAN_ERROR, "% of length"
         checks += [Check.at_most(f"{name}: {what}", *x[:2], unit=x[2]) for what, x in limits.items()]
         data[name] = {"error": log.error, "statuses": log.counts, "equilibrium": moved, "length": log.length}
     text = (
-        "Each scene follows its predefined path in the real-time loop. At some of the states the commanded displacements "
-        "(winch lengths, volumes, slider positions) are imposed in a forward solve to full convergence, with the same "
-        "surroundings: the last column of numbers is how far the effector is from where the loop had it."
+        "Each scene follows its predefined path in the real-time loop. At some of the states the commanded "
+        "displacements (winch lengths, volumes, slider positions) are imposed in a forward solve to full "
+        "convergence, with the same surroundings: the last column of numbers is how far the effector is "
+        "from where the loop had it."
     )
     return Findings("Tracking", text, [table], checks, [_picture(lab)], data)
 
@@ -76,7 +79,10 @@ def _row(name: str, lab: Lab, log: Log, worst: float) -> dict[str, Any]:
 
 
 def _moved(robot: Robot, log: Log, step: int) -> float:
-    """How far the effector moves when the commands of a step are imposed [share of the length]; inf if none is found."""
+    """How far the effector moves when the commands of a step are imposed [share of the length].
+
+    It is infinite where no equilibrium is found.
+    """
     out, obstacles = log.kept[step]
     around = replace(robot.surroundings, obstacles=obstacles)
     then = Robot(robot.bodies, robot.rows, gravity=robot.gravity, name=robot.name, surroundings=around)
@@ -99,8 +105,8 @@ def _picture(lab: Lab) -> Picture:
     figure, axes = new_figure(10.5, 2.1 * len(lab.names), len(lab.names), 2)
     for (left, right), name in zip(axes, lab.names):
         log = lab.log(name)
-        left.semilogy(1e3 * np.maximum(log.error, SMALLEST), color=LINES[0], linewidth=1.2)
-        left.set_ylim(0.5e3 * SMALLEST, 3e3 * max(log.error.max(), 100 * SMALLEST))
+        left.semilogy(1e3 * np.maximum(log.error, SMALLEST_DRAWN), color=LINES[0], linewidth=1.2)
+        left.set_ylim(0.5e3 * SMALLEST_DRAWN, 3e3 * max(log.error.max(), 100 * SMALLEST_DRAWN))
         left.set_ylabel("error [mm]")
         heading(left, f"{name}: distance to the target")
         for k, actuator in enumerate(log.names):

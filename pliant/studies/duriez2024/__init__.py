@@ -1,4 +1,4 @@
-"""Duriez 2024: the modelling report, model by model, each against a second way of knowing."""
+"""Duriez 2024: the modelling report, model by model, each against a second way to compute it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from pliant.studies.duriez2024 import (
     pistons,
     sensors,
 )
-from pliant.studies.duriez2024.lab import Lab
+from pliant.studies.duriez2024.lab import FULL, QUICK, Lab
 from pliant.studies.duriez2024.paper import SOURCE
-from pliant.studies.duriez2024.setting import FULL, QUICK
 from pliant.studies.study import Study
 
 study = Study(

@@ -1,6 +1,7 @@
 """Part 3: actuators against closed forms, with effort imposed and with displacement imposed.
 
-Most hang on a straight rod of length L, clamped at one end: EA, GJ, EI and the shear stiffness GA are those of its section.
+Most hang on a straight rod of length L, clamped at one end: EA, GJ, EI and the shear stiffness GA are those
+of its section.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ EA, GA, _, GJ, EI, _ = SECTION.stiffness(RUBBER)
 
 @dataclass(frozen=True)
 class Case:
-    """An actuator row, an effort, and the displacement that a closed form says it brings; other rows may have laws."""
+    """An actuator row, an effort, and its displacement by a closed form; other rows may have laws."""
 
     name: str
     formula: str
@@ -73,11 +74,11 @@ def balloon(lab: Lab) -> Case:
     """A thin sphere."""
     radius, thickness, law, pressure = 0.05, 1e-3, pl.Hooke(young=1e6, poisson=0.3), 1.0
     sheet = pl.mesh.sphere_sheet(radius, cells=4 * lab.setting.fine)
-    held = np.zeros((len(sheet.nodes), 3), bool)  # just enough to keep it in place
-    held[sheet.nodes[:, 2].argmin()] = True
-    held[sheet.nodes[:, 2].argmax(), :2] = True
-    held[sheet.nodes[:, 0].argmax(), 1] = True
-    body = Shell(sheet, law, thickness, fixed=held)
+    fixed = np.zeros((len(sheet.nodes), 3), bool)  # just enough to keep it in place
+    fixed[sheet.nodes[:, 2].argmin()] = True
+    fixed[sheet.nodes[:, 2].argmax(), :2] = True
+    fixed[sheet.nodes[:, 0].argmax(), 1] = True
+    body = Shell(sheet, law, thickness, fixed=fixed)
     swelling = pressure * radius**2 * (1 - law.poisson) / (2 * law.young * thickness)
     robot, expected = driven(body, pl.Cavity.on(body, sheet.surface)), 4 * np.pi * radius**2 * swelling
     return Case(
@@ -108,14 +109,16 @@ def point_force(lab: Lab) -> Case:
 
 
 def surface_force(lab: Lab) -> Case:
-    """A pull on the end face of a block, of linear tetrahedra: their facets are the triangles that the force is spread on."""
+    """A pull on the end face of a block of linear tetrahedra, whose facets carry the force."""
     side, young, force = 0.02, 1e5, 0.04
     mesh = pl.mesh.box((LENGTH, side, side), cells=(4, 1, 1))
     law = pl.Hooke(young=young, poisson=0.0)
     body = Solid(mesh, law, fixed=lambda x: x[:, 0] < 1e-9, order=1)
     face = body.mesh.surface.patch(lambda centre: centre[:, 0] > LENGTH - 1e-9)
     expected = force * LENGTH / (young * side**2)
-    return Case("surface force", "δ = FL/EA", driven(body, pl.SurfaceForce.on(body, face)), force, expected, 1e-9)  # fmt: skip
+    return Case(
+        "surface force", "δ = FL/EA", driven(body, pl.SurfaceForce.on(body, face)), force, expected, 1e-9
+    )
 
 
 def magnet(lab: Lab) -> Case:
@@ -168,8 +171,18 @@ def rigid_half(lab: Lab) -> Case:
 
 
 CASES: tuple[Callable[[Lab], Case], ...] = (
-    cable, cavity, balloon, motor, slider, point_force, surface_force, magnet, combined, springs_in_series, rigid_half,
-)  # fmt: skip
+    cable,
+    cavity,
+    balloon,
+    motor,
+    slider,
+    point_force,
+    surface_force,
+    magnet,
+    combined,
+    springs_in_series,
+    rigid_half,
+)
 
 
 def actuators(lab: Lab) -> Findings:
@@ -179,12 +192,12 @@ def actuators(lab: Lab) -> Findings:
         case = make(lab)
         drive = case.robot.rows["drive"].interaction
         pushed = _solved(case, pl.Known(effort=case.effort))
-        held = _solved(case, pl.Known(displacement=case.displacement))
+        moved = _solved(case, pl.Known(displacement=case.displacement))
         show = {"allowed": case.allowed}
         what = f"{case.formula}: effort imposed"
         table.add(case.name, what, case.displacement, pushed.displacement["drive"], unit=drive.unit, **show)
         what = "the same: displacement imposed"
-        table.add(case.name, what, case.effort, held.effort["drive"], unit=drive.effort_unit, **show)
+        table.add(case.name, what, case.effort, moved.effort["drive"], unit=drive.effort_unit, **show)
     return Findings("Actuators", TEXT, [table.table])
 
 
@@ -193,6 +206,7 @@ def _solved(case: Case, law: Law):
 
 
 TEXT = (
-    "Where the answer is known on paper. Loads are small where a formula is of first order; the magnet and the motor go through "
-    "finite rotations. Spheres are made of straight or quadratic cells and meet the formula as these are refined."
+    "Where the answer is known on paper. Loads are small where a formula is of first order; the magnet and "
+    "the motor go through finite rotations. Spheres are made of straight or quadratic cells and meet the "
+    "formula as these are refined."
 )

@@ -29,8 +29,9 @@ class Compared:
         scale: float | None = None,
         factor: float = 1.0,
     ) -> bool:
-        """One row. The error is the largest |measured − expected| over `scale`, by default over the largest |expected|.
+        """One row, and whether its check passed.
 
+        The error is the largest |measured − expected| over `scale`, by default over the largest |expected|.
         `factor` turns SI values into `unit` for show. What is not a number fails.
         """
         want, got = np.atleast_1d(np.asarray(expected, float)), np.atleast_1d(np.asarray(measured, float))
@@ -53,9 +54,13 @@ class Compared:
     def holds(self, model: str, what: str, truth: bool, *, measured: str = "") -> bool:
         """A row for something that is either so or not."""
         self.table.add(
-            case=model, what=what, expected="yes", measured=measured or ("yes" if truth else "no"), asked="yes",
+            case=model,
+            what=what,
+            expected="yes",
+            measured=measured or ("yes" if truth else "no"),
+            asked="yes",
             check=bool(truth),
-        )  # fmt: skip
+        )
         return bool(truth)
 
 

@@ -1,4 +1,4 @@
-"""Part 8: strain and stress measures, and every constitutive law of the registry, at a point and in a body."""
+"""Part 8: strain and stress measures, and every constitutive law of the registry, at points and in bodies."""
 
 from __future__ import annotations
 
@@ -49,13 +49,27 @@ def _measures() -> Compared:
         "Green–Lagrange, in a body": (np.tile(0.5 * (U @ U - one), each), body.strain(q, "green")),
         "Hencky, in a body": (np.tile(Q * np.log(STRETCHES) @ Q.T, each), body.strain(q, "hencky")),
     }
-    for name, (expected, found) in rows.items():
-        table.add(name, "of a known F", expected, found, unit="1", allowed=1e-10)
+    for name, (expected, measured) in rows.items():
+        table.add(name, "of a known F", expected, measured, unit="1", allowed=1e-10)
     P = body.material.stress(F)  # pyright: ignore[reportAttributeAccessIssue]
     sigma = measures.cauchy(F, P)
     back = np.linalg.inv(F)
-    table.add("second Piola–Kirchhoff", "J F⁻¹ σ F⁻ᵀ (10)", np.linalg.det(F) * back @ sigma @ back.T, measures.second_piola_kirchhoff(F, P), unit="Pa", allowed=1e-10)  # fmt: skip
-    table.add("Cauchy, in a body", "of the law at F", np.tile(sigma, each), body.stress(q, "cauchy"), unit="Pa", allowed=1e-8)  # fmt: skip
+    table.add(
+        "second Piola–Kirchhoff",
+        "J F⁻¹ σ F⁻ᵀ (10)",
+        np.linalg.det(F) * back @ sigma @ back.T,
+        measures.second_piola_kirchhoff(F, P),
+        unit="Pa",
+        allowed=1e-10,
+    )
+    table.add(
+        "Cauchy, in a body",
+        "of the law at F",
+        np.tile(sigma, each),
+        body.stress(q, "cauchy"),
+        unit="Pa",
+        allowed=1e-8,
+    )
     return table
 
 
@@ -99,12 +113,12 @@ def block_stress(material: Material, F: np.ndarray) -> np.ndarray:
 
 
 def _without_pressure(F: np.ndarray, P: np.ndarray) -> np.ndarray:
-    """P less the multiple of F⁻ᵀ that makes the Cauchy stress traceless: what an incompressible law does determine."""
+    """What an incompressible law determines: P less the multiple of F⁻ᵀ that makes σ traceless."""
     return P - np.trace(P @ F.T) / 3.0 * np.linalg.inv(F).T
 
 
 def tension(material: Material) -> float:
-    """Nominal stress [Pa] of a bar whose ends are drawn apart, its sides free: force of its supports over its area."""
+    """Nominal stress [Pa] of a bar whose ends are drawn apart, by the force of its supports over its area."""
     size = (0.1, 0.04, 0.04)
     mesh = pl.mesh.box(size, cells=(2, 1, 1))
     fixed = np.column_stack([mesh.nodes[:, k] < 1e-9 for k in range(3)])
@@ -119,7 +133,8 @@ def tension(material: Material) -> float:
 
 
 TEXT = (
-    "Measures of strain are compared for a rotation and a stretch that are known beforehand. Each law is put into a block of finite elements "
-    "that is deformed as a whole: the mean of its forces must be the derivative of the stored energy. Isotropic laws are also pulled: "
-    "the equilibrium of the bar against the law's own tension curve. (The report's E = C − I and E = ½(U − I) lack their ½ and square.)"
+    "Measures of strain are compared for a rotation and a stretch that are known beforehand. Each law is "
+    "put into a block of finite elements that is deformed as a whole: the mean of its forces must be the "
+    "derivative of the stored energy. Isotropic laws are also pulled: the equilibrium of the bar against "
+    "the law's own tension curve. (The report's E = C − I and E = ½(U − I) lack their ½ and square.)"
 )

@@ -1,4 +1,4 @@
-"""Part 9: strings, membranes, shells, beams and volumes against closed forms, and stiffness projected on rigid regions."""
+"""Part 9: bodies of every dimension against closed forms, and stiffness projected on rigid regions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,14 @@ def _string(table: Compared, lab: Lab) -> None:
     robot = pl.Robot(net, {"weight": row}, surroundings=around)
     sag = pl.static(robot, tolerance=TIGHT).displacement["weight"]
     tension = stiffness * (stretched - 1)
-    table.add("strings", "weight on a taut string, PL/4T", force * length / (4 * tension), sag, unit="m", allowed=1e-4)  # fmt: skip
+    table.add(
+        "strings",
+        "weight on a taut string, PL/4T",
+        force * length / (4 * tension),
+        sag,
+        unit="m",
+        allowed=1e-4,
+    )
 
 
 def _drum(table: Compared, lab: Lab) -> None:
@@ -43,7 +50,14 @@ def _drum(table: Compared, lab: Lab) -> None:
     skin = Membrane(sheet, law, thickness, fixed=np.unique(sheet.rim), prestretch=stretched)
     tension = thickness * law.young / (1 - law.poisson) * (stretched - 1) / stretched
     expected = pressure * radius**2 / (4 * tension)
-    table.add("membrane", "drum under pressure, pR²/4N", expected, _pressed(skin, sheet, pressure), unit="m", allowed=0.02)  # fmt: skip
+    table.add(
+        "membrane",
+        "drum under pressure, pR²/4N",
+        expected,
+        _pressed(skin, sheet, pressure),
+        unit="m",
+        allowed=0.02,
+    )
 
 
 def _plate(table: Compared, lab: Lab) -> None:
@@ -52,7 +66,14 @@ def _plate(table: Compared, lab: Lab) -> None:
     plate = Shell(sheet, law, thickness, fixed=np.unique(sheet.rim))
     bending = law.young * thickness**3 / (12 * (1 - law.poisson**2))
     expected = pressure * radius**4 / (64 * bending)
-    table.add("shell", "clamped plate under pressure, pR⁴/64D", expected, _pressed(plate, sheet, pressure), unit="m", allowed=0.02)  # fmt: skip
+    table.add(
+        "shell",
+        "clamped plate under pressure, pR⁴/64D",
+        expected,
+        _pressed(plate, sheet, pressure),
+        unit="m",
+        allowed=0.02,
+    )
 
 
 def _pressed(body: Shell | Membrane, sheet: pl.mesh.Sheet, pressure: float) -> float:
@@ -66,16 +87,24 @@ def _strip(table: Compared, lab: Lab) -> None:
     """A sheet rolled up by motors at its end: finite rotations."""
     length, width, thickness, young = 0.1, 0.01, 1e-3, 1e6
     sheet = pl.mesh.sheet((length, width), cells=(16, 1))
-    held = np.zeros((len(sheet.nodes), 6), bool)
-    held[:, [1, 3, 5]] = True  # it bends in its plane
-    held[sheet.nodes[:, 0] < 1e-9] = True
-    shell = Shell(sheet, pl.Hooke(young=young, poisson=0.0), thickness, fixed=held)
+    fixed = np.zeros((len(sheet.nodes), 6), bool)
+    fixed[:, [1, 3, 5]] = True  # it bends in its plane
+    fixed[sheet.nodes[:, 0] < 1e-9] = True
+    shell = Shell(sheet, pl.Hooke(young=young, poisson=0.0), thickness, fixed=fixed)
     ends = np.flatnonzero(sheet.nodes[:, 0] > length - 1e-9)
     torque = 0.5 * young * width * thickness**3 / 12 * 2 * np.pi / length
     motors = [pl.Motor(shell.node_frame(int(n)), axis=(0, -1, 0), middle=np.pi) for n in ends]
     rows = {f"motor {k}": Row(motor, pl.Known(effort=torque)) for k, motor in enumerate(motors)}
     rolled = pl.static(pl.Robot(shell, rows)).positions[ends][:, [0, 2]]
-    table.add("shell", "strip rolled to a circle by 2πEI/L: ends meet", np.zeros((2, 2)), rolled, unit="m", allowed=1e-3, scale=length)  # fmt: skip
+    table.add(
+        "shell",
+        "strip rolled to a circle by 2πEI/L: ends meet",
+        np.zeros((2, 2)),
+        rolled,
+        unit="m",
+        allowed=1e-3,
+        scale=length,
+    )
 
 
 def _rods(table: Compared, lab: Lab) -> None:
@@ -87,24 +116,39 @@ def _rods(table: Compared, lab: Lab) -> None:
         row = Row(pl.PointForce(rod.at([length]), direction=(0, 0, 1)), pl.Known(effort=force))
         sag = pl.static(pl.Robot(rod, {"load": row}), tolerance=TIGHT).displacement["load"]
         expected = force * (length**3 / (3 * EI) + shear)
-        table.add(f"beam, {model}", "end load, PL³/3EI" + (" + PL/GA" if shear else ""), expected, sag, unit="m", allowed=1e-4)  # fmt: skip
+        table.add(
+            f"beam, {model}",
+            "end load, PL³/3EI" + (" + PL/GA" if shear else ""),
+            expected,
+            sag,
+            unit="m",
+            allowed=1e-4,
+        )
 
 
 def _circle(table: Compared, lab: Lab) -> None:
     """A rod rolled up by its end moment."""
     length, bending = 0.2, 1e-3
     section = Stiffness(EA=1e3, GJ=bending, EI=bending)
-    held = np.zeros((9, 6), bool)
-    held[:, [1, 3, 5]] = True  # in its plane: it would turn over at (π/2)√(EI GJ)/L
-    held[0] = True
-    rod = Beam(line((0, 0, 0), (length, 0, 0), elements=8), section, fixed=held)
+    fixed = np.zeros((9, 6), bool)
+    fixed[:, [1, 3, 5]] = True  # in its plane: it would turn over at (π/2)√(EI GJ)/L
+    fixed[0] = True
+    rod = Beam(line((0, 0, 0), (length, 0, 0), elements=8), section, fixed=fixed)
     motor = pl.Motor(rod.region_points(8), (0, -1, 0), middle=np.pi)
     rows = {
         "end": Row(pl.Position(rod.at([length]))),
         "motor": Row(motor, pl.Known(effort=2 * np.pi * bending / length)),
     }
     end = pl.static(pl.Robot(rod, rows), tolerance=TIGHT).displacement["end"]
-    table.add("beam, geometrically exact", "rolled to a circle by 2πEI/L: ends meet", np.zeros(3), end, unit="m", allowed=1e-3, scale=length)  # fmt: skip
+    table.add(
+        "beam, geometrically exact",
+        "rolled to a circle by 2πEI/L: ends meet",
+        np.zeros(3),
+        end,
+        unit="m",
+        allowed=1e-3,
+        scale=length,
+    )
 
 
 def _volumes(table: Compared, lab: Lab) -> None:
@@ -128,7 +172,7 @@ def _volumes(table: Compared, lab: Lab) -> None:
 
 
 def _projected() -> Compared:
-    """W with a rigid region against (29): K of the soft body projected by J on the region's motion, in full matrices."""
+    """W with a rigid region against (29): K of the soft body projected on the region's motion by J, dense."""
     table = Compared("Stiffness projection: rigid regions, K_q = Jᵀ K J")
     mesh = pl.mesh.box((0.1, 0.03, 0.03), cells=(4, 2, 2), kind="hex")
     law, fixed = pl.Hooke(young=1e5, poisson=0.3), mesh.nodes[:, 0] < 1e-9
@@ -144,8 +188,8 @@ def _projected() -> Compared:
     for k, node in enumerate(where):
         H[3 * k : 3 * k + 3, 3 * soft.node_block[node] + np.arange(3)] = np.eye(3)
     expected = H @ J @ np.linalg.solve(J.T @ K @ J, J.T @ H.T)
-    found = pl.compliance(pl.Robot(stiff, {"points": Row(pl.PointForce(stiff.node_points(where)))})).matrix
-    table.add("rigid region", "W of two points, in full matrices", expected, found, unit="m/N", allowed=1e-9)
+    W = pl.compliance(pl.Robot(stiff, {"points": Row(pl.PointForce(stiff.node_points(where)))})).matrix
+    table.add("rigid region", "W of two points, in full matrices", expected, W, unit="m/N", allowed=1e-9)
     return table
 
 
@@ -164,6 +208,7 @@ def _rigid_motion(body: Solid, nodes: np.ndarray, region: np.ndarray) -> np.ndar
 
 
 TEXT = (
-    "One closed form for each kind of body that the report distinguishes by its dimension, small loads where the formula is of first "
-    "order. Rigid regions are compared with the projection of the report carried out in full matrices."
+    "One closed form for each kind of body that the report distinguishes by its dimension, small loads "
+    "where the formula is of first order. Rigid regions are compared with the projection of the report "
+    "carried out in full matrices."
 )

@@ -1,7 +1,8 @@
 """Part 5: every interaction of the registry as an effector, brought to a target by the inverse model.
 
-A force on the end of the robot brings the effector somewhere; a controller that may choose that force is then asked to bring it
-there from rest. It need not find the same force (a few effectors leave it a choice), but the effector must get there.
+A force on the end of the robot brings the effector somewhere; a controller that may choose that force is then
+asked to bring it there from rest. It need not find the same force (a few effectors leave it a choice), but
+the effector must get there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pliant.studies.settle import settle
 from pliant.studies.study import Findings
 
 MOTION = np.array([0.001, -0.003, 0.004])  # [m] of the end, to first order
-STEPS = 150
+MOST_STEPS = 150  # to come to rest
 ASKED = 0.01  # of how far the effector moved
 
 
@@ -44,14 +45,15 @@ def _reached(table: Compared, name: str, interaction: Interaction, subject: Subj
     force = np.linalg.solve(pl.compliance(robot)["drive", "drive"], MOTION)
     start = pl.static(robot, tolerance=TIGHT).displacement["aim"]
     target = pl.static(robot, {"drive": pl.Known(effort=force)}, tolerance=TIGHT).displacement["aim"]
-    rest = settle(pl.Inverse(robot), {"aim": target}, most=STEPS)
+    rest = settle(pl.Inverse(robot), {"aim": target}, most=MOST_STEPS)
     reached = rest.out.displacement["aim"] - start
     what = f"{rest.status} in {rest.steps} steps"
     table.add(name, what, target - start, reached, unit=interaction.unit, allowed=ASKED)
 
 
 TEXT = (
-    "What a roboticist may want to control: positions, directions, orientation, barycentre, centre of mass, curvature, lengths, volumes, "
-    "angles. Each is told to go where a known force on the end of the robot brings it; the inverse model chooses three components of "
-    "that force. Shown is how far the effector went from where it hangs."
+    "What a roboticist may want to control: positions, directions, orientation, barycentre, centre of mass, "
+    "curvature, lengths, volumes, angles. Each is told to go where a known force on the end of the robot "
+    "brings it; the inverse model chooses three components of that force. Shown is how far the effector "
+    "went from where it hangs."
 )

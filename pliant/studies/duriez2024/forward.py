@@ -1,4 +1,4 @@
-"""Part 6: the forward problem with complementarity: cables that go slack, contacts, friction, deformable surroundings."""
+"""Part 6: the forward problem with complementarity: slack cables, contacts, friction, soft surroundings."""
 
 from __future__ import annotations
 
@@ -61,13 +61,20 @@ def _slack() -> Compared:
         table.holds(f"cable {name!r}, {1e3 * value:g} mm", "taut or slack, never both", good, measured=state)
     taut = {name: pl.Known(effort=result.effort[name]) for name in CABLES}
     again = pl.static(robot, taut, tolerance=TIGHT).displacement["tip"]
-    table.add("tip", "the same with these tensions imposed", again, result.displacement["tip"], unit="m", allowed=1e-8)  # fmt: skip
+    table.add(
+        "tip",
+        "the same with these tensions imposed",
+        again,
+        result.displacement["tip"],
+        unit="m",
+        allowed=1e-8,
+    )
     return table
 
 
 @dataclass(frozen=True)
 class Condensed:
-    """The arm above a floor, condensed at rest: W over tip (3), cables (4) and contacts (n), and δ of all after free motion."""
+    """The arm above a floor, condensed at rest: W over tip (3), cables (4) and contacts (n), and free δ."""
 
     W: np.ndarray
     free: np.ndarray
@@ -95,11 +102,12 @@ def _enumerated() -> Compared:
     problem = Condensed.arm()
     W, q = problem.W[3:, 3:], problem.free[3:].copy()
     q[:4] -= [-0.001, 0.002, 0.001, 0.0]  # lengths pulled in [m]
-    found = mcp(W, q, np.zeros(len(q)), np.full(len(q), np.inf))
+    solution = mcp(W, q, np.zeros(len(q)), np.full(len(q), np.inf))
     brute = enumerated(W, q)
-    name = f"4 cables, {len(q) - 4} contacts: {np.count_nonzero(brute[:4])} taut, {np.count_nonzero(brute[4:])} push"
-    table.add(name, "efforts", brute, found.effort, unit="N", allowed=1e-8)
-    least = float((W @ found.effort + q).min())
+    active = f"{np.count_nonzero(brute[:4])} taut, {np.count_nonzero(brute[4:])} push"
+    name = f"4 cables, {len(q) - 4} contacts: {active}"
+    table.add(name, "efforts", brute, solution.effort, unit="N", allowed=1e-8)
+    least = float((W @ solution.effort + q).min())
     table.add(name, "least gap left", 0.0, min(least, 0.0), unit="m", allowed=1e-12, scale=1.0)
     return table
 
@@ -139,9 +147,23 @@ def _touching(lab: Lab) -> Compared:
     _, GA, _, _, EI, _ = section.stiffness(rubber)
     k_rod, k_pillar = 1 / (length**3 / (3 * EI) + length / GA), young * side**2 / height
     expected = force * k_pillar / (k_rod + k_pillar)
-    table.add("rod on a pillar", "force in the contact, P k₂/(k₁ + k₂)", expected, result.contact_force.sum(), unit="N", allowed=0.005)  # fmt: skip
+    table.add(
+        "rod on a pillar",
+        "force in the contact, P k₂/(k₁ + k₂)",
+        expected,
+        result.contact_force.sum(),
+        unit="N",
+        allowed=0.005,
+    )
     sunk = force / (k_rod + k_pillar)
-    table.add("rod on a pillar", "how far both give way, P/(k₁ + k₂)", sunk, result.displacement["push"], unit="m", allowed=0.005)  # fmt: skip
+    table.add(
+        "rod on a pillar",
+        "how far both give way, P/(k₁ + k₂)",
+        sunk,
+        result.displacement["push"],
+        unit="m",
+        allowed=0.005,
+    )
     return table
 
 
@@ -153,7 +175,14 @@ def _friction() -> Compared:
     small, twice = (_dragged(robot, x, start) for x in (2e-5, 4e-5))
     stuck = np.abs(twice.contacts.slip(twice.q, start.q)[twice.contact_force > 1e-9]).max()  # pyright: ignore
     table.add("sticks", "slip below the threshold", 0.0, stuck, unit="m", allowed=1e-9, scale=1.0)
-    table.add("sticks", "twice the way, twice the force", 2 * small.effort["x"], twice.effort["x"], unit="N", allowed=1e-3)  # fmt: skip
+    table.add(
+        "sticks",
+        "twice the way, twice the force",
+        2 * small.effort["x"],
+        twice.effort["x"],
+        unit="N",
+        allowed=1e-3,
+    )
     now = start
     for x in np.linspace(0.001, 0.006, 6):
         now = _dragged(robot, float(x), now)
@@ -188,6 +217,6 @@ def _dragged(robot: Robot, x: float, start: Result | None) -> Result:
 
 
 TEXT = (
-    "Actuation and contact are rows of one mixed complementarity problem. A cable whose length is imposed pulls when it is taut and "
-    "does nothing when it is slack; contacts push; friction sticks or slips."
+    "Actuation and contact are rows of one mixed complementarity problem. A cable whose length is imposed "
+    "pulls when it is taut and does nothing when it is slack; contacts push; friction sticks or slips."
 )

@@ -1,4 +1,4 @@
-"""Part 7: inverse models by optimisation on projected compliance: bounds, contact, friction, and forces from sensors."""
+"""Part 7: inverse models by optimisation on compliance: bounds, contact, friction, forces from sensors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pliant.studies.duriez2024.lab import TIGHT, Lab
 from pliant.studies.settle import settle
 from pliant.studies.study import Findings
 
-STEPS = 80  # to come to rest
+MOST_STEPS = 80  # to come to rest
 REACHED = 2e-5  # [m] 0.02 % of the length
 
 
@@ -29,17 +29,19 @@ def inverse(lab: Lab) -> Findings:
 
 
 def _programs() -> Compared:
-    """The quadratic program of section 8.2 and that with contact of 9.3, each by another way."""
+    """The quadratic program of section 8.2 and that with contact of 9.3, each by another method."""
     table = Compared("The programs on condensed matrices")
     p, most = Condensed.arm(), 3.0
     Wea, Waa = p.W[p.tip, p.cables], p.W[p.cables, p.cables]
     task = p.free[p.tip] - [0.097, 0.012, 0.012]
     eps = 1e-4 * np.abs(Wea.T @ Wea).max() / Waa.max()
-    found = qp(Wea.T @ Wea + eps * Waa, Wea.T @ task, np.zeros(4), np.full(4, most)).effort
+    solution = qp(Wea.T @ Wea + eps * Waa, Wea.T @ task, np.zeros(4), np.full(4, most)).effort
     root = np.linalg.cholesky(eps * Waa).T  # ‖W_ea λ + δ_e‖² + ‖Rλ‖² is the cost
     stacked, right = np.vstack([Wea, root]), np.concatenate([-task, np.zeros(4)])
     other = lsq_linear(stacked, right, bounds=(0.0, most), method="bvls", tol=1e-15).x
-    table.add("QP, four cables", "tensions, by bounded least squares", other, found, unit="N", allowed=1e-6)
+    table.add(
+        "QP, four cables", "tensions, by bounded least squares", other, solution, unit="N", allowed=1e-6
+    )
     _with_contact(table, p, most)
     return table
 
@@ -50,7 +52,7 @@ def _with_contact(table: Compared, p: Condensed, most: float) -> None:
     Wea, Wec, Waa, Wac, Wcc = p.W[e][:, a], p.W[e, c], p.W[np.ix_(a, a)], p.W[a][:, c], p.W[c, c]
     task, gap = p.free[e] - [0.098, 0.005, -0.003], p.free[c]
     eps = 1e-4 * np.abs(Wea.T @ Wea).max() / Waa.max()
-    found = qpcc(Wea, Wec, Waa, Wac, Wcc, task, p.free[a], gap, effort=(0.0, most), eps=eps)
+    solution = qpcc(Wea, Wec, Waa, Wac, Wcc, task, p.free[a], gap, effort=(0.0, most), eps=eps)
 
     def cost(effort: np.ndarray) -> float:
         miss = Wea @ effort + Wec @ enumerated(Wcc, gap + Wac.T @ effort) + task
@@ -60,13 +62,13 @@ def _with_contact(table: Compared, p: Condensed, most: float) -> None:
     for _ in range(14):  # ever finer grids around the best point so far
         grid = (centre + width * np.array(o) for o in product(np.linspace(-1, 1, 7), repeat=2))
         centre, width = min((np.clip(g, 0, most) for g in grid), key=cost), 0.45 * width
-    name = f"QPCC, two cables, {len(gap)} contacts, {np.count_nonzero(found.contact)} push"
-    table.add(name, "tensions, by search", centre, found.effort, unit="N", allowed=1e-3)
-    table.add(name, "cost, by search", cost(centre), found.cost, unit="m²", allowed=1e-6)
+    name = f"QPCC, two cables, {len(gap)} contacts, {np.count_nonzero(solution.contact)} push"
+    table.add(name, "tensions, by search", centre, solution.effort, unit="N", allowed=1e-3)
+    table.add(name, "cost, by search", cost(centre), solution.cost, unit="m²", allowed=1e-6)
 
 
 def _again(robot: Robot, out: Outcome) -> pl.Result:
-    """The equilibrium with what the drives are told imposed."""
+    """The equilibrium with the commands of the drives imposed."""
     laws = {name: pl.Known(displacement=value) for name, value in out.command.items()}
     return pl.static(robot, laws, state=out.state)
 
@@ -76,19 +78,42 @@ def _reaching() -> Compared:
     table = Compared("Kinematics inverted: bounds and redundancy")
     robot = arm()
     for target in ([0.096, 0.018, 0.01], [0.096, 0.004, 0.018]):
-        rest = settle(pl.Inverse(robot), {"tip": target}, most=STEPS)
+        rest = settle(pl.Inverse(robot), {"tip": target}, most=MOST_STEPS)
         tip = _again(robot, rest.out).displacement["tip"]
-        table.add("four cables", f"tip to {target}, commands imposed forward", target, tip, unit="m", allowed=REACHED, scale=1.0)  # fmt: skip
+        table.add(
+            "four cables",
+            f"tip to {target}, commands imposed forward",
+            target,
+            tip,
+            unit="m",
+            allowed=REACHED,
+            scale=1.0,
+        )
     far = np.array([0.085, 0.01, 0.045])
     single = _single(robot, 1.5)
-    rest = settle(pl.Inverse(single), {"tip": far}, most=STEPS)
+    rest = settle(pl.Inverse(single), {"tip": far}, most=MOST_STEPS)
     top = pl.static(single, {"up": pl.Known(effort=1.5)}).displacement["tip"]
-    table.add("one cable, beyond its bound", "tip at the greatest tension", top, rest.out.displacement["tip"], unit="m", allowed=REACHED, scale=1.0)  # fmt: skip
+    table.add(
+        "one cable, beyond its bound",
+        "tip at the greatest tension",
+        top,
+        rest.out.displacement["tip"],
+        unit="m",
+        allowed=REACHED,
+        scale=1.0,
+    )
     aside, single = np.array([0.09, 0.015, 0.02]), _single(robot, 10.0)
-    rest = settle(pl.Inverse(single), {"tip": aside}, most=STEPS)
+    rest = settle(pl.Inverse(single), {"tip": aside}, most=MOST_STEPS)
     miss = lambda tension: float(np.linalg.norm(_tip(single, tension) - aside))
     best = minimize_scalar(miss, bounds=(0.0, 10.0), method="bounded", options={"xatol": 1e-6})
-    table.add("one cable, target aside", "least distance, by search over tensions", best.fun, rest.error, unit="m", allowed=1e-4)  # fmt: skip
+    table.add(
+        "one cable, target aside",
+        "least distance, by search over tensions",
+        best.fun,
+        rest.error,
+        unit="m",
+        allowed=1e-4,
+    )
     return table
 
 
@@ -102,22 +127,33 @@ def _tip(robot: Robot, tension: float) -> np.ndarray:
 
 
 def _touching() -> Compared:
-    """The same arm pressed on a floor, smooth and rough: the commands, imposed forward, must lead to the same place and touch."""
+    """The arm pressed on a floor without and with friction; its commands imposed forward must agree."""
     table = Compared("Inverse model with contact")
     target = np.array([0.096, 0.016, -0.004])
     for name, mu in (("smooth floor", 0.0), ("rough floor, μ = 0.4", 0.4)):
         free = arm()
         around = Surroundings([Plane((0, 0, -0.001), (0, 0, 1), name="floor")], friction=mu)
         robot = pl.Robot(free.bodies, free.rows, gravity=free.gravity, surroundings=around)
-        rest = settle(pl.Inverse(robot), {"tip": target}, most=STEPS)
+        rest = settle(pl.Inverse(robot), {"tip": target}, most=MOST_STEPS)
         forward = _again(robot, rest.out)
         show = {"unit": "m", "allowed": 1e-4, "scale": 1.0}
-        table.add(name, "tip, commands imposed forward", forward.displacement["tip"], rest.out.displacement["tip"], **show)  # fmt: skip
+        table.add(
+            name,
+            "tip, commands imposed forward",
+            forward.displacement["tip"],
+            rest.out.displacement["tip"],
+            **show,
+        )
         pushes = rest.out.contact_force.sum()
         table.add(
             name, "force of the floor, the same way", forward.touch().push, pushes, unit="N", allowed=0.02
         )
-        table.holds(name, "it touches", pushes > 0.01, measured=f"{pushes:.3g} N at {np.count_nonzero(rest.out.contact_force)} points")  # fmt: skip
+        table.holds(
+            name,
+            "it touches",
+            pushes > 0.01,
+            measured=f"{pushes:.3g} N at {np.count_nonzero(rest.out.contact_force)} points",
+        )
     return table
 
 
@@ -141,21 +177,22 @@ def _sensing() -> Compared:
 
 
 def _nearer(robot: Robot, now: pl.Result, seen: np.ndarray) -> pl.Result:
-    """A step of min ‖δ_s + W_se Δλ − δ_s measured‖², halved until it brings the model nearer to what is seen."""
+    """A step of min ‖δ_s + W_se Δλ − δ_s measured‖², with a line search on the distance to the readings."""
     W = pl.compliance(robot, now.state)["markers", "force"]
     miss = seen - now.displacement["markers"]
     step = np.linalg.lstsq(W, miss, rcond=None)[0]
     for _ in range(10):
         law = pl.Known(effort=now.effort["force"] + step)
-        ahead = pl.static(robot, {"force": law}, state=now.state, tolerance=TIGHT)
-        if np.linalg.norm(seen - ahead.displacement["markers"]) < np.linalg.norm(miss):
-            return ahead
+        trial = pl.static(robot, {"force": law}, state=now.state, tolerance=TIGHT)
+        if np.linalg.norm(seen - trial.displacement["markers"]) < np.linalg.norm(miss):
+            return trial
         step = 0.5 * step
     return now
 
 
 TEXT = (
-    "The quadratic program of the report (bounds on tensions and lengths, energy of the actuators as regularisation), the one with "
-    "complementarity, and the same on robots: what the inverse model commands is imposed on the forward model, which must "
-    "bring the effector to the same place. Force sensing by markers is shown in its simplest form."
+    "The quadratic program of the report (bounds on tensions and lengths, energy of the actuators as "
+    "regularisation), the one with complementarity, and the same on robots: what the inverse model commands "
+    "is imposed on the forward model, which must bring the effector to the same place. Force sensing by "
+    "markers is shown in its simplest form."
 )

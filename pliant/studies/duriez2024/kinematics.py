@@ -1,9 +1,9 @@
-"""Part 2: every interaction of the registry on every kind of body, with effort imposed and with displacement imposed.
+"""Part 2: every interaction of the registry on every kind of body, with its effort or displacement imposed.
 
-An effort λ is imposed; the displacement δ that it brings is then imposed on a fresh robot, which must ask for the same effort.
-There, J = W_ea W_aa⁻¹ is compared with finite differences of the equilibrium. Where rows are redundant (more than the region they
-hang on has freedoms) they are driven together, as one `Combined` row. A follower force has no potential: its W_ea is
-exact without load, and is compared there.
+An effort λ is imposed; the displacement δ that it brings is then imposed on a fresh robot, which must ask for
+the same effort. There, J = W_ea W_aa⁻¹ is compared with finite differences of the equilibrium. Where rows are
+redundant (more than the region they hang on has freedoms) they are driven together, as one `Combined` row. A
+follower force has no potential: its W_ea is exact without load, and is compared there.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from pliant.studies.duriez2024.pictures import errors_figure
 from pliant.studies.study import Findings, Picture
 
 MOVE = 0.005 * SIZE  # [m] how far the effector is moved
-STEP = 1e-4  # of that, for differences
+DIFFERENCE = 1e-4  # of that: step of the differences
 GRAVITY = (0.0, 0.0, -1.0)  # [m/s²] enough for a liquid to count
 REDUNDANT = 1e10  # condition of W_aa
-ASKED = 1e-6
+ASKED = 1e-6  # relative error
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,7 @@ def _robot(subject: Subject, interaction: Interaction) -> Robot:
         "drive": pl.Row(interaction, pl.Bounded()),
         "effector": pl.Row(pl.Position(subject.effector), pl.Target()),
     }
-    alone = Surroundings(
-        samples=Samples.around(subject.effector, 1e-3)
-    )  # nothing to touch: few samples will do
+    alone = Surroundings(samples=Samples.around(subject.effector, 1e-3))  # nothing to touch, so few samples
     return pl.Robot(subject.body, rows, gravity=GRAVITY, surroundings=alone)
 
 
@@ -103,24 +101,25 @@ def _tried(table: Compared, name: str, interaction: Interaction, subject: Subjec
     back = drive.solved(pl.Known(displacement=reached)).effort["drive"]
     what = "effort ⇄ displacement"
     table.add(name, what, drive.pattern, back, unit=unit, allowed=ASKED)
-    show = {"unit": "mm", "factor": 1e3 / STEP, "allowed": ASKED}
+    show = {"unit": "mm", "factor": 1e3 / DIFFERENCE, "allowed": ASKED}
     if not interaction.integrable:
-        first = STEP * drive.pattern
+        first = DIFFERENCE * drive.pattern
         W = pl.compliance(drive.robot, drive.hanging.state)["effector", "drive"]
         laws = pl.Known(effort=first), pl.Known(effort=-first)
         numeric = drive.difference(laws, drive.hanging.state)
         table.add(name, "W_ea by differences, no load", numeric, W @ first, **show)
         return
     W = pl.compliance(drive.robot, pushed.state)
-    change = STEP * W["drive", "drive"] @ drive.pattern
+    change = DIFFERENCE * W["drive", "drive"] @ drive.pattern
     laws = pl.Known(displacement=reached + change), pl.Known(displacement=reached - change)
     numeric = drive.difference(laws, pushed.state)
     table.add(name, "J by differences", numeric, W.jacobian("effector", "drive") @ change, **show)
 
 
 TEXT = (
-    "Every interaction that pliant has, as an actuator: its effort imposed (tension, pressure, torque, force), then the displacement "
-    "that it reached imposed on a robot at rest (length, volume, angle, position), which gives the effort back. J is compared where the "
-    "robot then is, with equilibria a ten-thousandth to either side; shown is the motion of three points of the robot, scaled up "
-    "to the whole displacement. The list is the registry of interactions: a new one joins by itself."
+    "Every interaction that pliant has, as an actuator: its effort imposed (tension, pressure, torque, "
+    "force), then the displacement that it reached imposed on a robot at rest (length, volume, angle, "
+    "position), which gives the effort back. J is compared where the robot then is, with equilibria a "
+    "ten-thousandth to either side; shown is the motion of three points of the robot, scaled up to the "
+    "whole displacement. The list is the registry of interactions: a new one joins by itself."
 )

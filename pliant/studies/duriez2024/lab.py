@@ -1,4 +1,4 @@
-"""What the parts of this study share: the setting, and one robot of each kind on which every interaction is tried."""
+"""What the parts of this study share: the setting, and one robot of each kind to try interactions on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from pliant.interactions import Specimen
 from pliant.interactions.surfaces import on_nodes
 from pliant.mesh.lines import line
 from pliant.points import Points
-from pliant.studies.duriez2024.setting import Setting
 
 TIGHT = pl.Tolerance(residual=1e-10, length=1e-12)
 SIZE = 0.1  # [m] length of the specimens
@@ -23,8 +22,28 @@ RUBBER = pl.Hooke(young=3e5, poisson=0.4)
 
 
 @dataclass(frozen=True)
+class Setting:
+    """How fine the models of this study are.
+
+    `bodies` are kinds of bodies that every interaction is tried on, `effectors` those on which it is a
+    target. `fine` is the refinement of meshes against closed forms, `steps` the number of time steps in a
+    period or a time constant.
+    """
+
+    bodies: tuple[str, ...]
+    effectors: tuple[str, ...]
+    fine: int
+    steps: int
+
+
+KINDS = ("solid", "beam", "shell")
+FULL = Setting(bodies=(*KINDS, "tetrahedra"), effectors=KINDS, fine=2, steps=100)
+QUICK = Setting(bodies=KINDS, effectors=("beam",), fine=1, steps=40)
+
+
+@dataclass(frozen=True)
 class Subject:
-    """A body held at one end, what interactions hang on, and three points that serve as effector."""
+    """A body fixed at one end, what interactions attach to, and three points that serve as effector."""
 
     body: Any
     specimen: Specimen
@@ -91,8 +110,8 @@ def _shell() -> Subject:
 
 def _nearest(nodes: np.ndarray, places: Any) -> np.ndarray:
     """Indices of the nodes nearest to places (n, 3), each once."""
-    found = [int(np.linalg.norm(nodes - place, axis=1).argmin()) for place in np.asarray(places, float)]
-    return np.array(list(dict.fromkeys(found)))
+    nearest = [int(np.linalg.norm(nodes - place, axis=1).argmin()) for place in np.asarray(places, float)]
+    return np.array(list(dict.fromkeys(nearest)))
 
 
 SUBJECTS: dict[str, Callable[[], Subject]] = {

@@ -21,7 +21,7 @@ from pliant.studies.study import Findings
 LENGTH, SIDE, YOUNG, DENSITY = 0.1, 0.02, 1e5, 1000.0
 ORDERS = {"euler": 1, "bdf2": 2, "midpoint": 2, "central": 2}
 TIME = 0.1  # [s] of the viscous laws
-SMALL = 1e-5  # strain
+STRAIN = 1e-5  # small enough for a linear law
 
 
 def motion(lab: Lab) -> Findings:
@@ -30,11 +30,12 @@ def motion(lab: Lab) -> Findings:
 
 
 def bar(density: float = DENSITY, **options: object) -> Robot:
-    """Held at x = 0, with a rigid end that slides along it: stress is uniform if it is light."""
+    """A bar fixed at x = 0, with a rigid end that slides along it: stress is uniform if it is light."""
     mesh = pl.mesh.box((LENGTH, SIDE, SIDE), cells=(2, 1, 1), kind="hex")
     end = Rigid(lambda x: x[:, 0] > LENGTH - 1e-9, "end", joint=Prismatic((1, 0, 0)))
     law = pl.Hooke(YOUNG, 0.0, small_strain=True)
-    body = Solid(mesh, law, density=density, fixed=lambda x: x[:, 0] < 1e-9, rigid=end, **options)  # pyright: ignore[reportArgumentType]
+    chosen: dict = {"density": density, "fixed": lambda x: x[:, 0] < 1e-9, "rigid": end, **options}
+    body = Solid(mesh, law, **chosen)
     return pl.Robot(body, {"end": Row(pl.Slider(body.region_points("end"), (1, 0, 0)))})
 
 
@@ -81,12 +82,12 @@ def _let_go(robot: Robot) -> tuple[State, float]:
     """The robot drawn out along its first mode, and that mode's frequency ω [rad/s]."""
     modes = Modes.of(robot)
     dq = np.zeros(robot.ndof)
-    dq[modes.free] = modes.shape[:, 0] / np.abs(modes.shape[:, 0]).max() * SMALL * LENGTH
+    dq[modes.free] = modes.shape[:, 0] / np.abs(modes.shape[:, 0]).max() * STRAIN * LENGTH
     return replace(robot.rest, q=robot.retract(robot.rest.q, dq)), float(modes.omega[0])
 
 
 def _swing(robot: Robot, scheme: str, per_period: int, steps: int) -> tuple[float, float]:
-    """Errors of energy (relative) and of place (over the amplitude) of the first mode, let go, after so many steps."""
+    """Errors of energy (relative) and of place (over the amplitude) of the first mode after so many steps."""
     state, omega = _let_go(robot)
     h = 2 * np.pi / omega / per_period
     sim = Simulation(robot, scheme=scheme, time_step=h, state=state)
@@ -143,12 +144,20 @@ def _stable(table: Compared) -> None:
     """2/ω of the fastest mode."""
     robot = bar(mass="lumped")
     sim = Simulation(robot, scheme="central")
-    table.add("central", "largest stable step, 2/ω by eigenvalues", 2 / Modes.of(robot).omega[-1], sim.stable_step, unit="s", allowed=0.01)  # fmt: skip
+    table.add(
+        "central",
+        "largest stable step, 2/ω by eigenvalues",
+        2 / Modes.of(robot).omega[-1],
+        sim.stable_step,
+        unit="s",
+        allowed=0.01,
+    )
 
 
 Curve = Callable[[np.ndarray], np.ndarray]
 PRONY = ((0.5, 0.05), (1.5, 0.2))
-# The law, then what a force held does to the length (times σ/E), and a length held to the force (times EAε); t in units of TIME.
+# The law, then the length under a constant force (times σ/E), and the force at a constant length (times EAε);
+# t in units of TIME.
 LAWS: dict[str, tuple[Damping, Curve | None, Curve | None]] = {
     "Kelvin–Voigt": (KelvinVoigt(TIME), lambda t: 1 - np.exp(-t), None),
     "Maxwell": (Maxwell(TIME), lambda t: 1 + t, lambda t: np.exp(-t)),
@@ -174,9 +183,19 @@ def _viscosity(lab: Lab) -> Compared:
     area, step = SIDE**2, TIME / steps
     for name, (law, creep, relax) in LAWS.items():
         runs = (
-            ("creep", creep, pl.Known(effort=SMALL * YOUNG * area), lambda m: m.displacement["end"][0] / (SMALL * LENGTH)),
-            ("relaxation", relax, pl.Known(displacement=SMALL * LENGTH), lambda m: m.effort["end"][0] / (SMALL * YOUNG * area)),
-        )  # fmt: skip
+            (
+                "creep",
+                creep,
+                pl.Known(effort=STRAIN * YOUNG * area),
+                lambda m: m.displacement["end"][0] / (STRAIN * LENGTH),
+            ),
+            (
+                "relaxation",
+                relax,
+                pl.Known(displacement=STRAIN * LENGTH),
+                lambda m: m.effort["end"][0] / (STRAIN * YOUNG * area),
+            ),
+        )
         for what, curve, command, read in runs:
             if curve is not None:
                 sim = Simulation(robot, scheme="bdf2", time_step=step, damping=law)
@@ -197,11 +216,18 @@ def _decay(table: Compared, lab: Lab) -> None:
         sim.step()
     ratio = 0.5 * (alpha / omega + beta * omega)
     left = np.sqrt(sim.energy.total / start)
-    table.add("Rayleigh", "amplitude after three periods, e^(−6πξ)", np.exp(-6 * np.pi * ratio), left, unit="1", allowed=0.02)  # fmt: skip
+    table.add(
+        "Rayleigh",
+        "amplitude after three periods, e^(−6πξ)",
+        np.exp(-6 * np.pi * ratio),
+        left,
+        unit="1",
+        allowed=0.02,
+    )
 
 
 TEXT = (
-    "Backward Euler is the scheme of the report; a second-order one, a conservative one and explicit central differences stand beside "
-    "it. Their orders are observed on a vibration whose frequency is that of the same matrices. Viscous laws creep and relax as springs "
-    "and dashpots do."
+    "Backward Euler is the scheme of the report; a second-order one, a conservative one and explicit "
+    "central differences stand beside it. Their orders are observed on a vibration whose frequency is that "
+    "of the same matrices. Viscous laws creep and relax as springs and dashpots do."
 )

@@ -1,4 +1,4 @@
-"""Pictures of this study: the robot with two pistons, and how far every interaction is from its second way."""
+"""Pictures of this study: the robot with two pistons, and the errors of every interaction."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pliant.result import Result
 from pliant.studies.figures import INK, LINES, SOFT, heading, new_figure
 
 LARGER = 4.0  # displacements in the picture
-WAY = {"ha": "left", "va": "center", "fontsize": 8.5, "color": INK}
+LABEL = {"ha": "left", "va": "center", "fontsize": 8.5, "color": INK}
 
 
 def pistons_figure(
     results: Sequence[Result], increments: Sequence[tuple[np.ndarray, np.ndarray]], half_width: float
 ) -> Any:
-    """The column at rest and after each pair of increments [mm], upright; its motion drawn larger than it is."""
+    """The column at rest and after each pair of increments [mm], upright; its motion drawn larger."""
     figure, axes = new_figure(7.4, 6.0, 1, len(results), sharey=True)
     for ax, result, (pushed, moved) in zip(axes[0], results, increments):
         body = result.robot.bodies[0]
@@ -36,10 +36,10 @@ def pistons_figure(
                 side,
                 xytext=(0, 14),
                 textcoords="offset points",
-                **WAY | {"ha": "center", "va": "bottom"},
+                **LABEL | {"ha": "center", "va": "bottom"},
             )
         label = f"effector {_number(moved[0])}, {_number(moved[1])} mm\n(first order)"
-        ax.annotate(label, _place(tip, result.q)[:, 0], xytext=(22, -4), textcoords="offset points", **WAY)
+        ax.annotate(label, _place(tip, result.q)[:, 0], xytext=(22, -4), textcoords="offset points", **LABEL)
         ax.set_aspect("equal")
         ax.set_xlim(-130, 150)
         ax.set_ylim(-20, 425)
@@ -67,9 +67,13 @@ def errors_figure(tables: Mapping[str, Table], allowed: float) -> Any:
         for row in table.rows:
             trip = row["what"].startswith("effort")
             ax.plot(
-                max(row.get("error") or 0.0, 1e-17), names.index(row["case"]) + 0.12 * (k - 1), "o" if trip else "^",
-                color=LINES[k], markersize=5, alpha=0.85,
-            )  # fmt: skip
+                max(row.get("error") or 0.0, 1e-17),
+                names.index(row["case"]) + 0.12 * (k - 1),
+                "o" if trip else "^",
+                color=LINES[k],
+                markersize=5,
+                alpha=0.85,
+            )
         ax.plot([], [], "s", color=LINES[k], label=kind)
     ax.plot([], [], "o", color=SOFT, label="effort ⇄ displacement")
     ax.plot([], [], "^", color=SOFT, label="J, by differences")

@@ -1,8 +1,8 @@
 """Part 1: the report's own example, a robot with two pistons.
 
-The report gives its compliances and no robot, so here is one that has them: a column of length s that stretches (EA) and bends
-(EI), clamped at its foot, with a stiff head on which two pistons act along the column, b beside its axis on either side. The
-effector is somewhere along it. By beam theory
+The report gives its compliances and no robot, so here is one that has them: a column of length s that
+stretches (EA) and bends (EI), clamped at its foot, with a stiff head on which two pistons act along the
+column, b beside its axis on either side. The effector is somewhere along it. By beam theory
 
     W_aa = s/EA ± b²s/EI       W_ea = (c s/EA,  ∓ c² b s²/2EI)        effector at the height c s
 
@@ -74,33 +74,39 @@ def pistons(lab: Lab) -> Findings:
     W = pl.compliance(robot)
     table = Compared("Two pistons: the report | here")
     measured = np.block([[W[a, b] for b in ACTUATORS] for a in ACTUATORS])
-    ahead = np.hstack([W[EFFECTOR, a] for a in ACTUATORS])
+    effector = np.hstack([W[EFFECTOR, a] for a in ACTUATORS])
     J = W.jacobian(EFFECTOR, ACTUATORS)
     show = {"unit": "mm/N", "factor": 1e3, "allowed": PRINTED}
     table.add("W_aa", "actuators per force on actuators", MILLI * WAA, measured, **show)
-    table.add("W_ea", "effector per force on actuators", MILLI * WEA, ahead, **show)
+    table.add("W_ea", "effector per force on actuators", MILLI * WEA, effector, **show)
     table.add("J = W_ea W_aa⁻¹", "effector per actuator", JACOBIAN, J, unit="1", allowed=PRINTED)
     for imposed, expected in INCREMENTS:
-        effort, shift = increment(measured, ahead, MILLI * imposed)
+        effort, shift = increment(measured, effector, MILLI * imposed)
         move = f"pistons by {shown(imposed)}"
-        table.add(move, "forces that this takes", np.linalg.solve(WAA, imposed), effort, unit="N", allowed=PRINTED)  # fmt: skip
-        table.add(move, "effector", MILLI * expected, shift, unit="mm", factor=1e3, allowed=PRINTED, scale=MILLI)  # fmt: skip
+        table.add(
+            move, "forces that this takes", np.linalg.solve(WAA, imposed), effort, unit="N", allowed=PRINTED
+        )
+        table.add(
+            move, "effector", MILLI * expected, shift, unit="mm", factor=1e3, allowed=PRINTED, scale=MILLI
+        )
     reached = [moved(robot, MILLI * imposed) for imposed, _ in INCREMENTS]
-    caption = f"The robot with two pistons, at rest and after either increment; motion {LARGER:g} times as large as it is."
+    caption = (
+        f"The robot with two pistons, at rest and after either increment; motion {LARGER:g} times larger."
+    )
     picture = Picture("pistons", caption, pistons_figure(reached, INCREMENTS, HALF_WIDTH))
     tables = [table.table, _nonlinear(robot, reached)]
     return Findings("The report's example", TEXT, tables, pictures=[picture])
 
 
 def increment(Waa: np.ndarray, Wea: np.ndarray, imposed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Forces (2,) [N] that move the actuators by `imposed` (2,) [m], by the forward solver, and the effector's motion [m]."""
+    """Forces (2,) [N] that move the actuators by `imposed` (2,) [m], and the effector's motion [m]."""
     free = np.full(2, np.inf)
     effort = mcp(Waa, -imposed, -free, free).effort
     return effort, Wea @ effort
 
 
 def _nonlinear(robot: Robot, reached: list[Result]) -> Table:
-    """The same increments with full equilibrium: compliance is not constant, and J is right where the robot then is."""
+    """The same increments with full equilibrium, where J is no longer that at rest."""
     table = Compared("Beyond the first order: the full equilibrium")
     rest = pl.compliance(robot).jacobian(EFFECTOR, ACTUATORS)
     for (imposed, _), there in zip(INCREMENTS, reached):
@@ -128,8 +134,9 @@ def moved(robot: Robot, imposed: np.ndarray, start: Result | None = None) -> Res
 
 
 TEXT = (
-    "The report prints W_aa, W_ea, J and two increments of a robot that it does not describe. This one is a column that stretches "
-    "and bends, with a head on which two pistons push: a geometrically exact beam whose EA, EI, length and width follow from "
-    "the four compliances. W, J, forces and increments are then computed like those of any robot. The report has no units; millimetres "
-    "and newtons here. The matrices that it shows for the deformed robot are in a figure, without the robot they cannot be compared."
+    "The report prints W_aa, W_ea, J and two increments of a robot that it does not describe. This one is a "
+    "column that stretches and bends, with a head on which two pistons push: a geometrically exact beam "
+    "whose EA, EI, length and width follow from the four compliances. W, J, forces and increments are then "
+    "computed like those of any robot. The report has no units; millimetres and newtons here. The matrices "
+    "that it shows for the deformed robot are in a figure, without the robot they cannot be compared."
 )

@@ -1,8 +1,10 @@
 """Part 4: effectors and sensors on solids, beams and shells, against beam theory.
 
-A strip of length L, width b and height h, clamped at x = 0 and made of rubber with ν = 0. Under a small weight w per length across it
+A strip of length L, width b and height h, clamped at x = 0 and made of rubber with ν = 0. Under a small
+weight w per length across it
 
-    deflection w x²(6L² − 4Lx + x²)/24EI      slope at the end wL³/6EI      curvature w(L − x)²/2EI      mean deflection wL⁴/20EI
+    deflection w x²(6L² − 4Lx + x²)/24EI      slope at the end wL³/6EI
+    curvature w(L − x)²/2EI                   mean deflection wL⁴/20EI
 
 hanging along it, it lengthens by ρgL²/2E; and a prop at a distance a carries w(6L² − 4La + a²)/8a.
 """
@@ -36,7 +38,7 @@ AXIS = np.array([0.0, WIDTH / 2, HEIGHT / 2])
 
 @dataclass(frozen=True)
 class Strip:
-    """A body, whose middle line starts at AXIS; samples for contact, and how far these are from the skin [m]."""
+    """A body whose middle line starts at AXIS, and samples for contact."""
 
     body: Any
     samples: Samples
@@ -115,15 +117,36 @@ def _bent(table: Compared, strip: Strip) -> None:
     }
     read, _ = _read(strip, rows, (0, 0, -GRAVITY))
     show = {"allowed": THEORY}
-    table.add("position", "deflection of the end, wL⁴/8EI", LINE * L**4 / (8 * EI), -read["position"][2], unit="m", **show)  # fmt: skip
-    table.add("position, one direction", "deflection half-way", deflection(L / 2), read["position, one direction"], unit="m", **show)  # fmt: skip
+    table.add(
+        "position",
+        "deflection of the end, wL⁴/8EI",
+        LINE * L**4 / (8 * EI),
+        -read["position"][2],
+        unit="m",
+        **show,
+    )
+    table.add(
+        "position, one direction",
+        "deflection half-way",
+        deflection(L / 2),
+        read["position, one direction"],
+        unit="m",
+        **show,
+    )
     slope = [0.0, LINE * L**3 / (6 * EI), 0.0]
     table.add("orientation", "slope of the end, wL³/6EI", slope, read["orientation"], unit="rad", **show)
     places = deflection(inner).mean()
     table.add(
         "barycentre", "mean deflection of five points", places, -read["barycentre"][2], unit="m", **show
     )
-    table.add("centre of mass", "mean deflection, wL⁴/20EI", LINE * L**4 / (20 * EI), -read["centre of mass"][2], unit="m", **show)  # fmt: skip
+    table.add(
+        "centre of mass",
+        "mean deflection, wL⁴/20EI",
+        LINE * L**4 / (20 * EI),
+        -read["centre of mass"][2],
+        unit="m",
+        **show,
+    )
     spacing = inner[1] - inner[0]  # a turn at a point is the mean of what is bent on both sides of it
     curved = LINE * ((L - inner[1:-1]) ** 2 + spacing**2 / 6) / (2 * EI)
     table.add("curvature", "w(L − x)²/2EI at three points", curved, read["curvature"], unit="1/m", **show)
@@ -146,20 +169,22 @@ def _hanging(table: Compared, strip: Strip) -> None:
     table.add("cable length", "let out by ρgL²/2E", -longer, read["cable"], **show)
     if closed:
         grown = WIDTH * HEIGHT * longer
-        table.add("cavity volume", "of the whole body, bh ρgL²/2E", grown, read["cavity"], unit="m³", allowed=THEORY)  # fmt: skip
+        table.add(
+            "cavity volume", "of the whole body, bh ρgL²/2E", grown, read["cavity"], unit="m³", allowed=THEORY
+        )
     else:
         _inflated(table)
 
 
 def _inflated(table: Compared) -> None:
-    """The volume within a sheet: a tube with its ends held, pressed from inside, is as wide as its hoops are stretched."""
+    """The volume within a sheet: a tube that is fixed along its axis widens as its hoops stretch."""
     radius, thickness, pressure = 0.05, 0.002, 50.0
     tube = pl.mesh.tube_sheet(radius, 0.1, around=48, along=8)
-    held = np.zeros((len(tube.nodes), 6), bool)
-    held[:, [2, 3, 4, 5]] = True  # neither along, nor any rotation: a slice of a long tube
-    held[tube.nodes[:, 0] > radius - 1e-9, 1] = True
-    held[tube.nodes[:, 1] > radius - 1e-9, 0] = True
-    body = Shell(tube, LAW, thickness, fixed=held)
+    fixed = np.zeros((len(tube.nodes), 6), bool)
+    fixed[:, [2, 3, 4, 5]] = True  # neither along, nor any rotation: a slice of a long tube
+    fixed[tube.nodes[:, 0] > radius - 1e-9, 1] = True
+    fixed[tube.nodes[:, 1] > radius - 1e-9, 0] = True
+    body = Shell(tube, LAW, thickness, fixed=fixed)
     robot = pl.Robot(body, {"air": Row(pl.Cavity.on(body, tube.surface, cap="flat"))})
     grown = pl.static(robot, {"air": pl.Known(effort=pressure)}, tolerance=TIGHT).displacement["air"]
     expected = 2 * np.pi * radius * 0.1 * pressure * radius**2 / (YOUNG * thickness)
@@ -174,11 +199,18 @@ def _propped(table: Compared, strip: Strip) -> None:
     robot = pl.Robot(strip.body, gravity=(0, 0, -GRAVITY), surroundings=around)
     felt = pl.static(robot, tolerance=TIGHT).touch()
     carried = LINE * (6 * LENGTH**2 - 4 * LENGTH * a + a**2) / (8 * a)
-    table.add("contact force", "of a prop, w(6L² − 4La + a²)/8a", [0, 0, carried], felt.force, unit="N", allowed=2 * THEORY)  # fmt: skip
+    table.add(
+        "contact force",
+        "of a prop, w(6L² − 4La + a²)/8a",
+        [0, 0, carried],
+        felt.force,
+        unit="N",
+        allowed=2 * THEORY,
+    )
     table.add("contact force", "where it acts", a, felt.place[0], unit="m", allowed=THEORY)
 
 
 TEXT = (
-    "The same strip as a solid, as a rod and as a sheet. What a sensor reads is compared with beam theory; a sensor under a `Target` law "
-    "is an effector, under `Measured` a measurement, and nothing else changes."
+    "The same strip as a solid, as a rod and as a sheet. What a sensor reads is compared with beam theory; "
+    "a sensor under a `Target` law is an effector, under `Measured` a measurement, and nothing else changes."
 )

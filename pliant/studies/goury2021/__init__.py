@@ -1,4 +1,4 @@
-"""Goury 2021: self-contact in real time by a reduced contact basis, on a finger and on a spine manipulator."""
+"""Goury 2021: self-contact in real time by a reduced contact basis, on a finger and a spine manipulator."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """Held-out scores of the manipulator's basis.
 
-The basis is one of patches, with the default fade: nothing is chosen here. All models take the same time steps of 10 ms to the same commands,
-and rest; an error is the distance of a tip to that of the full model, a share that over the error of the model without contact. Bends
-count where contact matters at all. What is asked to fall with the number of modes is the mean share: every bend has a say in it, also one that fails,
-where a median of so many bends changes with the one in the middle.
+The basis is one of patches, with the default fade: nothing is chosen here. All models take the same time
+steps of 10 ms to the same commands, and rest. An error is the distance of a tip to that of the full model, a
+share is that over the error of the model without contact. Bends count where contact matters at all. What is
+asked to fall with the number of modes is the mean share, on which every bend has an influence, also one that
+fails.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from pliant.studies.goury2021.lab import Lab
 from pliant.studies.goury2021.postures import TEST
 
 METHOD = "patches"
-MATTERS = 0.02  # [m] of error without contact, below which a posture says nothing about contact
-COVERED = 0.10  # of the error without contact that may be left with 23 modes
-NOISE = 1.05  # by which the error of one posture alone may rise with a doubling
+CONTACT_MATTERS = 0.02  # [m] of error without contact, below which a posture says nothing about contact
+LARGEST_SHARE = 0.10  # of the error without contact that may be left with 23 modes
+LARGEST_RISE = 1.05  # factor by which the error of one posture alone may rise with a doubling
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Score:
         true, _ = lab.driven(lab.manipulator(), seed, count)
         none = np.linalg.norm(lab.driven(lab.manipulator(False), seed, count)[0] - true, axis=1)
         error = np.linalg.norm(lab.driven(robot, seed, count)[0] - true, axis=1)
-        counts = none >= MATTERS
+        counts = none >= CONTACT_MATTERS
         return cls(np.where(np.isnan(error), np.inf, error)[counts], none[counts])
 
     @property
@@ -70,16 +71,18 @@ def held_out(lab: Lab, sizes: list[int]) -> tuple[list[Check], dict]:
     scores = {k: Score.of(lab, robot, TEST) for k, robot in robots.items()}
     bent = {k: _bent_share(lab, robot) for k, robot in robots.items()}
     score, doubled = scores[lab.setting.modes], [scores[k].mean for k in lab.setting.sizes if k in scores]
-    told = " ".join(f"{100 * m:.1f}" for m in doubled)
+    percents = " ".join(f"{100 * m:.1f}" for m in doubled)
     strays = lab.driven(lab.manipulator(), TEST, lab.setting.test)[1]
     checks = [
         Check("held-out bends in which contact matters", len(score.none)),
         Check("held out: error without contact, median", 1e3 * float(np.median(score.none)), unit="mm"),
         Check("held out: error, median", 1e3 * float(np.median(score.error)), unit="mm"),
-        Check.at_most("held out: share, median", score.median, COVERED),
+        Check.at_most("held out: share, median", score.median, LARGEST_SHARE),
         Check("held out: share, mean", score.mean),
         Check("held out: share, worst", score.worst),
-        Check.holds("held out: mean share [%] falls with every doubling", falling(doubled), measured=told),
+        Check.holds(
+            "held out: mean share [%] falls with every doubling", falling(doubled), measured=percents
+        ),
         *_bent_checks(lab, bent),
         Check(
             "held out: how far the full model's tip still strays, largest",
@@ -103,11 +106,11 @@ def _bent_share(lab: Lab, robot: Robot) -> float:
 
 
 def _bent_checks(lab: Lab, bent: dict[int, float]) -> list[Check]:
-    """The very bases that are scored on held-out bends must do well fully bent too."""
+    """Checks of the bases that are scored on held-out bends, fully bent."""
     doubled = [bent[k] for k in lab.setting.sizes if k in bent]
-    told = " ".join(f"{100 * share:.1f}" for share in doubled)
-    rises = f"held out: that [%] rises by less than {100 * (NOISE - 1):.0f} % with every doubling"
+    percents = " ".join(f"{100 * share:.1f}" for share in doubled)
+    rises = f"held out: that [%] rises by less than {100 * (LARGEST_RISE - 1):.0f} % with every doubling"
     return [
-        Check.at_most("held out: the same basis fully bent, share", bent[lab.setting.modes], COVERED),
-        Check.holds(rises, falling(doubled, NOISE), measured=told),
+        Check.at_most("held out: the same basis fully bent, share", bent[lab.setting.modes], LARGEST_SHARE),
+        Check.holds(rises, falling(doubled, LARGEST_RISE), measured=percents),
     ]

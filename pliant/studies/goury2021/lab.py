@@ -25,15 +25,20 @@ from pliant.studies.goury2021.postures import Laws, bend, bends
 PULL = 32.0  # [N] on the three tendons of one side: fully bent
 FINGER_PULL = 0.04  # [m] of its cable
 TENSION = 50.0  # [N] of the design
-SWAY = Rayleigh(mass=10.0, stiffness=0.005)  # it comes to rest within a second
-CREEP = 3  # steps in time for each command of the snapshots
+DAMPING = Rayleigh(mass=10.0, stiffness=0.005)  # it comes to rest within a second
+CREEP_STEPS = 3  # steps in time for each command of the snapshots
+TIME_STEP = 0.01  # [s]
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Steps of the finger's pull and of each of the manipulator's postures; the manipulator's size; sizes of its bases; seeds of
-    ALS; frames in which the finger goes to its target; postures that the basis is scored on; processes that speed is compared in; steps of the
-    way to each posture, and of the rest there."""
+    """Sizes of the samples.
+
+    `pull` and `posture` are steps of the finger's pull and of each of the manipulator's postures; `spine` the
+    manipulator's size; `sizes` and `modes` those of its bases; `seeds` how many of ALS; `frames` those in
+    which the finger goes to its target; `test` postures that the basis is scored on; `processes` those that
+    speed is compared in; `path` and `rest` the steps to each posture, and of the rest there.
+    """
 
     pull: int
     posture: int
@@ -44,7 +49,7 @@ class Setting:
     frames: int
     test: int
     processes: int
-    way: int = 120
+    path: int = 120
     rest: int = 180
 
 
@@ -74,11 +79,12 @@ class Lab:
         return collect(robot, plan)
 
     def _spine_shots(self) -> Snapshots:
-        """The twelve postures of Plackett and Burman, and what the threefold symmetry makes of them."""
+        """The twelve postures of Plackett and Burman, and their images under the threefold symmetry."""
         robot = self.manipulator()
         limits = dict.fromkeys(robot.by_role("actuator"), (0.0, TENSION))
-        found = collect(robot, plans.plackett_burman(robot, limits, steps=self.setting.posture), creep=CREEP)
-        touching = found.take(np.flatnonzero(found.contact.any(axis=1)))  # the others say nothing of contact
+        plan = plans.plackett_burman(robot, limits, steps=self.setting.posture)
+        shots = collect(robot, plan, creep=CREEP_STEPS)
+        touching = shots.take(np.flatnonzero(shots.contact.any(axis=1)))  # the others say nothing of contact
         return multiplied(touching, [Symmetry.turn(robot, s * 2 * np.pi / 3) for s in (1, -1)])
 
     def _fit(self, size: int, method: str = "hals", seed: int = 0) -> ContactFit:
@@ -93,8 +99,10 @@ class Lab:
             return error.result
 
     def _driven(self, robot: Robot, seed: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Tips (count, 3) [m] of a robot brought to bends in steps of 10 ms, the same for every model; nan where a step breaks down.
-        Likewise how far the tip still strays from there (count,) [m]."""
+        """Tips (count, 3) [m] of a robot brought to bends in time steps, and how far each still strays [m].
+
+        The bends are the same for every model; numbers are nan where a step does not converge.
+        """
         tips, strays = np.full((count, 3), np.nan), np.full(count, np.nan)
         for k, laws in enumerate(bends(robot, count, seed=seed)):
             with suppress(ConvergenceError):
@@ -104,12 +112,13 @@ class Lab:
         return tips, strays
 
     def _arrival(self, robot: Robot, laws: Laws) -> np.ndarray:
-        """The tip (·, 3) [m] in the last steps of a way to a posture: forces rise in equal steps, and it rests."""
-        simulation = Simulation(robot, time_step=0.01, damping=SWAY)
-        steps, rest = self.setting.way, self.setting.rest
+        """The tip (·, 3) [m] in the last steps to a posture: forces rise in equal steps, then it rests."""
+        simulation = Simulation(robot, time_step=TIME_STEP, damping=DAMPING)
+        steps, rest = self.setting.path, self.setting.rest
         path = []
         for share in np.minimum(np.arange(1, steps + rest + 1) / steps, 1.0):
-            commands = {name: Known(effort=float(share * law.effort)) for name, law in laws.items()}  # type: ignore[operator]
+            efforts = {name: share * law.effort for name, law in laws.items()}  # type: ignore[operator]
+            commands = {name: Known(effort=float(effort)) for name, effort in efforts.items()}
             path.append(simulation.step(commands).displacement["tip"])
         return np.array(path[-max(steps // 6, 1) :])
 

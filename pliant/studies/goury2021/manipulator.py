@@ -19,7 +19,7 @@ from pliant.robots.manipulator import manipulator
 from pliant.state import State
 from pliant.studies.check import Check
 from pliant.studies.figures import BAD, SOFT, heading, line, new_figure
-from pliant.studies.goury2021.held_out import COVERED, falling, held_out
+from pliant.studies.goury2021.held_out import LARGEST_SHARE, falling, held_out
 from pliant.studies.goury2021.lab import PULL, Lab
 from pliant.studies.goury2021.paper import MANIPULATOR_MODES, STEPS_PER_SECOND, TIP_ERROR
 from pliant.studies.goury2021.postures import bend
@@ -27,6 +27,7 @@ from pliant.studies.study import Findings, Picture
 from pliant.timing import in_turns, paired
 
 ROUNDS = 30  # of fifteen steps each, in every process
+WARMING_STEPS = 20  # before a rate is measured
 ASKED = {"full": 5.0, "reduced": 150.0}  # steps per second
 
 
@@ -41,19 +42,20 @@ def basis(lab: Lab) -> Findings:
     seeds = range(setting.seeds)
     als = {(k, s): missed(lab.fit(k, "als", s).robot) for s in seeds for k in sizes}
     more, data = held_out(lab, sizes)
-    held = {int(k): float(np.mean(shares)) for k, shares in data["held-out shares"].items()}
+    mean_shares = {int(k): float(np.mean(shares)) for k, shares in data["held-out shares"].items()}
     data |= {
         "no contact": none,
         "hals": {str(k): e for k, e in nested.items()},
         "als": {f"{k}, seed {s}": e for (k, s), e in als.items()},
     }
     text = (
-        f"Fully bent: tendons 1, 4 and 7 at {PULL:g} N, by statics; it is none of the design, but the default fade was chosen on it. "
-        "Held out: bends of every section to other sides with other forces, from a Halton sequence, and modes of patches with the "
-        "default fade. Errors are distances of the tip to that of the full model."
+        f"Fully bent: tendons 1, 4 and 7 at {PULL:g} N, by statics; it is none of the design, but the "
+        "default fade was chosen on it. Held out: bends of every section to other sides with other forces, "
+        "from a Halton sequence, and modes of patches with the default fade. Errors are distances of the "
+        "tip to that of the full model."
     )
     checks = [*_bent_checks(lab, none, nested), *more]
-    picture = _figure_12(none, nested, als, held)
+    picture = _figure_12(none, nested, als, mean_shares)
     return Findings("Error against size of the basis", text, checks=checks, pictures=[picture], data=data)
 
 
@@ -69,7 +71,7 @@ def _bent_checks(lab: Lab, none: float, nested: dict[int, float]) -> list[Check]
         Check("snapshots left out", len(lab.spine_shots().skipped)),
         Check("fully bent: error without contact", 1e3 * none, paper=1e3 * paper[0], unit="mm"),
         Check(f"fully bent: error {words}", 1e3 * chosen, paper=1e3 * paper[1], unit="mm"),
-        Check.at_most("fully bent: share", chosen / none, COVERED, paper=round(paper[1] / paper[0], 3)),
+        Check.at_most("fully bent: share", chosen / none, LARGEST_SHARE, paper=round(paper[1] / paper[0], 3)),
         Check.holds("falls with every doubling", falls, measured=" ".join(f"{1e3 * e:.1f}" for e in doubled)),
         Check("deepest penetration without contact", deep(lab.manipulator(False)), unit="mm"),
         Check(f"deepest penetration {words}", deep(lab.fit(setting.modes).robot), unit="mm"),
@@ -118,11 +120,13 @@ def speed(lab: Lab) -> Findings:
 
 
 def _compared(spine: dict[str, Any], basis: ContactBasis, states: tuple[State, State]) -> tuple[float, float]:
-    """Rates of the reduced model bent, over that without contact and over the full model straight, taken in turns. For processes of their own: in
-    that of the study, with its snapshots and other models, contact was found to take longer, and processes differ by some percent."""
-    full, (bent, unhindered) = manipulator(**spine), states
+    """Rates of the reduced model bent, over that without contact and over the full model straight.
+
+    They are measured in turns, and in processes of their own: rates depend on what else a process holds.
+    """
+    full, (bent, free) = manipulator(**spine), states
     reduced = _steps(with_contact_basis(full, basis), bent, PULL)
-    alone, straight = _steps(manipulator(**spine, contact=False), unhindered, PULL), _steps(full, None, 0.0)
+    alone, straight = _steps(manipulator(**spine, contact=False), free, PULL), _steps(full, None, 0.0)
     over = lambda other: 1.0 / in_turns(reduced, other, rounds=ROUNDS)
     return over(alone), over(straight)
 
@@ -131,13 +135,13 @@ def _steps(robot: Robot, state: State | None, force: float) -> Callable[[], obje
     """A function that takes one step, after the robot has come to rest."""
     simulation = Simulation(robot, time_step=0.01, damping=DAMPING, state=state)
     step = lambda: simulation.step(bend(force))
-    for _ in range(20):
+    for _ in range(WARMING_STEPS):
         step()
     return step
 
 
 def _figure_12(
-    none: float, nested: dict[int, float], als: dict[tuple[int, int], float], held: dict[int, float]
+    none: float, nested: dict[int, float], als: dict[tuple[int, int], float], mean_shares: dict[int, float]
 ) -> Picture:
     figure, axes = new_figure(6.4, 3.6)
     ax = axes[0, 0]
@@ -145,17 +149,17 @@ def _figure_12(
     share = lambda errors: [100.0 * e / none for e in errors]
     ax.plot(list(nested), share(nested.values()), marker="o", label="fully bent, nested HALS", **line(1))
     for s in sorted({seed for _, seed in als}):
-        mine = {k: e for (k, seed), e in als.items() if seed == s}
+        of_seed = {k: e for (k, seed), e in als.items() if seed == s}
         style = {"color": SOFT, "linewidth": 0.9, "label": f"fully bent, ALS, seed {s}"}
-        ax.plot(list(mine), share(mine.values()), ".-", **style)
+        ax.plot(list(of_seed), share(of_seed.values()), ".-", **style)
     ax.plot(
-        list(held),
-        [100.0 * h for h in held.values()],
+        list(mean_shares),
+        [100.0 * h for h in mean_shares.values()],
         marker="s",
         label="held out, patches, mean",
         **line(0),
     )
-    ax.axhline(100.0 * COVERED, color=SOFT, linestyle=":", linewidth=1.0, label="asked with 23 modes")
+    ax.axhline(100.0 * LARGEST_SHARE, color=SOFT, linestyle=":", linewidth=1.0, label="asked with 23 modes")
     ax.set_xscale("log", base=2)
     ax.set_xticks(list(nested), [str(k) for k in nested])
     ax.set_yscale("log")

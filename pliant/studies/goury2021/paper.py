@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 SOURCE = (
-    "O. Goury, B. Carrez, C. Duriez, Real-Time Simulation for Control of Soft Robots with Self-Collisions Using Model Order "
-    "Reduction for Contact Forces, IEEE Robotics and Automation Letters 6 (2), 2021."
+    "O. Goury, B. Carrez, C. Duriez, Real-Time Simulation for Control of Soft Robots with Self-Collisions "
+    "Using Model Order Reduction for Contact Forces, IEEE Robotics and Automation Letters 6 (2), 2021."
 )
 FINGER_POINTS, FINGER_MODES = 495, 5
 MANIPULATOR_POINTS, MANIPULATOR_MODES = 1290, 23

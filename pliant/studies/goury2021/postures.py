@@ -1,4 +1,4 @@
-"""Postures that bases are made up on, and others that they are scored on: bends of every section to any side."""
+"""Postures that bases are developed on, and others that they are scored on: bends of every section."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Laws = dict[str, Known]
 DEVELOPMENT, TEST = (1, 2, 3, 11, 12), 5  # seeds: everything was chosen on the former, nothing on the last
 SIDES = 3
 FORCE = (24.0, 40.0)  # [N] with which a section is pulled to its side
-ASTRAY = np.pi / 6  # [rad] by which the sections' sides differ at most from a common one
+LARGEST_DEVIATION = np.pi / 6  # [rad] of a section's side from the common one
 
 
 def bend(force: float) -> Laws:
@@ -21,14 +21,14 @@ def bend(force: float) -> Laws:
 
 
 def bends(robot: Robot, count: int, *, seed: int) -> list[Laws]:
-    """`count` bends from a scrambled Halton sequence: a common side, and for each section its own deviation and its own force."""
+    """Bends from a scrambled Halton sequence: a common side, and a deviation and a force per section."""
     sections = len(robot.by_role("actuator")) // SIDES
-    found = []
+    postures = []
     for side, *each in unit_points("Halton", 1 + 2 * sections, count, seed):
-        angle = 2.0 * np.pi * side + ASTRAY * (2.0 * np.array(each[:sections]) - 1.0)
+        angle = 2.0 * np.pi * side + LARGEST_DEVIATION * (2.0 * np.array(each[:sections]) - 1.0)
         force = FORCE[0] + (FORCE[1] - FORCE[0]) * np.array(each[sections:])
-        found.append(_pulled(angle, force))
-    return found
+        postures.append(_pulled(angle, force))
+    return postures
 
 
 def _pulled(angle: np.ndarray, force: np.ndarray) -> Laws:

@@ -1,4 +1,4 @@
-"""The rubber band (§3): stiffness and preload fitted to forces, on synthetic measurements that stand for the experiment."""
+"""The rubber band (§3): stiffness and preload fitted to forces, on synthetic measurements."""
 
 from __future__ import annotations
 
@@ -16,60 +16,63 @@ from pliant.studies.mirano2017.paper import BAND
 from pliant.studies.study import Findings, Picture
 
 TEXT = (
-    "60 forces with an error of 2 % on a band that is stretched by 0.80 m before anything touches it, as the thesis's was (0.35 m to "
-    "1.15 m; it prints no forces). So long a preload makes the tension nearly constant: the product k·L₀ is known well, k and L₀ one "
-    "by one are not, and the fit says so. The thesis's force has a factor ½ and a sign of L₀ that are misprints."
+    "60 forces with an error of 2 % on a band that is stretched by 0.80 m before anything touches it, as "
+    "the thesis's was (0.35 m to 1.15 m; it prints no forces). So long a preload makes the tension nearly "
+    "constant: the product k·L₀ is known well, k and L₀ one by one are not, and the fit says so. The "
+    "thesis's force has a factor ½ and a sign of L₀ that are misprints."
 )
 
 
 def band(lab: Lab) -> Findings:
-    """The shipped measurements, and how often the intervals hold over many experiments."""
+    """The shipped measurements, and how often intervals contain the truth over many experiments."""
     shipped = rubber_band()
-    found = fit(shipped)
+    fitted = fit(shipped)
     many = [fit(synthesise(seed=seed)) for seed in range(lab.setting.experiments)]
     truth = {"stiffness": STIFFNESS, "preload": PRELOAD, "product": STIFFNESS * PRELOAD}
     covered = {
         name: float(np.mean([value in getattr(one, name) for one in many])) for name, value in truth.items()
     }
-    product = abs(found.product.value / truth["product"] - 1.0)
-    room = 3.0 * np.sqrt(0.05 * 0.95 / len(many))
+    product = abs(fitted.product.value / truth["product"] - 1.0)
+    slack = 3.0 * np.sqrt(0.05 * 0.95 / len(many))  # three standard deviations of a share of 95 %
     checks = [
         Check.at_most("error of k·L₀", 100.0 * product, 1.0, unit="%"),
-        Check.holds("k in its interval", STIFFNESS in found.stiffness, measured=_shown(found, "stiffness")),
+        Check.holds("k in its interval", STIFFNESS in fitted.stiffness, measured=_shown(fitted, "stiffness")),
         Check.holds(
             "L₀ in its interval",
-            PRELOAD in found.preload,
-            measured=_shown(found, "preload"),
+            PRELOAD in fitted.preload,
+            measured=_shown(fitted, "preload"),
             paper=BAND[1] - BAND[0],
         ),
-        Check.holds("told that they are hard to tell apart", not found.separable, measured=found.note),
+        Check.holds(
+            "the fit says that they are hard to separate", not fitted.separable, measured=fitted.note
+        ),
         *[
             Check.within(
-                f"intervals of {name} that hold, of {len(many)} experiments", share, 0.95 - room, 1.0
+                f"intervals of {name} that hold, of {len(many)} experiments", share, 0.95 - slack, 1.0
             )
             for name, share in covered.items()
         ],
     ]
     picture = Picture(
-        "band", "Forces measured (red) and fitted (black), after Figs 3-2 and 3-3.", _figure(shipped, found)
+        "band", "Forces measured (red) and fitted (black), after Figs 3-2 and 3-3.", _figure(shipped, fitted)
     )
     return Findings(
         "Rubber band",
         TEXT,
         checks=checks,
         pictures=[picture],
-        data={"covered": covered, "noise": found.noise},
+        data={"covered": covered, "noise": fitted.noise},
     )
 
 
-def _shown(found: SkinFit, name: str) -> str:
-    one = getattr(found, name)
+def _shown(fitted: SkinFit, name: str) -> str:
+    one = getattr(fitted, name)
     return f"{one.value:.3g} ({one.low:.3g} … {one.high:.3g})"
 
 
-def _figure(shipped: Measurements, found: SkinFit) -> Any:
+def _figure(shipped: Measurements, fitted: SkinFit) -> Any:
     figure, axes = new_figure(10.5, 4.2, 1, 2, width_ratios=(1.5, 1.0))
-    model = predicted(shipped, found.stiffness.value, found.preload.value)
+    model = predicted(shipped, fitted.stiffness.value, fitted.preload.value)
     arrows = {"angles": "xy", "scale_units": "xy", "scale": 400.0}
     x, y = shipped.points.T
     axes[0, 0].quiver(x, y, *shipped.force.T, color=LINES[0], width=0.007, **arrows)

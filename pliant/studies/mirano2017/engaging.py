@@ -1,4 +1,4 @@
-"""Pulleys that meet a cable (§2.4): the example of the ballast, Theorem 1 over random configurations, and the hexagon of Fig. 2-2."""
+"""Pulleys that meet a cable (§2.4): the ballast, Theorem 1 over random configurations, and Fig. 2-2."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ from pliant.studies.study import Findings, Picture
 
 L = 0.7  # [m] half the span of the example
 BALLAST = (
-    "A cable over two fixed points to a ballast that slides; a point mass meets it in the middle at (v_x, v_y). Just after, "
-    "b̈ = −2 v_y²/l and the point is not accelerated. Equations of motion with the cable as a constraint, index-reduced; then the same in time."
+    "A cable over two fixed points to a ballast that slides; a point mass meets it in the middle at (v_x, "
+    "v_y). Just after, b̈ = −2 v_y²/l and the point is not accelerated. Equations of motion with the cable "
+    "as a constraint, index-reduced; then the same in time."
 )
 THEOREM = (
-    "Random polygons and discs that turn and move, random masses, a cable from a turning lever past the shape to a sliding ballast. The velocities "
-    "satisfy the cable's constraint just before the shape touches it; the jump is what the constraint with the new contact asks of them."
+    "Random polygons and discs that turn and move, random masses, a cable from a turning lever past the "
+    "shape to a sliding ballast. The velocities satisfy the cable's constraint just before the shape "
+    "touches it; the jump is what the constraint with the new contact asks of them."
 )
 HEXAGON = (
-    "Three poses of a hexagon between two points, as in Fig. 2-2, and random ones, where the taut path is compared with the chain of the convex "
-    "hull of the hexagon and the two points, which knows nothing of angles."
+    "Three poses of a hexagon between two points, as in Fig. 2-2, and random ones, where the taut path is "
+    "compared with the chain of the convex hull of the hexagon and the two points, which knows nothing of "
+    "angles."
 )
 
 
@@ -111,7 +114,7 @@ def engagement(lab: Lab) -> Findings:
 
 
 def jump(rng: np.random.Generator) -> tuple[float, bool]:
-    """The jump of velocity at one random engagement, relative to the largest velocity; and whether the cable felt the shape."""
+    """The jump of velocity at a random engagement, over the largest velocity, and whether it touched."""
     shape: Shape = (
         Disc(rng.uniform(0.02, 0.3))
         if rng.random() < 0.3
@@ -173,7 +176,7 @@ def hexagon(lab: Lab) -> Findings:
 
 
 def by_hull(shape: Shape, pose: np.ndarray, start: np.ndarray, end: np.ndarray) -> float:
-    """Length [m] of the lower chain of the hull of a polygon and two points of which it lies above, if any of it lies below the line."""
+    """Length [m] of the lower chain of the convex hull of two points and a polygon's corners below them."""
     from scipy.spatial import ConvexHull
 
     corners = shape.corners @ rotation(pose[2]).T + pose[:2]

@@ -18,14 +18,15 @@ from pliant.studies.study import Findings, Picture
 
 SCALE = 1.5e-3  # [m/N] of the arrows
 TEXT = (
-    "A point pressed into a membrane between two pulleys feels F = −k (L − L_rest)(û₁ + û₂), û from the pulleys to the point, with "
-    "L_rest = |p₂ − p₁| − L₀: the thesis prints this with a stray ½ and −L₀ for a stretch. Here the force comes out of the mechanism, with the "
-    "point as a pulley of radius zero. The measurements are those that ship with pliant: synthetic, as the thesis prints its figures only."
+    "A point pressed into a membrane between two pulleys feels F = −k (L − L_rest)(û₁ + û₂), û from the "
+    "pulleys to the point, with L_rest = |p₂ − p₁| − L₀: the thesis prints this with a stray ½ and −L₀ for "
+    "a stretch. Here the force comes out of the mechanism, with the point as a pulley of radius zero. The "
+    "measurements are those that ship with pliant: synthetic, as the thesis prints its figures only."
 )
 
 
 def membrane_scene() -> Mechanism:
-    """The band of §3.2 between the pulleys, and a point below it; most of the stretched band lies behind the pulleys."""
+    """The band of §3.2 between the pulleys, behind which most of it lies, and a point below it."""
     body = PlanarBody("point", Translating(start=(0.0, -0.05)), 0.1, shape=Disc(0.0))
     path = [At("world", ENDS[0]), Over("point", LEFT), At("world", ENDS[1])]
     return Mechanism([body], cables=[Membrane("band", path, STIFFNESS, preload=PRELOAD)])
@@ -46,7 +47,7 @@ def field(lab: Lab) -> Findings:
     exact = np.array([formula(p) for p in data.points])
     mirrored = np.array([mech.forces(p * (-1.0, 1.0)) * (-1.0, 1.0) for p in data.points])
     size = float(np.abs(model).max())
-    off = np.linalg.norm(data.force - model, axis=1) / np.linalg.norm(model, axis=1)
+    error = np.linalg.norm(data.force - model, axis=1) / np.linalg.norm(model, axis=1)
     checks = [
         Check.at_most(
             "force of the mechanism against the formula, relative",
@@ -61,7 +62,7 @@ def field(lab: Lab) -> Findings:
         ),
         Check.at_most(
             "measured against model, root mean square",
-            float(np.sqrt((off**2).mean())),
+            float(np.sqrt((error**2).mean())),
             0.035,
             paper="very close",
         ),

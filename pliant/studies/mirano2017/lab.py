@@ -12,8 +12,12 @@ from pliant.membrane.reach import Reach, reachable
 
 @dataclass(frozen=True)
 class Setting:
-    """trials: random cases per comparison; cells: of the reachable set per size of the hand; targets, refused: of the loop;
-    settle: time that it gets [s]; experiments: on the band; rise: of the ramp [s]; laws: how many are compared on it."""
+    """Sizes of the samples.
+
+    `trials` are random cases per comparison, `cells` those of the reachable set per size of the hand,
+    `targets` and `refused` places of the control loop, `settle` [s] its time to come to rest, `experiments`
+    those on the band, `rise` [s] the time of the ramp, `laws` how many are compared on it.
+    """
 
     trials: int
     cells: int

@@ -1,4 +1,4 @@
-"""The hand in motion (§§2, 4.3): faster than life, its constraints held and its energy kept."""
+"""The hand in motion (§§2, 4.3): faster than real time, its constraints kept and its energy conserved."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from pliant.studies.mirano2017.lab import Lab
 from pliant.studies.study import Findings, Picture
 
 TEXT = (
-    "The hand with its object under changing commands, steps of 2 ms, on one core. Constraints: a cable of constant length from a lever past a "
-    "hexagon to a weight, swinging for 60 s. Energy: a hexagon that bounces on a skin for 10 s, nothing damped, against the largest kinetic energy."
+    "The hand with its object under changing commands, steps of 2 ms, on one core. Constraints: a cable of "
+    "constant length from a lever past a hexagon to a weight, swinging for 60 s. Energy: a hexagon that "
+    "bounces on a skin for 10 s, nothing damped, against the largest kinetic energy."
 )
 MOVES = ((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.12, 0.008, 0.15), (-0.12, -0.008, -0.15), (0.0, 0.0, 0.0))
 
@@ -43,7 +44,7 @@ def motion(lab: Lab) -> Findings:
 
 
 def _hand(lab: Lab) -> tuple[float, list[Picture]]:
-    """Times faster than life, the best of a few runs; and postures on the way."""
+    """Times faster than real time, the best of a few runs; and postures on the way."""
     plant = Moving(lab.hand, lab.home.joints, lab.home.pose, time_step=2e-3)
     figure, axes = new_figure(9.6, 2.6, 1, 3)
     best, shown = 0.0, iter(axes[0])

@@ -1,4 +1,7 @@
-"""What the thesis reports. It prints no dimensions of its hand and no table: its figures show curves and regions."""
+"""What the thesis reports.
+
+It prints no dimensions of its hand and no table: its figures show curves and regions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reachable set (Fig. 4-4): where the object can be held, beside where a rigid pinch with the same joints gets."""
+"""The reachable set (Fig. 4-4): where the hand can hold the object, beside that of a rigid pinch."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import numpy as np
 from pliant.membrane.grasp import grasp
 from pliant.membrane.hand import Hand
 from pliant.membrane.reach import Reach, rigid_pinch
+from pliant.membrane.wrapping import Pulley, wrap
 from pliant.studies.check import Check
-from pliant.studies.figures import INK, LINES, heading, new_figure
-from pliant.studies.mirano2017.drawing import draw_hand, link_of
+from pliant.studies.figures import INK, LINES, SOFT, heading, new_figure
 from pliant.studies.mirano2017.lab import Lab
 from pliant.studies.study import Findings, Picture
 
 TEXT = (
-    "Light: places at which the box is in stable equilibrium with both skins taut, grip and joints within their limits, and to which "
-    "it can be moved without losing it. Dark: places of the middle between two rigid fingertips with the same joints, the box's "
-    "width apart, the box turning with the pinch. The thesis shows both regions and prints no areas."
+    "Light: places at which the box is in stable equilibrium with both skins taut, grip and joints within "
+    "their limits, and to which it can be moved without losing it. Dark: places of the middle between two "
+    "rigid fingertips with the same joints, the box's width apart, the box turning with the pinch. The "
+    "thesis shows both regions and prints no areas."
 )
 
 
@@ -51,7 +52,7 @@ def reaching(lab: Lab) -> Findings:
 
 
 def blocked(hand: Hand, reach: Reach) -> int:
-    """Number of reachable cells at whose joints the object overlaps a link: the planner does not look at them."""
+    """Number of reachable cells at whose joints the object overlaps a link, which the planner ignores."""
     count = 0
     for i, j in np.argwhere(reach.held):
         pose, joints = (reach.x[i], reach.y[j], reach.angle), reach.joints[i, j]
@@ -66,7 +67,8 @@ def _figure(lab: Lab, rigid: np.ndarray) -> Any:
     figure, axes = new_figure(10.5, 5.4, 1, 2, width_ratios=(1.0, 1.2))
     regions(axes[0, 0], hand, reach, rigid)
     heading(axes[0, 0], "Places of the object, in sizes of the hand")
-    far = [reach.points[int(np.argmax(reach.points @ way))] for way in ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0))]
+    sides = ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0))
+    far = [reach.points[int(np.argmax(reach.points @ side))] for side in sides]
     for number, place in enumerate(far):
         goal = grasp(hand, place, start=lab.home.joints, reach=reach)
         draw_hand(axes[0, 1], hand, goal.joints, goal.pose, colour=LINES[number], unit=hand.size)
@@ -90,3 +92,30 @@ def regions(ax: Any, hand: Hand, reach: Reach, rigid: np.ndarray) -> None:
     ax.set_ylim(y[low[1]] - 0.1, y[high[1]] + 0.1)
     ax.set_xlabel("x", color=INK)
     ax.set_ylabel("y", color=INK)
+
+
+def link_of(hand: Hand, joints: np.ndarray, k: int) -> np.ndarray:
+    """(2, 2) ends of the link of finger k: its proximal and its distal hinge [m]."""
+    finger = hand.fingers[k]
+    reach, angle = finger.link + joints[3 * k + 1], finger.heading + joints[3 * k]
+    base = np.asarray(finger.base, float)
+    return np.vstack((base, base + reach * np.array([np.cos(angle), np.sin(angle)])))
+
+
+def draw_hand(
+    ax: Any, hand: Hand, joints: np.ndarray, pose: np.ndarray, *, colour: str = INK, unit: float = 1.0
+) -> None:
+    """The hand at joints (3f,) with the object at a pose; lengths in units of `unit` [m]."""
+    skins, _ = hand.skins(joints)
+    for k, finger in enumerate(hand.fingers):
+        ends = skins.ends[k].reshape(2, 2)
+        hinge = link_of(hand, joints, k)[1]
+        ax.plot(*(link_of(hand, joints, k) / unit).T, color=SOFT, lw=2.0, solid_capstyle="round", zorder=1)
+        ax.fill(*(np.vstack((ends, hinge)) / unit).T, facecolor=SOFT, alpha=0.18, lw=0.0, zorder=0)
+        ax.plot(*(ends / unit).T, color=INK, lw=1.0, ls=":", zorder=1)
+        path = wrap(ends[0], ends[1], [Pulley(hand.shape, pose.tolist(), finger.side)]).polyline()
+        ax.plot(*(path / unit).T, color=colour, lw=1.6, zorder=3)
+        ax.plot(*(ends / unit).T, "o", color=INK, ms=3, zorder=4)
+        ax.plot(*np.asarray(finger.base) / unit, "s", color=INK, ms=5, zorder=4)
+    outline = hand.shape.outline(pose) / unit
+    ax.fill(*outline.T, facecolor=colour, alpha=0.25, edgecolor=colour, lw=1.2, zorder=2)

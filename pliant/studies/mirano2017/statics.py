@@ -1,4 +1,4 @@
-"""Static equilibrium (§4.2): the second-order cone program of the thesis against Newton's method, and its Jacobian."""
+"""Static equilibrium (§4.2): the cone program of the thesis against Newton's method, and its Jacobian."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from pliant.studies.study import Findings
 from pliant.timing import Yardstick, microseconds
 
 SPREAD = np.array([0.06, 0.01, 0.25, 0.06, 0.01, 0.25])  # of random joints about a grasp [rad, m, rad]
+KINK = 1e-5  # relative difference of slopes by two steps, from which a contact changes between them
 TEXT = (
-    "Random joints about a grasp of the square box, of which those are kept that grip it with both skins. The cone program is "
-    "solved by Clarabel to a gap of 1e-10; a gap ε in the energy leaves about √ε in the place, in the direction that the skins "
-    "resist least."
+    "Random joints about a grasp of the square box, of which those are kept that grip it with both skins. "
+    "The cone program is solved by Clarabel to a gap of 1e-10; a gap ε in the energy leaves about √ε in the "
+    "place, in the direction that the skins resist least."
 )
 
 
 def random_grasps(lab: Lab, count: int) -> list[Held]:
     """Hands at random joints that hold the object with both skins, no looser than a plan would."""
-    rng, found, least = np.random.default_rng(0), [], Grip.of(lab.hand).low
-    while len(found) < count:
+    rng, grasps, least = np.random.default_rng(0), [], Grip.of(lab.hand).low
+    while len(grasps) < count:
         held = _held(lab.hand, lab.home.joints + SPREAD * rng.uniform(-1.0, 1.0, 6))
         if held is not None and held.status == HELD and held.grip.min() >= least:
-            found.append(held)
-    return found
+            grasps.append(held)
+    return grasps
 
 
 def _held(hand: Hand, joints: np.ndarray) -> Held | None:
@@ -69,7 +70,7 @@ def statics(lab: Lab) -> Findings:
 
 
 def _slope_error(hand: Hand, held: Held, step: float = 1e-6) -> float | None:
-    """Relative error of dp/dθ against central differences; None where a corner comes into contact within the step."""
+    """Relative error of dp/dθ against central differences; None where a contact changes within the step."""
     slopes = []
     for h in (step, 3.0 * step):
         columns = [
@@ -79,7 +80,7 @@ def _slope_error(hand: Hand, held: Held, step: float = 1e-6) -> float | None:
         ]
         slopes.append(np.array(columns).T)
     scale = np.abs(held.jacobian).max()
-    if np.abs(slopes[1] - slopes[0]).max() > 1e-5 * scale:
+    if np.abs(slopes[1] - slopes[0]).max() > KINK * scale:
         return None
     return float(np.abs(held.jacobian - slopes[0]).max() / scale)
 

@@ -1,4 +1,4 @@
-"""The steady-state Jacobian controller at work on the moving hand: random places within its reach, and places beyond it."""
+"""The steady-state Jacobian controller on the moving hand: random places within its reach and beyond."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from pliant.studies.mirano2017.lab import Lab
 from pliant.studies.mirano2017.reaching import regions
 from pliant.studies.study import Findings, Picture
 
-SEED, STIFFER, PRESS = 2017, 1.2, 0.02
-NEAR, PINCH = (
-    0.01,
-    0.02,
-)  # of the hand's size: a target counts as reached; by a pinch, which nothing corrects, with more room
+SEED = 2017
+STIFFER = 1.2  # stiffness of the true skins over the model's
+PRESS = 0.02  # of the hand's size: how far a pinch presses in
+REACHED = 0.01  # of the hand's size: a target that is nearer counts as reached …
+REACHED_BY_PINCH = 0.02  # … and by a pinch, which nothing corrects
 TEXT = (
-    "Twenty places (four in the quick setting) are drawn from the reachable set. The moving hand has skins 20 % stiffer than the "
-    "controller's model, and joints that give way under load. Each run begins with the object in the middle; the error is the "
-    "largest of the last second. Beside it, the fingers are closed on the place as a rigid pinch would be, without a model of the "
-    "skins, their joints cut off at the limits. Places outside of the reach must be refused before anything moves."
+    "Twenty places (four in the quick setting) are drawn from the reachable set. The moving hand has skins "
+    "20 % stiffer than the controller's model, and joints that give way under load. Each run begins with "
+    "the object in the middle; the error is the largest of the last second. Beside it, the fingers are "
+    "closed on the place as a rigid pinch would be, without a model of the skins, their joints cut off at "
+    "the limits. Places outside of the reach must be refused before anything moves."
 )
 
 
@@ -47,9 +48,10 @@ def targets(lab: Lab) -> Findings:
     table.notes.append("All in sizes of the hand.")
     beyond = _beyond(lab, rng)
     refused = sum(_refuses(lab, place) for place in beyond)
-    reached, without = int(np.sum(np.array(errors) <= NEAR)), int(np.sum(np.array(pinched) <= PINCH))
+    reached = int(np.sum(np.array(errors) <= REACHED))
+    without = int(np.sum(np.array(pinched) <= REACHED_BY_PINCH))
     checks = [
-        Check.at_most("largest error with the Jacobian controller, of the size", max(errors), NEAR),
+        Check.at_most("largest error with the Jacobian controller, of the size", max(errors), REACHED),
         Check("places reached with it", f"{reached} of {len(places)}"),
         Check("places that a pinch gets within 2 % of", f"{without} of {len(places)}"),
         Check.holds(
@@ -72,7 +74,7 @@ def _controlled(lab: Lab, true: Hand, place: np.ndarray) -> float:
 
 
 def _pinched(lab: Lab, true: Hand, place: np.ndarray) -> float:
-    """Distance from the place at which the object comes to rest when the fingers go where a rigid pinch would."""
+    """Distance [m] of the object at rest from the place, when the fingers go where a rigid pinch would."""
     plant = Moving(true, lab.home.joints, lab.home.pose)
     goal = pinch_joints(lab.hand, place)
     steps = np.linspace(0.0, 1.0, 41)[1:]
@@ -83,7 +85,7 @@ def _pinched(lab: Lab, true: Hand, place: np.ndarray) -> float:
 
 
 def pinch_joints(hand: Hand, place: np.ndarray) -> np.ndarray:
-    """Joints (6,) of two paddles parallel to x that press the object at a place from both sides, cut off at the limits."""
+    """Joints (6,), within limits, of two paddles parallel to x that pinch the object at a place."""
     half = float(hand.shape.support((0.0, 1.0))[1]) - PRESS * hand.size
     joints = []
     for finger in hand.fingers:
@@ -95,12 +97,12 @@ def pinch_joints(hand: Hand, place: np.ndarray) -> np.ndarray:
 
 def _beyond(lab: Lab, rng: np.random.Generator) -> np.ndarray:
     """Random places more than two cells from every place within reach."""
-    found: list[np.ndarray] = []
-    while len(found) < lab.setting.refused:
+    places: list[np.ndarray] = []
+    while len(places) < lab.setting.refused:
         place = rng.uniform((-0.6, -0.8), (0.6, 0.8)) * lab.hand.size
         if np.hypot(*(lab.reach.points - place).T).min() > max(2.0 * lab.reach.cell, 0.1 * lab.hand.size):
-            found.append(place)
-    return np.array(found)
+            places.append(place)
+    return np.array(places)
 
 
 def _refuses(lab: Lab, place: np.ndarray) -> bool:
@@ -117,8 +119,8 @@ def _figure(lab: Lab, places: np.ndarray, errors: list, pinched: list, beyond: n
     ax, size = axes[0, 0], lab.hand.size
     regions(ax, lab.hand, lab.reach, rigid_pinch(lab.hand, lab.reach))
     for place, error, other in zip(places / size, errors, pinched):
-        colour = GOOD if error <= NEAR else BAD
-        ax.plot(*place, "o", color=colour, mfc=colour if other <= PINCH else "white", ms=6)
+        colour = GOOD if error <= REACHED else BAD
+        ax.plot(*place, "o", color=colour, mfc=colour if other <= REACHED_BY_PINCH else "white", ms=6)
     ax.plot(*(beyond / size).T, "x", color=BAD, ms=6)
     ax.set_xlim(-0.65, 0.65)
     ax.set_ylim(-0.85, 0.85)

@@ -1,4 +1,4 @@
-"""Tracking of a constant and of a ramp (Fig. 4-5) on the moving hand, with the thesis's PD law and with integral action."""
+"""Tracking of constants and a ramp (Fig. 4-5) by the moving hand, with the thesis's PD law and with PID."""
 
 from __future__ import annotations
 
@@ -32,16 +32,17 @@ from pliant.studies.study import Findings, Picture
 THESIS = Gains(PROPORTIONAL, DERIVATIVE)
 PD, INTEGRAL = "PD of the thesis, J⁺", "PID"
 LAWS = {PD: THESIS, INTEGRAL: Gains(0.4, 0.2, 0.05), "PD of the thesis, Jᵀ": replace(THESIS, transpose=True)}
-OFF = (0.4, -0.3)  # a constant away from the middle
-CLOSING, HOLD = 5.0, 25.0  # [s], before the ramp begins and after it
+ASIDE = (0.4, -0.3)  # a constant away from the middle
+CLOSING_TIME, RESTING_TIME = 5.0, 25.0  # [s], before the ramp begins and after it
 OPEN = 0.05  # [rad], how far the fingers stand open at first
 MASS, FINGER, DRAG = 1.0, 5.0, 1.0  # [kg], [kg], [N·s/m]: ours, the thesis prints none
 TEXT = (
-    "The gains, periods, stiffness and damping of the thesis; the hand is of 4 m, so that the targets of Fig. 4-5 lie in it, and starts "
-    "open. Eq. (4.4) prints J where its shape asks for a (pseudo-)inverse; J⁺ and the transpose (scaled alike) are both run. "
-    "With J⁺ the law is (1 + k_d) ḃ = k_p (b_des − b): a constant is approached with a time of (1 + k_d)/k_p = 15.8 s, which looks "
-    "like an offset in a run of some seconds, and behind a ramp the object stays by (1 + k_d) v/k_p. Jᵀ is slower still in "
-    "the direction that the joints move least. Integral action removes both."
+    "The gains, periods, stiffness and damping of the thesis; the hand is of 4 m, so that the targets of "
+    "Fig. 4-5 lie in it, and starts open. Eq. (4.4) prints J where its shape asks for a (pseudo-)inverse; "
+    "J⁺ and the transpose (scaled alike) are both run. With J⁺ the law is (1 + k_d) ḃ = k_p (b_des − b): a "
+    "constant is approached with a time of (1 + k_d)/k_p = 15.8 s, which looks like an offset in a run of "
+    "some seconds, and behind a ramp the object stays by (1 + k_d) v/k_p. Jᵀ is slower still in the "
+    "direction that the joints move least. Integral action removes both."
 )
 
 
@@ -49,11 +50,11 @@ def tracking(lab: Lab) -> Findings:
     """Three targets, three laws."""
     ramp, rise, laws = np.array(RAMP), lab.setting.rise, dict(list(LAWS.items())[: lab.setting.laws])
     courses: dict[str, tuple[Callable[[float], Any], float]] = {
-        "constant (0, 0)": (lambda t: np.array(CONSTANT), CLOSING + HOLD),
-        "constant (0.4, −0.3)": (lambda t: np.array(OFF), CLOSING + HOLD),
+        "constant (0, 0)": (lambda t: np.array(CONSTANT), CLOSING_TIME + RESTING_TIME),
+        "constant (0.4, −0.3)": (lambda t: np.array(ASIDE), CLOSING_TIME + RESTING_TIME),
         "ramp to (0.5, 1.0)": (
-            lambda t: ramp * np.clip((t - CLOSING) / rise, 0.0, 1.0),
-            CLOSING + rise + HOLD,
+            lambda t: ramp * np.clip((t - CLOSING_TIME) / rise, 0.0, 1.0),
+            CLOSING_TIME + rise + RESTING_TIME,
         ),
     }
     hand = soft_hand(SIZE, stiffness=STIFFNESS, damping=DAMPING)
@@ -68,7 +69,7 @@ def tracking(lab: Lab) -> Findings:
     )
     for course, tracks in runs.items():
         for name, track in tracks.items():
-            table.add(case=course, law=name, **_row(track, CLOSING + rise if "ramp" in course else None))
+            table.add(case=course, law=name, **_row(track, CLOSING_TIME + rise if "ramp" in course else None))
     picture = Picture("tracking", "Place of the object (lines) and its target (dashed).", _figure(runs))
     *constants, rising = runs.values()
     return Findings("Tracking", TEXT, [table], _checks(constants, rising, rise), [picture])
@@ -80,7 +81,7 @@ def _checks(
     """The lag of PD is the one predicted, PID has none."""
     time = (1.0 + DERIVATIVE) / PROPORTIONAL
     lag = time * float(np.hypot(*RAMP)) / rise * (1.0 - np.exp(-rise / time))
-    behind = {name: _at(track, CLOSING + rise) for name, track in rising.items()}
+    behind = {name: _at(track, CLOSING_TIME + rise) for name, track in rising.items()}
     still = max(tracks[INTEGRAL].settled() for tracks in constants)
     return [
         Check.within(

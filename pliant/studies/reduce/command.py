@@ -1,4 +1,4 @@
-"""`pliant reduce`: from a robot of the gallery to a saved reduced model, in one go."""
+"""`pliant reduce`: from a robot of the gallery to a saved reduced model with a report."""
 
 from __future__ import annotations
 
@@ -29,22 +29,26 @@ from pliant.studies.reduce.report import Findings, table, write
 from pliant.timing import Yardstick
 
 TRIES = 3  # tolerances of the cells
-MARGIN = 0.8  # of the error asked for that the motions of the choice must meet: others will be somewhat worse
-HELD = {"validation": 1000, "held out": 2000}  # seeds: cells are chosen on the first
+TIGHTENED = 3.0  # by which each tolerance is smaller than the last
+MARGIN = 0.8  # of the error asked for: what the motions of the choice must meet, as others will be worse
+HELD_OUT_SEEDS = {"validation": 1000, "held out": 2000}  # cells are chosen on the first
 PLANS = ("few", "halton", "latin-hypercube", "plackett-burman", "grid", "pull")
 
 
 @dataclass(frozen=True)
 class Options:
-    """What `pliant reduce` may be told.
+    """Options of `pliant reduce`.
 
-    plan: how the robot is driven; "few": a few actuators at a time (see `workspace.few`), the others are those of `plans`.
-    postures, steps: of the plan. scale: of the demonstration's commands. held: postures that are kept back for the errors, and as many
-    others for the choice of the cells.
-    turns: the robot looks the same after each n-th of a turn about the vertical through the origin; its snapshots count n times.
-    tolerance, modes: of the basis. force_tolerance, cells: of the sampling; the tolerance is tightened, down to a ninth, until
-    the motions of the choice are as good as asked. contact_modes: of contact forces; 0 leaves contacts
-    as they are, None chooses how many. error: of the stroke that is asked for.
+    `plan` says how the robot is driven: "few" pulls a few actuators at a time (see `workspace.few`), the
+    others are those of `plans`, with `postures` and `steps`. `scale` is that of the demonstration's commands.
+    `held` postures are held out for the errors, and as many others for the choice of the cells. With `turns`
+    = n the robot looks the same after each n-th of a turn about the vertical through the origin, and its
+    snapshots count n times.
+
+    `tolerance` and `modes` are those of the basis, `force_tolerance` and `cells` those of the sampling, whose
+    tolerance is tightened, down to a ninth, until the motions of the choice are as good as asked.
+    `contact_modes` is the number of modes of contact forces: 0 leaves contacts as they are, None chooses it.
+    `error` is the share of the stroke that is asked for.
     """
 
     plan: str = "few"
@@ -71,10 +75,11 @@ def reduce_robot(
     view: tuple[float, float] = (-60.0, 16.0),
     progress: bool = False,
 ) -> tuple[Findings, Path]:
-    """Snapshots, basis, sampling, errors on held-out motions and speed-up; writes model.npz and a report into `folder`.
+    """Snapshots, basis, sampling, held-out errors and speed-up; writes model.npz and a report into `folder`.
 
-    laws: commands of a demonstration, which say how far the actuators go. Snapshots stay in folder/snapshots: a second call with
-    the same plan goes on where the first was stopped, and other tolerances need no new ones.
+    `laws` are commands of a demonstration, which say how far the actuators go. Snapshots stay in
+    folder/snapshots: a second call with the same plan continues where the first was stopped, and other
+    tolerances need no new ones.
     """
     checked_body(robot.bodies[0])  # before hours of snapshots
     training = collect(
@@ -86,7 +91,7 @@ def reduce_robot(
     )
     choice, trial = (
         collect(robot, held_plan(robot, laws, options, seed), folder=folder / name, progress=progress)
-        for name, seed in HELD.items()
+        for name, seed in HELD_OUT_SEEDS.items()
     )
     used = turned(robot, training, options.turns)
     model, reduced, chosen = _good_enough(robot, used, choice, options)
@@ -95,23 +100,25 @@ def reduce_robot(
     facts = {"options": vars(options), "error": errors.share if np.isfinite(errors.share) else None}
     model = replace(model, facts=facts)
     skipped = (*model.basis.skipped, *choice.skipped, *trial.skipped)
-    found = Findings(model, errors, full, small, len(used), skipped, yardstick, chosen.share)
+    findings = Findings(model, errors, full, small, len(used), skipped, yardstick, chosen.share)
     save(model, folder / "model.npz")
-    return found, write(found, robot, reduced, folder, asked=options.error, view=view)
+    return findings, write(findings, robot, reduced, folder, asked=options.error, view=view)
 
 
 def _good_enough(
     robot: Robot, used: Snapshots, choice: Snapshots, options: Options
 ) -> tuple[ReducedModel, Robot, HeldOut]:
-    """The model with the fewest cells whose error on the motions of the choice is MARGIN of what was asked for: the tolerance is
-    tightened up to `TRIES` times."""
+    """The model with the fewest cells whose error on the motions of the choice is MARGIN of that asked for.
+
+    The tolerance of the cells is tightened until it is, at most TRIES are tried.
+    """
     for tries in range(TRIES):
         model = reduced_model(
             robot,
             used,
             tolerance=options.tolerance,
             modes=options.modes,
-            force_tolerance=options.force_tolerance / 3.0**tries,
+            force_tolerance=options.force_tolerance / TIGHTENED**tries,
             cells=options.cells,
             contact_modes=options.contact_modes,
         )
@@ -151,7 +158,7 @@ def _scaled(robot: Robot, laws: Mapping[str, Known], options: Options) -> dict[s
 
 
 def turned(robot: Robot, snapshots: Snapshots, turns: int) -> Snapshots:
-    """The snapshots with their responses, and what they become by turning the robot about the vertical."""
+    """The snapshots with their responses, and their images when the robot is turned about the vertical."""
     if turns < 1:
         raise InputError("turns", expected="at least 1", got=turns)
     if turns == 1:
@@ -163,30 +170,33 @@ def turned(robot: Robot, snapshots: Snapshots, turns: int) -> Snapshots:
 
 
 def _answers(symmetry: Symmetry, snapshots: Snapshots) -> np.ndarray:
-    """The responses (s, a, nq) of the snapshots as the symmetry sees them."""
+    """The images of the snapshots' responses (s, a, nq)."""
     pairs = zip(snapshots.coordinates, snapshots.extra["responses"], strict=True)
     return np.array([[symmetry.image(q + r) - symmetry.image(q) for r in several] for q, several in pairs])
 
 
 def step_times(robot: Robot, reduced: Robot) -> tuple[float, float, float]:
-    """[ms] of a step of the full and of the reduced robot, shortest of several, and of a 1500 × 1500 product in the same run."""
+    """[ms] of a step of the full and of the reduced robot, shortest of several, and of dgemm(1500)."""
     return shortest(one_step(robot), 5), shortest(one_step(reduced), 200), Yardstick.measure().milliseconds
 
 
 def reduce_named(
     name: str, folder: Path | None, options: Options, *, json: Path | None = None
 ) -> tuple[Path, bool]:
-    """A robot of the gallery, with progress bars and a table: what the command line calls. Returns the page and whether it passed."""
+    """A robot of the gallery, with progress bars and a table: what the command line calls.
+
+    Returns the page and whether it passed.
+    """
     from pliant.robots import entry
 
     chosen = entry(name)
     out = folder or Path("results") / f"{name} reduced"
-    found, page = reduce_robot(
+    findings, page = reduce_robot(
         chosen.build(), dict(chosen.laws), out, options, view=chosen.view, progress=True
     )
-    numbers = table(found, options.error)
+    numbers = table(findings, options.error)
     numbers.show()
     if json is not None:
         json.parent.mkdir(parents=True, exist_ok=True)
         json.write_bytes((out / "result.json").read_bytes())
-    return page, numbers.passed and not found.errors.failed
+    return page, numbers.passed and not findings.errors.failed

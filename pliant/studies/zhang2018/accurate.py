@@ -1,4 +1,7 @@
-"""Part 1, table I: the inverse model is the direct one. Converged, and one linearisation per frame while forces grow."""
+"""Part 1, table I: the inverse model is the direct one.
+
+Converged, and one linearisation per frame while forces grow.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,10 @@ from pliant.studies.zhang2018.pictures import draw, legend
 GOOD = 10.0  # I_w [N/mm] below which checks are asked for
 EXACT = 0.01  # [mN]
 TEXT = (
-    "Two forces of 0.4 N on the candidates of sixteen layouts, all candidates unknown in all three components. 'Converged' iterates the "
-    "step; 'growing' and 'held' use one linearisation per frame, at the last frame in which the forces grow and one frame later. The "
-    f"checks are asked for where I_w is below {GOOD:g} N/mm."
+    "Two forces of 0.4 N on the candidates of sixteen layouts, all candidates unknown in all three "
+    "components. 'Converged' iterates the step; 'growing' and 'held' use one linearisation per frame, at "
+    "the last frame in which the forces grow and one frame later. The checks are asked for where I_w is "
+    f"below {GOOD:g} N/mm."
 )
 
 
@@ -38,11 +42,11 @@ def accurate(lab: Lab) -> Findings:
         estimator, layout = lab.estimator(name), lab.layout(name)
         index = estimator.identifiability().index
         frames = [lab.markers(name, share) for share in np.linspace(0.0, 1.0, lab.setting.frames + 1)[1:]]
-        found = estimator.converge(frames[-1])
+        estimate = estimator.converge(frames[-1])
         estimator.reset()
         growing = [lab.error(name, estimator.step(frame)) for frame in frames][-1]
         held = lab.error(name, estimator.step(frames[-1]))
-        exact = lab.error(name, found)
+        exact = lab.error(name, estimate)
         good = index < GOOD
         table.add(
             **{
@@ -57,7 +61,7 @@ def accurate(lab: Lab) -> Findings:
             }
         )
         ax = axes[k // 4, k % 4]
-        draw(ax, found, applied=layout.applied, uncertain=False)
+        draw(ax, estimate, applied=layout.applied, uncertain=False)
         heading(ax, f"{name}: I_w {index:.3g} N/mm")
     legend(figure, uncertain=False)
     return Findings(

@@ -20,7 +20,11 @@ from pliant.studies.zhang2018.paper import TENSION, YOUNG
 
 @dataclass(frozen=True)
 class Setting:
-    """Cells of the sheet and of the robot, and of the sheet that stands for a real one; frames in which forces grow; trials with noise."""
+    """Sizes of the samples.
+
+    `sheet` and `robot` are cells of the objects, `fine` those of the sheet that stands for a real one;
+    `frames` those in which forces grow, `trials` those with noise.
+    """
 
     sheet: tuple[int, int]
     robot: tuple[int, int, int]
@@ -69,7 +73,7 @@ class Lab:
     def estimator(
         self, name: str, *, modulus: float = YOUNG, more: float = 0.0, **options: Any
     ) -> ForceEstimator:
-        """The inverse model of a layout; it warns of layouts that hardly tell forces apart, which are in the tables on purpose."""
+        """The inverse model of a layout, without warnings of those that hardly distinguish forces."""
         layout = self.layout(name)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PliantWarning)

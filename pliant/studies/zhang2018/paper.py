@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 SOURCE = (
-    "Z. Zhang, J. Dequidt, C. Duriez, Vision-Based Sensing of External Forces Acting on Soft Robots Using Finite Element Method, "
-    "IEEE Robotics and Automation Letters 3 (3), 2018."
+    "Z. Zhang, J. Dequidt, C. Duriez, Vision-Based Sensing of External Forces Acting on Soft Robots Using "
+    "Finite Element Method, IEEE Robotics and Automation Letters 3 (3), 2018."
 )
 I_E = {  # table I [mN]
     "s1": 0.3, "s2": 1.1, "s3": 4.6, "s4": 33.0, "s5": 2.8, "s6": 1.3, "s7": 1.4, "s8": 130.3,

@@ -1,4 +1,4 @@
-"""Pictures of estimates: the shape, markers as measured, forces as arrows with the ellipses in which they lie with 95 %."""
+"""Pictures of estimates: the shape, markers as measured, forces as arrows with their 95 % ellipses."""
 
 from __future__ import annotations
 
@@ -29,10 +29,12 @@ def draw(
     true: tuple[np.ndarray, np.ndarray] | None = None,
     candidates: np.ndarray | None = None,
 ) -> None:
-    """An estimate on axes: `per_newton` [m] is the length of an arrow of one newton, `applied` (n, 3) [N] the true forces, if known.
+    """Draws an estimate on axes; markers that were hidden are hollow.
 
-    `uncertain` shows the ellipses in which forces lie with 95 %. `true`: places (k, 3) [m] and forces (k, 3) [N] where these are not
-    at the places estimated; `candidates` (m, 3) other places that were searched. Markers that were hidden are hollow.
+    `per_newton` [m] is the length of an arrow of one newton, `applied` (n, 3) [N] are the true forces, if
+    known; `true` are places (k, 3) [m] and forces (k, 3) [N] where these are not at the places estimated.
+    `uncertain` shows the ellipses in which forces lie with 95 %; `candidates` (m, 3) are other places that
+    were searched.
     """
     flat = looked_at(ax, estimate.robot, estimate.positions, BODY, view)
     _markers(ax, flat, estimate)
@@ -67,18 +69,18 @@ def _markers(ax: Any, flat: Callable[[np.ndarray], np.ndarray], estimate: Estima
 
 
 def _limits(ax: Any, ends: np.ndarray) -> None:
-    """Room for all ends (n, 2), and no axes."""
+    """Sets limits that contain all ends (n, 2), and hides the axes."""
     low, high = ends.min(axis=0), ends.max(axis=0)
-    room = 0.05 * float((high - low).max())
-    ax.set_xlim(low[0] - room, high[0] + room)
-    ax.set_ylim(low[1] - room, high[1] + room)
+    border = 0.05 * float((high - low).max())
+    ax.set_xlim(low[0] - border, high[0] + border)
+    ax.set_ylim(low[1] - border, high[1] + border)
     ax.set_axis_off()
 
 
 def looked_at(
     ax: Any, robot: Any, positions: np.ndarray, colour: str, view: tuple[float, float] = FROM
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """Draws a robot with its nodes at positions (k, 3) [m]; returns where points (…, 3) are in the picture (…, 2)."""
+    """Draws a robot with its nodes at positions (k, 3) [m]; returns the projection (…, 3) → (…, 2)."""
     from matplotlib.colors import to_rgb
 
     camera = Camera.looking(*view)
@@ -97,13 +99,13 @@ def _arrow(ax: Any, start: np.ndarray, end: np.ndarray, colour: str, order: int,
 
 def _ellipse(ax: Any, centre: np.ndarray, axes: np.ndarray) -> None:
     """The outline of an ellipsoid with projected semi-axes (3, 2)."""
-    size, ways = np.linalg.eigh(axes.T @ axes)
+    size, directions = np.linalg.eigh(axes.T @ axes)
     turn = np.linspace(0.0, 2.0 * np.pi, 73)
     radius = np.sqrt(np.maximum(size, 0.0))
     outline = (
         centre
-        + (radius[0] * np.cos(turn))[:, None] * ways[:, 0]
-        + (radius[1] * np.sin(turn))[:, None] * ways[:, 1]
+        + (radius[0] * np.cos(turn))[:, None] * directions[:, 0]
+        + (radius[1] * np.sin(turn))[:, None] * directions[:, 1]
     )
     ax.fill(*outline.T, facecolor=FOUND, alpha=0.16, zorder=6, linewidth=0)
     ax.plot(*outline.T, color=FOUND, linewidth=0.7, zorder=6)

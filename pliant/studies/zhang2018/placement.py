@@ -18,7 +18,8 @@ from pliant.studies.study import Findings, Picture
 from pliant.studies.zhang2018.lab import Lab
 from pliant.studies.zhang2018.pictures import BODY, FOUND, MARKER, NONE, looked_at
 
-COUNT, SPACING, CHANCE = 6, 0.012, 300
+COUNT, SPACING = 6, 0.012  # markers, and the spacing of places for them [m]
+RANDOM_CHOICES = 300
 LAYOUT = "r5"
 PULLED = (
     {},
@@ -27,8 +28,9 @@ PULLED = (
     {f"cable {n}": Known(effort=2.0) for n in range(1, 5)},
 )
 TEXT = (
-    "Six of the places on the upper skin of the robot, 12 mm apart, for the three forces of layout r5 in all components: those of the "
-    "least I_w in the worst of four postures (at rest, one cable or another at 2 N, all of them). Beside it I_w of 300 random choices of six."
+    "Six of the places on the upper skin of the robot, 12 mm apart, for the three forces of layout r5 in "
+    "all components: those of the least I_w in the worst of four postures (at rest, one cable or another at "
+    "2 N, all of them). Beside it I_w of 300 random choices of six."
 )
 
 
@@ -36,18 +38,18 @@ def placement(lab: Lab) -> Findings:
     """Chosen places, and their picture."""
     robot, layout, rng = lab.build("r"), lab.layout(LAYOUT), np.random.default_rng(0)
     places = spread(robot, SPACING, lambda x: x[:, 2] > 0.02).points
-    found = place_markers(robot, places, layout.candidates, COUNT, postures=PULLED)
+    chosen = place_markers(robot, places, layout.candidates, COUNT, postures=PULLED)
     fields = [_field(robot, places, layout.candidates, laws) for laws in PULLED]
     chance = []
-    for _ in range(CHANCE):
+    for _ in range(RANDOM_CHOICES):
         which = rng.choice(len(places), COUNT, replace=False)
         chance.append(max(paper_index(f[which].reshape(-1, f.shape[2])) for f in fields))
     figure, axes = new_figure(9.0, 3.6, 1, 2)
-    _draw(axes[0, 0], robot, places.rest, found.positions, layout.candidates)
-    _compare(axes[0, 1], np.array(chance), found.worst)
+    _draw(axes[0, 0], robot, places.rest, chosen.positions, layout.candidates)
+    _compare(axes[0, 1], np.array(chance), chosen.worst)
     checks = [
-        Check.at_most("I_w chosen over the best of 300 random choices", found.worst / min(chance), 1.0),
-        Check("I_w chosen, worst posture", found.worst, unit="N/mm"),
+        Check.at_most("I_w chosen over the best of 300 random choices", chosen.worst / min(chance), 1.0),
+        Check("I_w chosen, worst posture", chosen.worst, unit="N/mm"),
         Check("I_w of random choices, median", float(np.median(chance)), unit="N/mm"),
     ]
     return Findings(

@@ -20,16 +20,20 @@ TOP = THICKNESS / 2
 GRID = (-0.042, -0.014, 0.014, 0.042)
 MARKERS = [(x, y, TOP) for x in GRID for y in GRID][1:-1]
 CANDIDATES = [(x, y, TOP) for x in (-0.036, -0.012, 0.012, 0.036) for y in (-0.03, 0.0, 0.03)]
-SPACING = 0.022
+SPACING = 0.022  # [m] of candidates anywhere on the skin
+STRENGTH = (5.0, 8.0)  # standard deviations: the sizes of forces among candidates
+HIDDEN = 0.3  # of the markers, in the test with flicker
 ON_ROBOT = (  # markers and candidates
     on_legs([(0, 0.0, 0.0), *((n, 12.0, 5.0) for n in range(4)), *((n, 30.0, -4.0) for n in range(4))]),
     on_legs([*((n, 20.0, 0.0) for n in range(4)), *((n, 36.0, 0.0) for n in range(4))]),
 )
 TEXT = (
-    "The sheet with 14 markers and 0.1 mm of noise. One or two forces, in turn, on 12 candidates, each five to eight times as large as the standard "
-    "deviation that the covariance of all candidates predicts for it; and on the robot, with nine markers and eight candidates. Then single forces of 0.5 N anywhere between candidates 22 mm apart. "
-    "Coverage: 95 % intervals of the six components of layout s1, one linearisation per frame. Flicker: the same layout, unlabelled points in random "
-    "order, 30 % of them missing, others in every frame."
+    "The sheet with 14 markers and 0.1 mm of noise. One or two forces, in turn, on 12 candidates, each five "
+    "to eight times as large as the standard deviation that the covariance of all candidates predicts for "
+    "it; and on the robot, with nine markers and eight candidates. Then single forces of 0.5 N anywhere "
+    "between candidates 22 mm apart. Coverage: 95 % intervals of the six components of layout s1, one "
+    "linearisation per frame. Flicker: the same layout, unlabelled points in random order, 30 % of them "
+    "missing, others in every frame."
 )
 
 
@@ -42,10 +46,10 @@ def places(lab: Lab) -> Findings:
             locator = ForceLocator(lab.build("s"), MARKERS, CANDIDATES, **options)
             rate = _rate(locator, lab.setting.trials, rng)
             checks.append(Check.at_least(f"{method}, forces {words}: right candidates", rate, 0.95))
-    rough, fine = _between(lab, rng)
+    coarse, fine = _between(lab, rng)
     checks += [
         Check.at_most("between candidates: worst distance", fine.max() / SPACING, 1.5, unit="spacings"),
-        Check.at_most("mean distance over that without refinement", float(fine.mean() / rough.mean()), 1.0),
+        Check.at_most("mean distance over that without refinement", float(fine.mean() / coarse.mean()), 1.0),
         Check.within("coverage of 95 % intervals", _coverage(lab, rng), 0.93, 0.97),
         Check.at_most(
             "30 % hidden with flicker: rms error over the stated deviation", _flicker(lab, rng), 1.2
@@ -67,20 +71,20 @@ def _rate(
         which = np.sort(rng.choice(count, 1 + trial % 2, replace=False))
         effort = np.zeros((count, w))
         for g in which:
-            way = rng.normal(size=w)
-            way /= np.linalg.norm(way)
+            unit = rng.normal(size=w)
+            unit /= np.linalg.norm(unit)
             own = slice(g * w, g * w + w)
-            effort[g] = way * rng.uniform(5.0, 8.0) * np.sqrt(way @ covariance[own, own] @ way)
+            effort[g] = unit * rng.uniform(*STRENGTH) * np.sqrt(unit @ covariance[own, own] @ unit)
         known = {**(laws or {}), "forces": Known(effort=effort.ravel())}
         real = static(locator.robot, known).displacement["markers"]
         locator.reset()
-        found = locator.found(locator.converge(real + NOISE * rng.normal(size=len(real))))
-        right += list(found.candidates) == list(which)
+        location = locator.found(locator.converge(real + NOISE * rng.normal(size=len(real))))
+        right += list(location.candidates) == list(which)
     return right / trials
 
 
 def _on_robot(lab: Lab, rng: np.random.Generator) -> float:
-    """The same on the robot, its cables at 2 N, as in the paper with nine markers and eight candidates; forces across."""
+    """The rate on the robot, its cables at 2 N, with nine markers and eight candidates as in the paper."""
     laws = lab.laws("r1")
     locator = ForceLocator(lab.build("r"), ON_ROBOT[0], ON_ROBOT[1], direction=(0, 0, -1), most=3, laws=laws)
     return _rate(locator, lab.setting.trials, rng, laws)
@@ -90,18 +94,18 @@ def _between(lab: Lab, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray
     """Distances [m] of the farthest force found, on candidates and after refinement."""
     robot = lab.build("s")
     locator = ForceLocator(robot, MARKERS, spread(robot, SPACING, lambda x: x[:, 2] > 0), direction="normal")
-    rough, fine = [], []
+    coarse, fine = [], []
     for _ in range(lab.setting.trials // 3):
         place = np.array([*rng.uniform(-0.04, 0.04, 2), TOP])
         pushed = instrumented(robot, MARKERS, place[None], direction=(0, 0, -1))
         real = static(pushed, {"forces": Known(effort=0.5)}).displacement["markers"]
         frame = real + NOISE * rng.normal(size=len(real))
-        for refine, out in ((False, rough), (True, fine)):
+        for refine, out in ((False, coarse), (True, fine)):
             locator.reset()
-            found = locator.locate(frame, refine=refine)
-            away = np.linalg.norm(found.places - place, axis=1)
-            out.append(float(away.max(initial=0.0)) if len(found) else np.inf)
-    return np.array(rough), np.array(fine)
+            location = locator.locate(frame, refine=refine)
+            away = np.linalg.norm(location.places - place, axis=1)
+            out.append(float(away.max(initial=0.0)) if len(location) else np.inf)
+    return np.array(coarse), np.array(fine)
 
 
 def _coverage(lab: Lab, rng: np.random.Generator) -> float:
@@ -118,21 +122,21 @@ def _coverage(lab: Lab, rng: np.random.Generator) -> float:
 def _flicker(lab: Lab, rng: np.random.Generator) -> float:
     """Root mean square of errors over their stated deviations while markers come and go."""
     estimator, layout = lab.estimator("s1", noise=NOISE), lab.layout("s1")
-    tracker, off = MarkerTracker(estimator), []
-    whole = lab.markers("s1")
+    tracker, errors = MarkerTracker(estimator), []
+    loaded = lab.markers("s1")
     for k in range(100):
         truth = min(1.0, k / 20) * layout.applied.ravel()
-        shown = whole if k >= 20 else lab.markers("s1", k / 20)
+        shown = loaded if k >= 20 else lab.markers("s1", k / 20)
         cloud = shown + NOISE * rng.normal(size=shown.shape)
-        left = rng.permutation(len(cloud))[: int(0.7 * len(cloud))]
-        found = estimator.step(tracker.frame(cloud[left]))
+        seen = rng.permutation(len(cloud))[: int((1.0 - HIDDEN) * len(cloud))]
+        estimate = estimator.step(tracker.frame(cloud[seen]))
         if k >= 20:
-            off.append((found.effort["forces"] - truth) / found.deviation("forces"))
-    return float(np.sqrt(np.mean(np.square(off))))
+            errors.append((estimate.effort["forces"] - truth) / estimate.deviation("forces"))
+    return float(np.sqrt(np.mean(np.square(errors))))
 
 
 def _figure(lab: Lab):
-    """One force, two, two with a third of the markers hidden, and one between candidates: as in the paper's figure 4."""
+    """One force and two, with hidden markers, and one between candidates, as in the paper's figure 4."""
     rng, robot = np.random.default_rng(4), lab.build("s")
     locator = ForceLocator(robot, MARKERS, CANDIDATES, direction=(0, 0, -1), most=3)
     fine = spread(robot, SPACING, lambda x: x[:, 2] > 0)
@@ -151,11 +155,11 @@ def _figure(lab: Lab):
         frame = real.displacement["markers"].reshape(-1, 3) + NOISE * rng.normal(size=(len(MARKERS), 3))
         frame[rng.choice(len(MARKERS), hidden, replace=False)] = np.nan
         one.reset()
-        found = one.locate(frame, refine=one is anywhere)
+        location = one.locate(frame, refine=one is anywhere)
         where = pushed.rows["forces"].interaction.points[0].position(real.q)
         true = (where, np.outer(sizes, (0.0, 0.0, -1.0)))
-        others = fine.points.position(found.estimate.q) if one is anywhere else None
-        shown.append((words, found.estimate, {"true": true, "candidates": others}))
+        others = fine.points.position(location.estimate.q) if one is anywhere else None
+        shown.append((words, location.estimate, {"true": true, "candidates": others}))
     shown.append(_robot_case(lab, rng))
     return cases(3, shown, size=(4.2, 3.0), uncertain=False)
 
@@ -168,9 +172,9 @@ def _robot_case(lab: Lab, rng: np.random.Generator):
     real = static(locator.robot, {**laws, "forces": Known(effort=sizes)})
     frame = real.displacement["markers"].reshape(-1, 3) + NOISE * rng.normal(size=(9, 3))
     frame[[3, 6]] = np.nan
-    found = locator.locate(frame, refine=False)
+    location = locator.locate(frame, refine=False)
     return (
         "robot, two forces, two markers hidden",
-        found.estimate,
+        location.estimate,
         {"applied": np.outer(sizes, (0.0, 0.0, -1.0))},
     )

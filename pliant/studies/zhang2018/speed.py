@@ -1,4 +1,4 @@
-"""Part 9: how long one frame takes, allocation of twenty unlabelled markers included, in units of a 1500 × 1500 matrix product."""
+"""Part 9: how long one frame takes, with allocation of twenty unlabelled markers, over dgemm(1500)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ from pliant.timing import paired
 
 MARKERS, NOISE = 20, 1e-4
 LIMIT = 0.08  # 100 Hz where the product takes 125 ms
-CASES = {  # layout of the candidates, spacing of the markers [m], above which height, and what the paper reports [Hz]
+# Layout of the candidates, spacing of the markers [m], above which height [m], and the paper's rate [Hz].
+CASES = {
     "sheet": ("s4", 0.018, 0.0, 16),
     "robot": ("r4", 0.014, 0.02, 20),
 }
-TEXT = "One linearisation per frame with 18 unknown components, 60 readings in random order, 0.1 mm of noise; the mesh sizes of the paper."
+TEXT = (
+    "One linearisation per frame with 18 unknown components, 60 readings in random order, 0.1 mm of noise; "
+    "the mesh sizes of the paper."
+)
 
 
 def speed(lab: Lab) -> Findings:
