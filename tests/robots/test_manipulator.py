@@ -147,7 +147,7 @@ def test_a_patch_alone_sees_what_the_whole_boundary_does(bent, monkeypatch):
     """Detection on the faces of the pads only: the same contacts, deep ones too."""
     robot = bent[True].robot
     part = robot.surroundings.detector(robot)
-    monkeypatch.setattr(opponents, "SMALL", 0.0)
+    monkeypatch.setattr(opponents, "SMALL_PATCH", 0.0)
     whole = robot.surroundings.detector(robot)
     for q in (bent[True].q, bent[False].q[: robot.nq]):
         few, many = part.detect(q, 0.004), whole.detect(q, 0.004)

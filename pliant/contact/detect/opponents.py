@@ -18,7 +18,7 @@ from pliant.contact.detect.skin import Posture, Skin
 from pliant.errors import InputError
 from pliant.mesh import Surface
 
-SMALL = 0.5  # share of a body's triangles below which a patch is searched alone
+SMALL_PATCH = 0.5  # share of a body's triangles below which a patch is searched alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ class SoftSearch:
         self._tasks = []
         for o in opponents:
             skin, part = skins[o.body], None
-            if len(o.patch.triangles) < SMALL * len(skin.triangles):
+            if len(o.patch.triangles) < SMALL_PATCH * len(skin.triangles):
                 alone = Skin(skin.body, 0.0, patch=o.patch)
                 part = alone, alone.allowed(o.patch)
             points = cloud.point_of_node.get(o.body)

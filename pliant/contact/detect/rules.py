@@ -21,9 +21,9 @@ from pliant.contact.geometry.triangle import closest
 
 FACING = 0.25  # cosine: surfaces within 75° of face to face can touch
 SIDEWAYS = 0.2  # triangles that look this much the sample's way are not even measured
-SHALLOW = 0.1
-APART = 0.5
-THICK = 0.1
+SHALLOW = 0.1  # of the search distance: samples that are less deep need no test of being inside
+APART = 0.5  # of the way along the skin, below which a distance is a contact of a body with itself
+THICK = 0.1  # of the distance at rest, by which a sample behind a wall may be deeper
 
 
 @njit(error_model="numpy")

@@ -7,7 +7,7 @@ apart than `spacing`:
     spacing = max(L/40, 3/4 of the median edge)      unless given,  L: size of the body
 
 that is, about one point between the ends of an edge (mid nodes count), and none where the mesh is finer
-than L/40. Against an obstacle of radius R they are as close as keeps the cut below CUT · L, but not closer
+than L/40. Against an obstacle of radius R they are as close as keeps the cut below DEEPEST_CUT · L, but not closer
 than L/80.
 """
 
@@ -25,7 +25,7 @@ from pliant.inputs import positive
 from pliant.mesh import Surface
 from pliant.points import Points
 
-CUT = 2.5e-4  # of the robot's length
+DEEPEST_CUT = 2.5e-4  # of the robot's length: that a facet between samples may lie inside an obstacle
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,7 +85,7 @@ class Samples:
         """Of a robot's body, fine enough for obstacles of this radius [m]; `length` is the robot's [m]."""
         spacing = default_spacing(_chosen(body, None), body)
         if np.isfinite(radius):
-            spacing = min(spacing, max(np.sqrt(8.0 * radius * CUT * length), length / 80))
+            spacing = min(spacing, max(np.sqrt(8.0 * radius * DEEPEST_CUT * length), length / 80))
         return cls.on(body, spacing=spacing)
 
     @classmethod
