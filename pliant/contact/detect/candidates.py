@@ -8,9 +8,7 @@ from numba import njit
 from pliant.contact.detect.rules import FACING
 from pliant.contact.geometry.triangle import FACE, closest
 
-TINY = (
-    1e-9  # of the search distance: below it a sample lies on the triangle, and its normal is the triangle's
-)
+ON_TRIANGLE = 1e-9  # of the search distance: a sample nearer than that has the triangle's normal
 
 
 @njit(cache=True, error_model="numpy")
@@ -29,7 +27,7 @@ def nearest_candidate(p, sample, radius, ptr, corner, reach):
         s = sample[i]
         x, y, z = p[s, 0], p[s, 1], p[s, 2]
         limit = reach + radius[i]
-        best, tiny = limit, TINY * limit
+        best, tiny = limit, ON_TRIANGLE * limit
         for t in range(ptr[i], ptr[i + 1]):
             j, k, m = corner[t, 0], corner[t, 1], corner[t, 2]
             ux, uy, uz = p[k, 0] - p[j, 0], p[k, 1] - p[j, 1], p[k, 2] - p[j, 2]

@@ -7,8 +7,8 @@ apart than `spacing`:
     spacing = max(L/40, 3/4 of the median edge)      unless given,  L: size of the body
 
 that is, about one point between the ends of an edge (mid nodes count), and none where the mesh is finer
-than L/40. Against an obstacle of radius R they are as close as keeps the cut below DEEPEST_CUT · L, but not closer
-than L/80.
+than L/40. Against an obstacle of radius R they are so close that no facet cuts deeper than DEEPEST_CUT · L,
+but not closer than L/80.
 """
 
 from __future__ import annotations
