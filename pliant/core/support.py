@@ -57,7 +57,7 @@ class Support:
         if held is not None:
             return held
         if not touching:
-            raise robot.not_held()
+            raise robot.unsupported()
         none = cls.none(robot)
         return cls(none.rows, none.gamma, robot, _proximal(robot, view))
 

@@ -25,7 +25,8 @@ class Heavy(Protocol):
 class CentreOfMass(Barycentre):
     """δ = Σ mᵢ pᵢ / Σ mᵢ (3,) [m] with masses mᵢ [kg]; λ is a force [N], shared like the masses.
 
-    Single masses may be negative, as those that consistent mass gives to corners of quadratic cells; their sum may not.
+    Single masses may be negative, as those that consistent mass gives to corners of quadratic cells; their
+    sum may not.
     """
 
     def __init__(self, points: Points | Sequence[Points], masses: ArrayLike) -> None:

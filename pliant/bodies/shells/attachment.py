@@ -42,7 +42,7 @@ def nearest_triangles(sheet: Sheet, points: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def _closest(p: np.ndarray, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Area coordinates (..., 3) of the nearest points of triangles (..., 3, 3) to p (..., 3), and distances."""
+    """Area coordinates (..., 3) of the points of triangles (..., 3, 3) nearest to p (..., 3), and distances."""
     a, b, c = np.moveaxis(corners, -2, 0)
     u, v, w = b - a, c - a, p - a
     uu, uv, vv = (u * u).sum(-1), (u * v).sum(-1), (v * v).sum(-1)
