@@ -169,7 +169,7 @@ class Robot:
 
     @cached_property
     def reach(self) -> np.ndarray:
-        """How far [m] a unit of each coordinate of dq moves the robot, (ndof,): for rotations half its length."""
+        """How far [m] a unit of each coordinate of dq moves the robot, (ndof,); rotations half its length."""
         out = np.ones(self.ndof)
         for body, span in zip(self.bodies, self.dq_spans, strict=True):
             turning = 3 * (np.asarray(body.region_block, int) + 1)

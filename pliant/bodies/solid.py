@@ -25,12 +25,12 @@ from pliant.bodies.supports import (
     as_selection,
     checked_indices,
     count_rigid_modes,
-    moved_rigidly,
     select_nodes,
 )
 from pliant.errors import InputError
 from pliant.materials.material import Material
 from pliant.mesh import Mesh
+from pliant.mesh.motion import moved_rigidly
 from pliant.points import Points
 
 

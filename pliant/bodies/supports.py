@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import pliant.sparse as sp
-from pliant.errors import InputError, as_floats
+from pliant.errors import InputError
 from pliant.mesh import Mesh
 
 if TYPE_CHECKING:
     from pliant.bodies.coordinates import Coordinates
 
-NOT_ORTHOGONAL = 1e-6  # of RRᵀ − I, in any entry, that is still a rotation
 DEPENDENT = 1e-8  # singular value of a unit row, below which supports depend on each other
 
 
@@ -70,21 +69,6 @@ def checked_indices(what: str, chosen: np.ndarray, k: int) -> np.ndarray:
     if len(outside):
         raise InputError(what, expected=f"node indices from 0 to {k - 1}", got=int(outside[0]))
     return chosen
-
-
-def moved_rigidly(x: np.ndarray, rotation: Any, translation: Any) -> np.ndarray:
-    """R x + t of points x (n, 3); R a matrix (3, 3) or a scipy Rotation, t (3,) [m]; None leaves one out."""
-    given: Any = np.eye(3) if rotation is None else rotation
-    R = as_floats(
-        "rotation", given.as_matrix() if hasattr(given, "as_matrix") else given, "a rotation matrix (3, 3)"
-    )
-    if R.shape != (3, 3) or not np.allclose(R @ R.T, np.eye(3), atol=NOT_ORTHOGONAL) or np.linalg.det(R) < 0:
-        raise InputError("rotation", expected="a rotation matrix (3, 3) with RRᵀ = I and det R = 1", got=R)
-    expected = "three finite numbers [m]"
-    t = np.zeros(3) if translation is None else as_floats("translation", translation, expected)
-    if t.shape != (3,) or not np.isfinite(t).all():
-        raise InputError("translation", expected=expected, got=t.tolist())
-    return x @ R.T + t
 
 
 def count_rigid_modes(mesh: Mesh, coordinates: Coordinates, fixed: np.ndarray) -> int:

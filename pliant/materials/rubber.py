@@ -38,7 +38,8 @@ class Rubber(Isotropic):
 
     def with_bulk(self, bulk: float) -> Self:
         """The same W with another bulk modulus K [Pa]."""
-        return replace(self, bulk=bulk)  # pyright: ignore[reportArgumentType]  (every subclass is a dataclass)
+        # every subclass is a dataclass
+        return replace(self, bulk=bulk)  # pyright: ignore[reportArgumentType]
 
     @property
     def bulk_modulus(self) -> float:

@@ -18,10 +18,11 @@ from pliant.bodies.body import Linearised
 from pliant.bodies.numbered import Numbered
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.rigid import Rigid
-from pliant.bodies.supports import as_selection, checked_indices, moved_rigidly
+from pliant.bodies.supports import as_selection, checked_indices
 from pliant.errors import InputError
 from pliant.mesh import Mesh, Surface
 from pliant.mesh.lines import Lines
+from pliant.mesh.motion import moved_rigidly
 from pliant.points import Points
 
 MODELS = ("reissner", "kirchhoff")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.bodies.location import LEAST_WEIGHT, ON_MESH, checked_points
-from pliant.bodies.supports import moved_rigidly
 from pliant.errors import InputError
+from pliant.mesh.motion import moved_rigidly
 from pliant.mesh.sheets import Sheet
 from pliant.points import Points
 
@@ -42,7 +42,7 @@ def nearest_triangles(sheet: Sheet, points: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def _closest(p: np.ndarray, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Area coordinates (..., 3) of the points of triangles (..., 3, 3) nearest to p (..., 3), and distances."""
+    """Area coordinates (..., 3) of the points of triangles (..., 3, 3) nearest to p (..., 3); distances."""
     a, b, c = np.moveaxis(corners, -2, 0)
     u, v, w = b - a, c - a, p - a
     uu, uv, vv = (u * u).sum(-1), (u * v).sum(-1), (v * v).sum(-1)

@@ -14,8 +14,8 @@ from pliant.bodies.mass import DENSEST
 from pliant.bodies.numbered import Numbered
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.shells.strings import Strings
-from pliant.bodies.supports import moved_rigidly
 from pliant.errors import InputError, is_number
+from pliant.mesh.motion import moved_rigidly
 from pliant.mesh.sheets import Sheet
 from pliant.points import Points
 
