@@ -46,7 +46,7 @@ class Rows(Protocol):
 
 
 class Condensation(NamedTuple):
-    """What rows H (m, ndof) see of A under a load b: W = HA⁻¹Hᵀ (m, m) and their motion HA⁻¹b (m,).
+    """A condensed to rows H (m, ndof) under a load b: W = HA⁻¹Hᵀ (m, m) and the rows' motion HA⁻¹b (m,).
 
     For efforts λ (m,) of the rows, `answer` gives x = A⁻¹(b + Hᵀλ) (ndof,), and `response` A⁻¹Hᵀλ alone.
     """
@@ -118,7 +118,7 @@ class Factor(ABC):
         return array
 
     def _rows(self, H: Any) -> Any:
-        """H in compressed rows: as it is if it says so, in SciPy's class or a lighter one."""
+        """H in compressed rows: as it is if it has that format, in SciPy's class or a lighter one."""
         if getattr(H, "format", None) != "csr":
             H = sp.csr_array(H)
         if H.shape[1] != self.symbolic.pattern.ndof:

@@ -59,7 +59,7 @@ class Body(ABC):
 
     @property
     def volume(self) -> float:
-        """Of the material at rest [m³]."""
+        """Volume of the material at rest [m³]."""
         return self.mesh.volume
 
     # Forces
@@ -96,7 +96,7 @@ class Body(ABC):
 
     @abstractmethod
     def mass(self, q: np.ndarray | None = None) -> np.ndarray:
-        """M on the pattern (nb, 3, 3) [kg], at rest unless q says how rotations stand."""
+        """M on the pattern (nb, 3, 3) [kg] at q, which matters if anything turns; at rest without q."""
 
     @abstractmethod
     def gyroscopic(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:

@@ -120,7 +120,7 @@ def _candidates(
 def _best(
     mesh: Mesh, points: np.ndarray, point: np.ndarray, cell: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of the candidate pairs (point, cell), the cell nearest to each point."""
+    """The nearest cell of each point among candidate pairs (point, cell), ξ in it, and its distance [m]."""
     xi = reference_coordinates(mesh, cell, points[point])
     inside = _clipped(mesh.kind, xi)
     gap = points[point] - np.einsum("pa,pai->pi", shape(mesh.kind, inside), mesh.nodes[mesh.cells[cell]])

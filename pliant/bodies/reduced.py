@@ -188,17 +188,17 @@ class Reduced(Body):
 
     @property
     def mesh(self) -> Any:
-        """Of the full body."""
+        """The mesh of the full body."""
         return self.full.mesh
 
     @property
     def input_mesh(self) -> Any:
-        """Of the full body."""
+        """The mesh that the full body was made of."""
         return self.full.input_mesh
 
     @property
     def material(self) -> Any:
-        """Of the full body."""
+        """The material of the full body."""
         return self.full.material
 
     @property
@@ -223,11 +223,11 @@ class Reduced(Body):
     def stress(
         self, q: np.ndarray, measure: str = "cauchy", *, at: str = "cells", z: Any = None
     ) -> np.ndarray:
-        """Stress [Pa] of the whole mesh; see `Solid.stress`."""
+        """Stress [Pa] of all cells; see `Solid.stress`."""
         return self.full.stress(self.expand(q), measure, at=at)
 
     def strain(self, q: np.ndarray, measure: str = "green", *, at: str = "cells") -> np.ndarray:
-        """Strain of the whole mesh; see `Solid.strain`."""
+        """Strain of all cells; see `Solid.strain`."""
         return self.full.strain(self.expand(q), measure, at=at)
 
     # Material points

@@ -1,4 +1,4 @@
-"""The centre of mass of points that carry masses, or of whole bodies."""
+"""The centre of mass of points with masses, or of bodies."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class CentreOfMass(Barycentre):
 
     @classmethod
     def of(cls, *bodies: Heavy) -> CentreOfMass:
-        """Of whole bodies with masses at their nodes: solids, shells, membranes, nets."""
+        """The centre of mass of bodies with masses at their nodes: solids, shells, membranes, nets."""
         masses: list[np.ndarray] = []
         for body in bodies:
             mass = body.node_mass

@@ -1,4 +1,4 @@
-"""What the rubber laws share: a part that feels only the change of shape, and a bulk modulus."""
+"""What the rubber laws share: an energy of the change of shape alone, and a bulk modulus."""
 
 from __future__ import annotations
 

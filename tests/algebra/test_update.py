@@ -78,7 +78,7 @@ def test_rows_are_condensed_and_answered(seed, size):
 
 @given(st.integers(0, 10_000), st.floats(0.05, 2.0))
 def test_softer_rows_are_distinguished_from_buckling(seed, size):
-    """A − Σ stiff hᵀh, rows h among those condensed: as dense algebra says while definite, refused otherwise."""
+    """A − Σ stiff hᵀh, rows h among those condensed: as dense algebra says, refused if indefinite."""
     A, U, _, factor, rng = changed(seed, 1.0)
     u = U.to_csr().toarray()
     soft = np.diagonal(u @ np.linalg.solve(A, u.T))

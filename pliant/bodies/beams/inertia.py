@@ -52,7 +52,7 @@ class Inertia:
         return float(self.known()[:, 0] @ self.length)
 
     def moments(self, regions: int) -> tuple[np.ndarray, np.ndarray]:
-        """Of each region: mass m (r,) [kg] and first moment b (r, 3) [kg·m] in its axes."""
+        """Mass m (r,) [kg] and first moment b (r, 3) [kg·m], in its axes, of each region."""
         half = 0.5 * self.known()[:, 0] * self.length
         tangent = np.array([1.0, -1.0])[:, None] / 6.0 * self.turn[..., 0] * self.length[:, None, None]
         mass, first = np.zeros(regions), np.zeros((regions, 3))

@@ -129,7 +129,7 @@ class Membrane(NodalBody):
 
     @property
     def volume(self) -> float:
-        """Of the material at rest [m³]."""
+        """Volume of the material at rest [m³]."""
         return float(self.mesh.areas @ self.thickness)
 
     def stress(

@@ -81,7 +81,7 @@ class Net(NodalBody):
         return f"Net({len(self.mesh.nodes)} nodes, {len(self.mesh.cells)} strings)"
 
     def tension(self, q: np.ndarray) -> np.ndarray:
-        """Of every string (n,) [N]."""
+        """Tension of every string (n,) [N]."""
         return np.concatenate([group.tension(q) for group in self.strings])
 
     def points(self, where: Any, *, outside: str = "error", tolerance: float | None = None) -> Points:

@@ -122,7 +122,7 @@ class Shell(ThinBody):
 
     @property
     def volume(self) -> float:
-        """Of the material at rest [m³]."""
+        """Volume of the material at rest [m³]."""
         return float(self.mesh.areas @ self.thickness)
 
     def _linearised(

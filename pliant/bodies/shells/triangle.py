@@ -43,7 +43,7 @@ class Triangles:
 
     @property
     def sides(self) -> np.ndarray:
-        """From corner 1 to 2, 2 to 3 and 3 to 1, (ne, 3, 2) [m]."""
+        """Vectors (ne, 3, 2) [m] from corner 1 to 2, 2 to 3 and 3 to 1."""
         return np.roll(self.corners, -1, axis=1) - self.corners
 
 
