@@ -15,7 +15,7 @@ def frozen(array: Any, dtype: Any = float) -> np.ndarray:
 
 
 def frozen_view(array: Any, dtype: Any = float) -> np.ndarray:
-    """The same array, contiguous and not to be written to; a copy only where it is not contiguous or of another type."""
+    """The same array, contiguous and read-only; a copy only where it is not contiguous or of another type."""
     if type(array) is np.ndarray and array.dtype == dtype:
         flags = array.flags
         if flags.c_contiguous and not flags.writeable:
@@ -29,7 +29,7 @@ def read_only(*arrays: np.ndarray) -> list[np.ndarray]:
 
 
 def read_only_view(array: np.ndarray) -> np.ndarray:
-    """The same array, not to be written to."""
+    """A read-only view of the same array."""
     view = array.view()
     view.flags.writeable = False
     return view

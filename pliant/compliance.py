@@ -52,7 +52,7 @@ class Compliance:
 def compliance(robot: Robot, state: State | None = None) -> Compliance:
     """W at a state (default: rest), with the geometric stiffness of the efforts it carries."""
     state = robot.checked(state)
-    robot.check_held()
+    robot.check_supported()
     linear = linearise(robot, state.q, state.effort, state.internal, state.gravity)
     if linear is None or linear.K is None:
         raise SingularError(f"{robot.name!r}: the state has inverted elements, it has no compliance.")

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+SUGGESTIONS = 3  # names, at most, that an error for an unknown one suggests
+LEAST_SIMILARITY = 0.4  # of a suggested name, from 0 to 1, as difflib measures it
+
 
 class PliantError(Exception):
     """Every error that a user of pliant may see."""
@@ -35,11 +38,11 @@ class MeshFileError(MeshError, FileError):
 
 
 class SingularError(PliantError):
-    """A stiffness matrix without an inverse: the message counts the motions that nothing holds."""
+    """A stiffness matrix without an inverse: the message counts the motions without support."""
 
 
 class ConvergenceError(PliantError):
-    """An equilibrium that was not reached; `result` holds the best state and its certificate."""
+    """An equilibrium that was not reached; `result` has the best state and its certificate."""
 
     def __init__(self, message: str, result: Any = None) -> None:
         self.result = result
@@ -60,7 +63,7 @@ class PliantWarning(UserWarning):
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """The error for a name that is not there, with the nearest names suggested."""
     known = list(known)
-    near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4)
+    near = difflib.get_close_matches(str(name), known, n=SUGGESTIONS, cutoff=LEAST_SIMILARITY)
     hint = f"Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
     return InputError(f"{kind} {name!r}", expected=f"one of {sorted(known)}", got=repr(name), hint=hint)
 

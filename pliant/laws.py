@@ -1,8 +1,10 @@
-"""Laws: what an interaction is for. Pure data; each law says itself what it means in a forward problem.
+"""Laws: what an interaction is for. Each says itself what it means in a forward and in an inverse problem.
 
-A forward problem knows two kinds of scalar rows. Its effort is given, or it is chosen so that
+In a forward problem the effort of a scalar row is given, or it is solved for such that
 
-    lo ≤ λ ≤ hi   complementary to   δ⁺ − imposed + compliance · λ       (an equality where the range is unbounded)
+    lo ≤ λ ≤ hi   complementary to   δ⁺ − imposed + compliance · λ
+
+with δ⁺ at the end of the step: an equality where the range is unbounded.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True)
 class Condition:
-    """What holds for the m scalar rows of one interaction in a forward problem."""
+    """The condition on the m scalar rows of one interaction in a forward problem."""
 
     given: bool  # the effort is given; otherwise it is solved for
     effort: np.ndarray  # (m,) the given effort
@@ -33,10 +35,10 @@ class Condition:
 
 @dataclass(frozen=True)
 class Choice:
-    """What holds for the m scalar rows of one interaction in an inverse problem.
+    """What an inverse problem may choose for the m scalar rows of one interaction.
 
-    `role` is "actuator" (its effort is chosen within bounds), "effector" (δ should come to `target`), or "forward": as in
-    a forward problem.
+    `role` is "actuator" (its effort is chosen within bounds), "effector" (δ should come to `target`), or
+    "forward": as in a forward problem.
     """
 
     role: str
@@ -44,7 +46,7 @@ class Choice:
     effort: Range = (-INF, INF)
     displacement: Range = (-INF, INF)
     speed: float = INF
-    target: np.ndarray | None = None  # (m,); None: stay
+    target: np.ndarray | None = None  # (m,); None: stay where it is
     weight: float = 1.0
 
 
@@ -90,7 +92,7 @@ class Law:
         return Condition(True, zero, zero, 0.0, -INF, INF)
 
     def inverse(self, size: int, effort_range: Range, name: str) -> Choice:
-        """What the law means in an inverse problem: the same as in a forward one, unless it says otherwise."""
+        """What the law means in an inverse problem: as in a forward one, unless it says otherwise."""
         return Choice("forward", self.forward(size, effort_range, name))
 
     def check(self, size: int, effort_range: Range, name: str) -> None:
@@ -147,7 +149,7 @@ class Elastic(Law):
 
 @dataclass(frozen=True)
 class Bounded(Law):
-    """An actuator that the inverse model may choose. Without a command, a forward problem gives it effort 0."""
+    """An actuator whose effort the inverse model chooses; in a forward problem its effort is 0."""
 
     effort: Range = (-INF, INF)
     displacement: Range = (-INF, INF)

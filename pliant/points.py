@@ -20,7 +20,7 @@ from numba import njit
 import pliant.sparse as sp
 from pliant.errors import InputError
 
-FREE, TRANSLATION, ROTATION = 0, 1, 2  # what a support entry's block of dq moves
+FREE, TRANSLATION, ROTATION = 0, 1, 2  # what the block of dq of an entry of the support is
 
 
 class PointOwner(Protocol):
@@ -31,9 +31,7 @@ class PointOwner(Protocol):
     @property
     def node_region(self) -> np.ndarray: ...  # (k,) rigid region of the node, −1 for none
     @property
-    def region_block(
-        self,
-    ) -> np.ndarray: ...  # (regions,) translation block of each region; rotation is the next
+    def region_block(self) -> np.ndarray: ...  # (regions,) translation block of each; rotation is the next
     @property
     def region_frame(self) -> np.ndarray: ...  # (regions, 3, 3) Q: columns are the region's axes at rest
     @property
@@ -41,12 +39,12 @@ class PointOwner(Protocol):
     @property
     def free(self) -> np.ndarray: ...  # (ndof,) False for locked coordinates
 
-    # (ptr, index, weight) where the first nodes are sums of others, node n of index[ptr[n]:ptr[n+1]], as the skin of
-    # a rod is of the frames of its sections; None where all nodes stand for themselves
+    # (ptr, index, weight) where the first nodes are sums of others, node n of index[ptr[n]:ptr[n+1]], as the
+    # skin of a rod is of the frames of its sections; None where no node is
     @property
     def carriers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None: ...
 
-    # Φ (k, 3, ndof) where nodes are X + Φ q, and q itself are no positions; None where q holds the nodes
+    # Φ (k, 3, ndof) where nodes are X + Φ q; None where q contains the positions of the nodes
     @property
     def modes(self) -> np.ndarray | None: ...
 
@@ -118,7 +116,7 @@ class Points:
         return _positions(q, self.node_ptr, self.node_index, self.node_weight)
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
-        """∂p/∂dq on the support, (nnz, 3, 3). Constant unless the points hang on a rigid region."""
+        """∂p/∂dq on the support, (nnz, 3, 3). Constant unless points are attached to a rigid region."""
         if not self.rotates:
             return self._constant_jacobian
         J = self._constant_jacobian.copy()
@@ -138,12 +136,12 @@ class Points:
 
     @property
     def rotates(self) -> bool:
-        """Whether any point hangs on a rigid region."""
+        """Whether any point is attached to a rigid region."""
         return len(self._turning) > 0
 
     @property
     def terms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Point, node and weight of every term of the sums, with carried nodes replaced by what carries them."""
+        """Point, node and weight of every term of the sums, carried nodes replaced by their carriers."""
         point = np.repeat(np.arange(len(self)), np.diff(self.node_ptr))
         if self.owner.carriers is None:
             return point, self.node_index, self.node_weight
@@ -166,24 +164,16 @@ class Points:
             return
         point, index, weight = self.terms
         block, region = owner.node_block[index], owner.node_region[index]
-        free, held = block >= 0, region >= 0
+        free, rigid = block >= 0, region >= 0
         n = int(free.sum())
-        entries = [
-            (
-                point[free],
-                block[free],
-                weight[free],
-                np.zeros((n, 3)),
-                np.full(n, FREE),
-                np.full(n, -1),
-            )
-        ]
-        for r in np.unique(region[held]):
-            mine = region == r
-            pts, inverse = np.unique(point[mine], return_inverse=True)
-            total = np.bincount(inverse, weight[mine], len(pts))
+        none = np.zeros((n, 3)), np.full(n, FREE), np.full(n, -1)
+        entries = [(point[free], block[free], weight[free], *none)]
+        for r in np.unique(region[rigid]):
+            inside = region == r
+            pts, inverse = np.unique(point[inside], return_inverse=True)
+            total = np.bincount(inverse, weight[inside], len(pts))
             arm = np.zeros((len(pts), 3))
-            np.add.at(arm, inverse, weight[mine, None] * owner.node_arm[index[mine]])
+            np.add.at(arm, inverse, weight[inside, None] * owner.node_arm[index[inside]])
             for kind, offset in ((TRANSLATION, 0), (ROTATION, 1)):
                 b = np.full(len(pts), owner.region_block[r] + offset)
                 entries.append((pts, b, total, arm, np.full(len(pts), kind), np.full(len(pts), r)))

@@ -22,7 +22,7 @@ from pliant.interactions.interaction import Interaction
 from pliant.laws import Condition, Law, Observed
 from pliant.state import State
 
-STRONGEST = 1e9  # [m/s²] of gravity: more is a slip, and forces would overflow
+STRONGEST_GRAVITY = 1e9  # [m/s²]: more is a slip of units, and forces would overflow
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class Row:
 class Robot:
     """One body or several, named rows, gravity [m/s²], and the surroundings that it can touch.
 
-    Coordinates of the bodies are concatenated; K is one block matrix, in which bodies that only touch stand apart.
+    The coordinates of the bodies are concatenated; K is one block matrix, without blocks between bodies
+    that only touch.
     """
 
     def __init__(
@@ -60,10 +61,10 @@ class Robot:
                 "surroundings", expected="Surroundings", got=type(surroundings).__name__, hint=hint
             )
         self.surroundings = surroundings
-        expected = f"three finite numbers up to {STRONGEST:g} [m/s²]"
+        expected = f"three finite numbers up to {STRONGEST_GRAVITY:g} [m/s²]"
         self.gravity = as_floats("gravity", gravity, expected)
         self.gravity.setflags(write=False)
-        if self.gravity.shape != (3,) or not (np.abs(self.gravity) <= STRONGEST).all():
+        if self.gravity.shape != (3,) or not (np.abs(self.gravity) <= STRONGEST_GRAVITY).all():
             raise InputError("gravity", expected=expected, got=repr(gravity))
         for key, row in self.rows.items():
             self._check_row(key, row)
@@ -160,7 +161,7 @@ class Robot:
         return moved[0] if len(moved) == 1 else np.concatenate(moved)
 
     def predict(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-        """What a change dq of q is to bring to slender bodies, one after the other; see `Body.predict`."""
+        """What `Body.predict` predicts of slender bodies at q ⊕ dq, one after the other."""
         parts = zip(self.bodies, self.q_spans, self.dq_spans, strict=True)
         return np.concatenate(
             [b.predict(q[s], dq[d]) for b, s, d in parts if b.predicted_size] or [np.zeros(0)]
@@ -168,7 +169,7 @@ class Robot:
 
     @cached_property
     def reach(self) -> np.ndarray:
-        """(ndof,) How far a unit of each coordinate of dq moves the body [m]: 1, or half the length for a rotation."""
+        """How far [m] a unit of each coordinate of dq moves the robot, (ndof,); rotations half its length."""
         out = np.ones(self.ndof)
         for body, span in zip(self.bodies, self.dq_spans, strict=True):
             turning = 3 * (np.asarray(body.region_block, int) + 1)
@@ -176,7 +177,7 @@ class Robot:
         return out
 
     def farthest(self, dq: np.ndarray) -> float:
-        """How far [m] a motion dq (ndof,) takes the robot where it moves most, about."""
+        """How far [m] a motion dq (ndof,) moves the robot at most, about."""
         return _farthest(self.reach, dq)
 
     def split(self, values: np.ndarray) -> dict[str, np.ndarray]:
@@ -227,7 +228,7 @@ class Robot:
         )
 
     def rigid_modes(self) -> int:
-        """Rigid motions that no support holds, over all bodies."""
+        """How many rigid motions of all bodies no support prevents."""
         return self._rigid_modes
 
     @cached_property
@@ -238,7 +239,7 @@ class Robot:
         """The state to start from (default: rest), or an InputError if it is not one of this robot."""
         state = self.rest if state is None else state
         if not isinstance(state, State):
-            hint = "A result holds its state: result.state." if hasattr(state, "state") else ""
+            hint = "A result has a state: result.state." if hasattr(state, "state") else ""
             raise InputError("state", expected="a State", got=type(state).__name__, hint=hint)
         rest = self.rest
         for name, noun in (
@@ -250,7 +251,7 @@ class Robot:
             given, size = getattr(state, name), getattr(rest, name).size
             if given.shape != (size,):
                 old = name == "q" and given.shape == (size + sum(b.predicted_size for b in self.bodies),)
-                hint = "States of pliant 0.1 also held section forces of rods and shells: solve for it again."
+                hint = "States of pliant 0.1 contain section forces of rods and shells: solve for it again."
                 raise InputError(
                     "state", expected=f"{size} {noun}", got=f"shape {given.shape}", hint=hint if old else ""
                 )
@@ -260,23 +261,22 @@ class Robot:
 
     def view(self, **options: Any) -> Any:
         """Open the studio on this robot in the browser; see `pliant.studio.view`."""
-        return import_module("pliant.studio").view(
-            self, **options
-        )  # by name: the studio stands above the robot
+        studio = import_module("pliant.studio")  # by name: the studio stands above the robot
+        return studio.view(self, **options)
 
-    def check_held(self) -> None:
-        """Raise SingularError if rigid motions are left: K has no inverse then."""
+    def check_supported(self) -> None:
+        """Raise SingularError if no support prevents some rigid motion: K has no inverse then."""
         if self.rigid_modes():
-            raise self.not_held()
+            raise self.unsupported()
 
-    def not_held(self) -> SingularError:
-        """The error for rigid motions that nothing holds."""
+    def unsupported(self) -> SingularError:
+        """The error for rigid motions without support."""
         modes = self.rigid_modes()
         pieces = sum(len(b.mesh.components) for b in self.bodies)
         what = f" of its {pieces} separate pieces" if pieces > len(self.bodies) else ""
         return SingularError(
-            f"{self.name!r} is not fixed: {modes} rigid mode{'s' * (modes > 1)}{what} left. Give fixed= nodes to its body, "
-            "or impose the displacement of rows that hold it."
+            f"{self.name!r} is not fixed: {modes} rigid mode{'s' * (modes > 1)}{what} left. "
+            "Give fixed= nodes to its body, or impose the displacement of rows that support it."
         )
 
 

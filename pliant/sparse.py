@@ -1,4 +1,4 @@
-"""SciPy's sparse arrays, imported when first used: they take a tenth of a second that `import pliant` can do without."""
+"""SciPy's sparse arrays, imported when first used, so that `import pliant` need not wait for them."""
 
 from __future__ import annotations
 

@@ -24,8 +24,10 @@ def _read_only(array: Any) -> np.ndarray:
 
 @dataclass(frozen=True)
 class State:
-    """Coordinates q (nq,), velocities v (ndof,) [m/s], time t [s], efforts λ of all rows (m,), internal variables,
-    and the gravity (3,) [m/s²] that q is in balance with (zero at rest: a static solve ramps it from here).
+    """Coordinates q (nq,), velocities v (ndof,) [m/s], time t [s], efforts λ (m,), internal variables.
+
+    `gravity` (3,) [m/s²] is the one that q is in equilibrium with, zero at rest: a static solve ramps it
+    from here.
     """
 
     q: np.ndarray

@@ -463,8 +463,8 @@ def test_nothing_fixed_is_an_error():
 
 def test_a_loose_piece_is_an_error():
     pieces = pl.mesh.join([TETS, TETS.transformed(translation=(0, 0, 0.05))])
-    held = plane(pieces, 0, 0.0) & (pieces.nodes[:, 2] < 0.03)
-    body = pl.Solid(pieces, SOFT, density=1000.0, fixed=held, order=1)
+    fixed = plane(pieces, 0, 0.0) & (pieces.nodes[:, 2] < 0.03)
+    body = pl.Solid(pieces, SOFT, density=1000.0, fixed=fixed, order=1)
     with pytest.raises(pl.SingularError, match=r"6 rigid mode.*piece"):
         pl.static(pl.Robot(body, gravity=DOWN))
 

@@ -18,7 +18,7 @@ from numba.extending import get_cython_function_address, intrinsic
 from pliant.algebra.jit import inner
 from pliant.threads import pin_blas
 
-DTRSM, DSYRK, DGEMM, DTRSV, DGEMV = range(5)
+DTRSM, DSYRK, DGEMM, DTRSV, DGEMV = range(5)  # places of the routines in `addresses`
 _NAMES = ("dtrsm", "dsyrk", "dgemm", "dtrsv", "dgemv")
 
 LEFT, RIGHT, LOWER = np.uint8(ord("L")), np.uint8(ord("R")), np.uint8(ord("L"))
@@ -29,11 +29,11 @@ PLAIN, TRANSPOSED, NONUNIT = np.uint8(ord("N")), np.uint8(ord("T")), np.uint8(or
 def addresses() -> np.ndarray | None:
     """Addresses of the BLAS routines, indexed by DTRSM…; None where SciPy does not export them."""
     try:
-        found = [get_cython_function_address("scipy.linalg.cython_blas", name) for name in _NAMES]
+        routines = [get_cython_function_address("scipy.linalg.cython_blas", name) for name in _NAMES]
     except (ImportError, ValueError, AttributeError):
         return None
     pin_blas()  # SciPy's own BLAS is loaded only now
-    return np.array(found, dtype=np.uintp)
+    return np.array(routines, dtype=np.uintp)
 
 
 def _pointer(typingctx, array, offset):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,13 +25,48 @@ from pliant.algebra.jit import plain
 from pliant.algebra.kernels import factorise_fronts
 from pliant.algebra.ordering import minimum_degree, nested_dissection
 from pliant.algebra.pattern import Pattern
-from pliant.algebra.pool import Pool
 from pliant.algebra.rows import SparseRows
 from pliant.algebra.substitution import answer, load, solve_many, solve_one
 from pliant.algebra.symbolic import Fronts, layout
 from pliant.errors import InputError, PliantError
 
 NO_LOAD = np.zeros(0)
+SPARE_MEMORIES = 2  # of factors that nobody uses, at most: a step needs one at a time, seldom two
+
+
+class Memory(NamedTuple):
+    """What one factor needs: L by panels, stacks of fronts meanwhile, signs and ratios of its pivots."""
+
+    panels: Reals
+    stacks: tuple[Reals, ...]
+    signs: Reals
+    ratios: Reals
+
+
+class Pool:
+    """The spare memory of one analysis; fresh memory costs as much as a small factorisation.
+
+    A factor takes memory here and gives it back when nobody uses the factor any more. A copy begins empty.
+    """
+
+    def __init__(self) -> None:
+        self._spare: list[Memory] = []
+
+    def __reduce__(self) -> tuple[type[Pool], tuple[()]]:
+        return Pool, ()
+
+    def take(self, entries: int, ndof: int, stacks: tuple[int, ...]) -> Memory:
+        """Memory for L with so many entries, its values undefined."""
+        try:
+            return self._spare.pop()
+        except IndexError:
+            empty = tuple(np.empty(length) for length in stacks)
+            return Memory(np.empty(entries), empty, np.ones(ndof), np.ones(ndof))
+
+    def give(self, memory: Memory) -> None:
+        """Take memory back."""
+        if len(self._spare) < SPARE_MEMORIES:
+            self._spare.append(memory)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +101,7 @@ class CholeskySymbolic(Symbolic):
 
 
 class Cholesky(Factor):
-    """Factor of `CholeskySymbolic`: a value, whose memory goes back to the pool of its analysis when nobody holds it any more."""
+    """Factor of `CholeskySymbolic`: a value. Its memory comes from the pool of its analysis, see `Pool`."""
 
     symbolic: CholeskySymbolic
 
@@ -116,10 +151,10 @@ class Cholesky(Factor):
         """Rows H (m, ndof) with Z = L⁻¹PHᵀ: loads and efforts need one half of a solve each."""
         return self._halved(H, NO_LOAD)[0]
 
-    def begun(self, H: SparseRows, b: Reals) -> tuple[Half, Condensation]:
-        """As for any factor; the load goes along with the rows if there are some."""
+    def half_loaded(self, H: SparseRows, b: Reals) -> tuple[Half, Condensation]:
+        """As for any factor; the load is condensed with the rows, as one more of them, if there are some."""
         if not H.shape[0]:
-            return super().begun(H, b)
+            return super().half_loaded(H, b)
         rows, motion = self._halved(H, self._right_hand_side(b))
         answered = lambda lam, load: rows.answered(with_load(lam, load), np.zeros(len(b)))
         return rows, Condensation(
@@ -142,7 +177,7 @@ class Cholesky(Factor):
 
 
 class HalfSolved(Half):
-    """Rows of a `Cholesky` factor with what the fronts keep of them, perhaps with a load as one more row."""
+    """Rows of a `Cholesky` factor with Z = L⁻¹PHᵀ of them, perhaps with that of a load as one more row."""
 
     def __init__(self, factor: Cholesky, W: Reals, half: tuple[Any, ...]) -> None:
         self.W, self._factor, self._half = W, factor, half
@@ -158,7 +193,10 @@ class HalfSolved(Half):
         )
 
     def answered(self, lam: Reals, y: Reals) -> Reals:
-        """A⁻¹(b + Hᵀλ) (ndof,) with efforts λ (m + 1,) of the rows and of the load that went along, and y = L⁻¹Pb (ndof,)."""
+        """A⁻¹(b + Hᵀλ) (ndof,), given y = L⁻¹Pb (ndof,) and efforts λ (m + 1,).
+
+        The last effort is that of the load condensed with the rows: 1 to have it, 0 to leave it out.
+        """
         x = np.empty(len(y))
         answer(*self._factor._values(), self._half, y, lam, x)
         return x

@@ -4,7 +4,8 @@ W = Zᵀ S Z with Z = L⁻¹ P Hᵀ: no backward solve. A column of Z is non-zer
 its row of H, from the fronts that the row touches up to the root. So every front keeps just its active
 columns, packed: Zᵀ of front s is column-major (active columns, pivots) at offset[s].
 
-A load b goes along as one more row, which is active everywhere: what the others see of it is a column of W, and it acts as a row of effort 1.
+A load b is condensed as one more row, which is active everywhere: its column of W is the motion of the
+other rows under the load, and it acts as a row of effort 1.
 """
 
 from __future__ import annotations
@@ -13,14 +14,17 @@ import numpy as np
 
 from pliant.algebra.blas import TRANSPOSED, dgemm, dsyrk, pointer
 from pliant.algebra.jit import inner, kernel
-from pliant.algebra.kernels import WIDTH
+from pliant.algebra.kernels import PANEL_WIDTH
 
 
 @kernel
 def condense(blas, fronts, block, panels, signs, negative, start, columns, values, b, W, motion):
-    """W (m, m) ← H A⁻¹ Hᵀ and motion (m,) ← H A⁻¹ b, H given by its compressed rows, b (ndof,) or empty. Returns Z with b's as the last
-    column: where each front's columns start in the list of active ones, that list, the fronts' offsets, and the numbers; all empty if H
-    has a column index out of range."""
+    """W (m, m) ← H A⁻¹ Hᵀ and motion (m,) ← H A⁻¹ b, H given by its compressed rows, b (ndof,) or empty.
+
+    Returns Z, with that of b as the last column: where the columns of each front start in the list of
+    active ones, that list, the offsets of the fronts, and the numbers. All are empty if H has a column
+    index out of range.
+    """
     rows, loads = len(start) - 1, min(len(b), 1)
     m = rows + loads
     active_start, active = _paths(fronts, block, start, columns, rows, loads)
@@ -54,7 +58,7 @@ def condense(blas, fronts, block, panels, signs, negative, start, columns, value
 
 @inner
 def _squared(blas, fronts, block, signs, negative, active_start, active, offset, Z, m):
-    """ZᵀSZ, (m · m,), upper half: fronts that follow each other with the same active columns are one product."""
+    """The upper half of ZᵀSZ, (m · m,); successive fronts with the same active columns are one product."""
     W, product, run, count = np.zeros(m * m), np.empty(m * m), 0, len(fronts.parent)
     for s in range(count):
         first, last = active_start[s], active_start[s + 1]
@@ -74,7 +78,7 @@ def _squared(blas, fronts, block, signs, negative, active_start, active, offset,
 
 @inner
 def _offsets(fronts, block, active_start):
-    """Where the active columns of every front lie in Z, and the most scalars a front passes up."""
+    """Where the active columns of every front lie in Z, and how many scalars a front passes up at most."""
     offset, tallest = np.zeros(len(active_start), np.int64), 0
     for s in range(len(active_start) - 1):
         k = active_start[s + 1] - active_start[s]
@@ -89,8 +93,8 @@ def solve_right(blas, panel, height, z, k, c):
 
     Four earlier columns per pass, as in the elimination of a panel; on narrow matrices this beats dtrsm.
     """
-    for first in range(0, c, WIDTH):
-        last = min(first + WIDTH, c)
+    for first in range(0, c, PANEL_WIDTH):
+        last = min(first + PANEL_WIDTH, c)
         if first > 0:
             dgemm(blas, TRANSPOSED, k, last - first, first, -1.0, pointer(z, 0), k, pointer(panel, first),
                   height, 1.0, pointer(z, first * k), k)  # fmt: skip
@@ -114,8 +118,10 @@ def solve_right(blas, panel, height, z, k, c):
 
 @inner
 def _paths(fronts, block, start, columns, m, loads):
-    """Rows of H active in every front, sorted, as (start, items), and behind them those loads that are active everywhere; empty if a
-    column is out of range."""
+    """Rows of H active in every front, sorted, as (start, items); behind them the loads, active in all.
+
+    Both are empty if a column index is out of range.
+    """
     count = len(fronts.parent)
     visited = np.zeros((count, m), np.bool_)
     active_start = np.full(count + 1, loads)

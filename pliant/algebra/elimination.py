@@ -9,9 +9,10 @@ import numpy as np
 from pliant.algebra.jit import inner, kernel
 from pliant.algebra.pattern import Indices, Pattern
 
-# A child is merged into its parent while the zeros this stores stay below a share of the merged front.
-# Small fronts may waste more: a call to BLAS costs as much as a few hundred multiplications.
-RELAX = np.array([[4, 0.9], [12, 0.35], [24, 0.15], [np.inf, 0.05]])
+# A child is merged into its parent while the zeros this stores stay below a share of the merged front:
+# fronts of up to so many columns, and the share. Small fronts may waste more, since a call to BLAS costs as
+# much as a few hundred multiplications.
+WASTED_SHARE = np.array([[4, 0.9], [12, 0.35], [24, 0.15], [np.inf, 0.05]])
 
 
 class Supernodes(NamedTuple):
@@ -44,7 +45,7 @@ def supernodes(pattern: Pattern, order: Indices) -> Supernodes:
     last = bounds[1:] - 1
     member = np.repeat(np.arange(len(head)), np.diff(bounds))
     above = np.where(parent[last] >= 0, member[parent[last]], -1)
-    into = _amalgamate(np.diff(bounds), count[last], above, RELAX)
+    into = _amalgamate(np.diff(bounds), count[last], above, WASTED_SHARE)
 
     kept = np.flatnonzero(into == np.arange(len(head)))
     number = np.full(len(head) + 1, -1)
@@ -138,7 +139,7 @@ def _column_counts(start, lower, parent):
 
 
 @kernel
-def _amalgamate(columns, below, parent, relax):
+def _amalgamate(columns, below, parent, allowed):
     """into[s]: the supernode that s is merged into. A merged front has the rows of its topmost member.
 
     `columns` is overwritten by the columns of the merged fronts.
@@ -159,9 +160,9 @@ def _amalgamate(columns, below, parent, relax):
                 wasted, entries = _merged(columns[k], below[k], columns[s], below[s])
                 wasted += zeros[k] + zeros[s]
                 row = 0
-                while columns[k] + columns[s] > relax[row, 0]:
+                while columns[k] + columns[s] > allowed[row, 0]:
                     row += 1
-                if wasted <= relax[row, 1] * entries and wasted / entries < best_share:
+                if wasted <= allowed[row, 1] * entries and wasted / entries < best_share:
                     best, best_before, best_zeros, best_share = k, before, wasted, wasted / entries
                 before, k = k, sibling[k]
             if best < 0:
@@ -183,16 +184,16 @@ def _merged(c, r, C, R):
 
 
 @inner
-def _replace_by_children(s, gone, before, child, sibling):
-    """Put the children of `gone` in its place among the children of s, after `before` (−1: at the head)."""
-    head = child[gone]
+def _replace_by_children(s, merged, before, child, sibling):
+    """Put the children of `merged` in its place among the children of s, after `before` (−1: at the head)."""
+    head = child[merged]
     if head >= 0:
         tail = head
         while sibling[tail] >= 0:
             tail = sibling[tail]
-        sibling[tail] = sibling[gone]
+        sibling[tail] = sibling[merged]
     else:
-        head = sibling[gone]
+        head = sibling[merged]
     if before >= 0:
         sibling[before] = head
     else:

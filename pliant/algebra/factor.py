@@ -28,7 +28,7 @@ class NotPositiveDefinite(PliantError):
         self.block = block
         what = "singular" if indefinite else "not positive definite"
         where = f" at block {block}" if block >= 0 else ""
-        hint = "Something is not held, or" if indefinite else "Something buckles or is not held, or"
+        hint = "Something is not supported, or" if indefinite else "Something buckles or is not supported, or"
         super().__init__(f"The matrix is {what}{where}. {hint} the tangent is not that of a stable state.")
 
 
@@ -46,7 +46,7 @@ class Rows(Protocol):
 
 
 class Condensation(NamedTuple):
-    """What rows H (m, ndof) see of A under a load b: W = HA⁻¹Hᵀ (m, m) and their motion HA⁻¹b (m,).
+    """A condensed to rows H (m, ndof) under a load b: W = HA⁻¹Hᵀ (m, m) and the rows' motion HA⁻¹b (m,).
 
     For efforts λ (m,) of the rows, `answer` gives x = A⁻¹(b + Hᵀλ) (ndof,), and `response` A⁻¹Hᵀλ alone.
     """
@@ -72,7 +72,7 @@ class Factor(ABC):
 
     `negative` counts the negative pivots: the negative eigenvalues of A (−1: the backend cannot tell).
     `smallest_pivot_ratio` is the least |pivot| / |diagonal entry of A|. Rounding leaves about 1e-16 times the
-    condition number, so below 1e-11 or so a motion is not held, even though Cholesky went through.
+    condition number, so below 1e-11 or so a motion has no support, even though Cholesky went through.
     """
 
     symbolic: Symbolic
@@ -87,7 +87,7 @@ class Factor(ABC):
     @property
     @abstractmethod
     def pivot_ratios(self) -> Reals:
-        """(ndof,) |pivot| / |diagonal entry|, at most 1, by scalar row: tiny where a loose motion was met."""
+        """(ndof,) |pivot| / |diagonal entry|, at most 1, by scalar row; tiny for motions without support."""
 
     @abstractmethod
     def solve(self, b: ArrayLike) -> Reals:
@@ -98,17 +98,17 @@ class Factor(ABC):
         """W = H A⁻¹ Hᵀ (m, m), symmetric, for sparse rows H (m, ndof); duplicate entries are summed."""
 
     def half(self, H: SparseRows) -> Half:
-        """Rows H (m, ndof), ready for loads."""
+        """Rows H (m, ndof), half solved: ready for one load after the other."""
         return Half(self, H)
 
-    def begun(self, H: SparseRows, b: Reals) -> tuple[Half, Condensation]:
-        """Rows H (m, ndof), and what they see of a first load b (ndof,)."""
+    def half_loaded(self, H: SparseRows, b: Reals) -> tuple[Half, Condensation]:
+        """Rows H (m, ndof), half solved, and their condensation under a first load b (ndof,)."""
         rows = self.half(H)
         return rows, rows.loaded(b)
 
     def condense(self, H: SparseRows, b: Reals) -> Condensation:
         """W, motion and answer of rows H under a load b (ndof,)."""
-        return self.begun(H, b)[1]
+        return self.half_loaded(H, b)[1]
 
     def _right_hand_side(self, b: ArrayLike) -> Reals:
         array = plain(b)
@@ -118,7 +118,7 @@ class Factor(ABC):
         return array
 
     def _rows(self, H: Any) -> Any:
-        """H in compressed rows: as it is if it says so, in SciPy's class or a lighter one."""
+        """H in compressed rows: as it is if it has that format, in SciPy's class or a lighter one."""
         if getattr(H, "format", None) != "csr":
             H = sp.csr_array(H)
         if H.shape[1] != self.symbolic.pattern.ndof:
@@ -136,7 +136,7 @@ class Half:
         self._factor, self._H = factor, H
 
     def loaded(self, b: Reals) -> Condensation:
-        """What the rows see of a load b (ndof,)."""
+        """The condensation of the rows under a load b (ndof,)."""
         x = self._factor.solve(b)
         response = lambda lam: self._factor.solve(self._H.transpose_dot(lam))
         return Condensation(

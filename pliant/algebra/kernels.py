@@ -12,7 +12,7 @@ import numpy as np
 from pliant.algebra.blas import TRANSPOSED, dgemm, dsyrk, pointer
 from pliant.algebra.jit import inner, kernel
 
-WIDTH = 16  # columns eliminated at once: wide enough for matrix products, few enough for the first cache
+PANEL_WIDTH = 16  # columns eliminated at once: enough for matrix products, few enough for the first cache
 
 
 @kernel
@@ -98,8 +98,8 @@ def _eliminate(blas, panel, c, height, indefinite, signs):
     """
     negative = 0
     scaled = panel  # what the update multiplies with: rows of L, or of L S once there are negative pivots
-    for first in range(0, c, WIDTH):
-        width = min(WIDTH, c - first)
+    for first in range(0, c, PANEL_WIDTH):
+        width = min(PANEL_WIDTH, c - first)
         corner = first * (height + 1)
         if first > 0:
             offset, stride = first, height

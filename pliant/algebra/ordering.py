@@ -11,17 +11,19 @@ from numpy.typing import NDArray
 import pliant.sparse as sp
 from pliant.algebra.pattern import Indices, Pattern
 
-LEAF = 12  # parts this small are not worth a separator: their front is one small dense block
-QUANTILES = (0.4, 0.45, 0.5, 0.55, 0.6)  # where a cut is tried along the axis
+LARGEST_LEAF = 12  # [blocks]: parts up to this size are not cut, they are one small dense front each
+CUTS = (0.4, 0.45, 0.5, 0.55, 0.6)  # where a cut is tried: shares of the nodes on its left
+UNEVEN_COST = 0.3  # how much dearer a separator counts if one half is empty, as a share
+DROP_ALL = 1e9  # of a column's norm: an incomplete factor with this threshold keeps nothing
 LEFT, RIGHT, SEPARATOR = 0, 1, 2
 
 
 def minimum_degree(pattern: Pattern) -> Indices:
     """Multiple minimum degree on A + Aᵀ, as SuperLU computes it.
 
-    SuperLU gives its column order only with a factor, so ask for an incomplete one that drops everything: the
-    order is the same, 25 times sooner. Its perm_c maps old to new, hence the argsort; read the other way round it
-    would cost over ten times the operations. SymmetricMode postorders by the tree of A instead of AᵀA.
+    SuperLU gives its column order only with a factor, so it is asked for an incomplete one that drops
+    everything: the order is the same. Its perm_c maps old to new, hence the argsort. SymmetricMode
+    postorders by the tree of A instead of that of AᵀA.
     """
     i, j = _edges(pattern)
     size = pattern.size
@@ -34,7 +36,7 @@ def minimum_degree(pattern: Pattern) -> Indices:
 
     factor = spilu(
         laplacian,
-        drop_tol=1e9,
+        drop_tol=DROP_ALL,
         fill_factor=1.0,
         permc_spec="MMD_AT_PLUS_A",
         diag_pivot_thresh=0.0,
@@ -85,10 +87,10 @@ def _cut(
     sorted_along = along[nodes[np.lexsort((along[nodes], part[nodes]))]]
 
     best = np.full(len(part), SEPARATOR)
-    lowest = np.where(size > LEAF, np.inf, -np.inf)
+    lowest = np.where(size > LARGEST_LEAF, np.inf, -np.inf)
     side = np.zeros(len(part), np.int64)
-    for quantile in QUANTILES:
-        threshold = sorted_along[first + (quantile * (size - 1)).astype(np.int64)]
+    for share in CUTS:
+        threshold = sorted_along[first + (share * (size - 1)).astype(np.int64)]
         side[nodes] = along[nodes] > threshold[part[nodes]]
         trial = side.copy()
         trial[_separator(side, edges)] = SEPARATOR
@@ -104,7 +106,7 @@ def _separator(side: Indices, edges: tuple[Indices, Indices]) -> Indices:
     """Fewest nodes that touch every edge between the sides: a minimum vertex cover, by König's theorem.
 
     From a maximum matching, alternating paths start at the unmatched left nodes; the cover is the left nodes
-    they miss and the right nodes they reach. Taking all boundary nodes of one side costs 10–50 % more flops.
+    they miss and the right nodes they reach. All boundary nodes of one side would be a larger separator.
     """
     cut = side[edges[0]] != side[edges[1]]
     i, j = edges[0][cut], edges[1][cut]
@@ -135,7 +137,7 @@ def _score(count: Indices) -> NDArray[np.float64]:
     """Separator size, dearer when the halves are uneven; a cut that leaves one half empty is none."""
     halves = count[:, :SEPARATOR]
     uneven = 2 * halves.max(axis=1) / np.maximum(count.sum(axis=1), 1) - 1
-    return np.where(halves.min(axis=1) > 0, count[:, SEPARATOR] * (1 + 0.3 * uneven), np.inf)
+    return np.where(halves.min(axis=1) > 0, count[:, SEPARATOR] * (1 + UNEVEN_COST * uneven), np.inf)
 
 
 def _rank(label: Indices, labels: int) -> Indices:

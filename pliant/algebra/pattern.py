@@ -87,8 +87,8 @@ class Pattern:
         keys = np.maximum(i, j) * self.size + np.minimum(i, j)
         k = np.searchsorted(self._keys, keys)
         inside = (np.minimum(i, j) >= 0) & (np.maximum(i, j) < self.size) & (k < len(self._keys))
-        found = inside & (self._keys[np.where(inside, k, 0)] == keys) if len(self._keys) else inside
-        return np.where(found, k, -1), i < j
+        present = inside & (self._keys[np.where(inside, k, 0)] == keys) if len(self._keys) else inside
+        return np.where(present, k, -1), i < j
 
     def union(self, i: ArrayLike, j: ArrayLike) -> Pattern:
         """This pattern with more coupled pairs."""

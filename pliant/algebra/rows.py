@@ -11,7 +11,7 @@ import pliant.sparse as sp
 
 
 class SparseRows(NamedTuple):
-    """H in compressed rows; a column may occur twice in a row (the entries add up). Lighter than a SciPy array."""
+    """H in compressed rows, lighter than a SciPy array; columns that occur twice in a row add up."""
 
     indptr: np.ndarray
     indices: np.ndarray
@@ -49,7 +49,7 @@ class SparseRows(NamedTuple):
     def parted(
         self, rows: np.ndarray, given: np.ndarray, effort: np.ndarray, r: np.ndarray
     ) -> tuple[SparseRows, np.ndarray]:
-        """Some rows, and r + Hᵀλ with the efforts λ of those that are `given` (m,), (n,)."""
+        """Some rows, and r + Hᵀλ (n,) with the efforts λ (m,) of those that are `given` (m,)."""
         indptr, indices, data, load = _parted(self.indptr, self.indices, self.data, rows, given, effort, r)
         return SparseRows(indptr, indices, data, (len(rows), self.shape[1])), load
 

@@ -1,4 +1,4 @@
-"""Small dense symmetric matrices, factorised: the inner matrix of a change of low rank, and what it does to condensed rows."""
+"""Small dense symmetric matrices, factorised: LDLᵀ by LAPACK, and Cholesky in compiled loops."""
 
 from __future__ import annotations
 
@@ -31,20 +31,25 @@ class Symmetric:
 
         return dsytrs(self._factors, self._pivots, b, lower=1)[0] if b.size else np.array(b)
 
-    def eliminated(self, W: Reals, d: Reals, mine: Indices, m: int) -> tuple[Reals, Reals, Reals]:
-        """What is left of the first m rows of W and d, and `back` (k, m + 1), where Y and e are the rows `mine` (k,) of them.
+    def eliminated(self, W: Reals, d: Reals, chosen: Indices, m: int) -> tuple[Reals, Reals, Reals]:
+        """The first m rows of W and d after those `chosen` (k,) are eliminated with A, and `back` (k, m + 1).
 
-        W' = W − Yᵀ A⁻¹ Y,      d' = d − Yᵀ A⁻¹ e,      back = A⁻¹ [Y e]
+        With Y = W[chosen, :m] and e = d[chosen],
+
+            W' = W − Yᵀ A⁻¹ Y,      d' = d − Yᵀ A⁻¹ e,      back = A⁻¹ [Y e]
         """
-        across = W[mine, :m]
-        back = self.solve(np.column_stack([across, d[mine]]))
-        left = W[:m, :m] - across.T @ back[:, :m]
-        return 0.5 * (left + left.T), d[:m] - across.T @ back[:, m], back
+        Y = W[chosen, :m]
+        back = self.solve(np.column_stack([Y, d[chosen]]))
+        left = W[:m, :m] - Y.T @ back[:, :m]
+        return 0.5 * (left + left.T), d[:m] - Y.T @ back[:, m], back
 
 
 @inner
 def lower(A, dependent):
-    """A (k, k) ← L with A = LLᵀ, in its lower half; False if a pivot is not above that share `dependent` of its diagonal entry."""
+    """A (k, k) ← L with A = LLᵀ, in its lower half.
+
+    Returns False where rows depend on each other: a pivot is not above `dependent` of its diagonal entry.
+    """
     for i in range(len(A)):
         for j in range(i + 1):
             value = A[i, j]

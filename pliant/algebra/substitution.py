@@ -19,11 +19,11 @@ def solve_one(blas, fronts, block, panels, signs, b, x):
 
 
 @kernel
-def load(blas, fronts, block, panels, signs, half, b, y, seen):
-    """y (n,) ← L⁻¹Pb, half of a solution, and what rows see of the whole: seen (m,) ← ZᵀSy, `half` = Z as `condense` leaves it."""
+def load(blas, fronts, block, panels, signs, half, b, y, motion):
+    """y (n,) ← L⁻¹Pb, half of a solution, and motion (m,) ← ZᵀSy of the rows; `half` is Z, see `condense`."""
     active_start, active, offset, Z = half
     _down(blas, fronts, block, panels, b, y)
-    seen[:] = 0.0
+    motion[:] = 0.0
     for s in range(len(fronts.parent)):
         low, k = active_start[s], active_start[s + 1] - active_start[s]
         if k > 0:
@@ -31,7 +31,7 @@ def load(blas, fronts, block, panels, signs, half, b, y, seen):
             for p in range(c):
                 factor, at = signs[first + p] * y[first + p], offset[s] + p * k
                 for j in range(k):
-                    seen[active[low + j]] += factor * Z[at + j]
+                    motion[active[low + j]] += factor * Z[at + j]
 
 
 @kernel

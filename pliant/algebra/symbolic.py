@@ -14,7 +14,7 @@ from pliant.algebra.pattern import Indices, Pattern
 class Fronts(NamedTuple):
     """Layout of the dense fronts, as the kernels read it. New numbering, in blocks unless said otherwise.
 
-    Front s holds the pivots first[s]:first[s+1] and below them rows[start[s]:start[s+1]]. Its panel of L is
+    Front s has the pivots first[s]:first[s+1] and below them rows[start[s]:start[s+1]]. Its panel of L is
     column-major in panels[panel[s]:panel[s+1]]; its update for the parent lies at update[s] on the stack
     numbered by the parity of its depth, so that parents and children never share a stack.
     """

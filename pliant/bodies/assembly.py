@@ -33,8 +33,8 @@ class Assembly:
             group.bind(slots.reshape(group.pairs[0].shape))
         c = coordinates
         self._moving, self._own = c.moving, len(c.moving)
-        self._held, self._region, self._arm, self._frame = read_only(
-            c.held, c.node_region, c.node_arm, c.region_frame
+        self._rigid_nodes, self._region, self._arm, self._frame = read_only(
+            c.rigid_nodes, c.node_region, c.node_arm, c.region_frame
         )
         (self._rotations,) = read_only(pattern.diagonal[c.region_block + 1])
         self._extra, self._target = read_only(self.plan.extra, self.plan.target)
@@ -55,8 +55,8 @@ class Assembly:
         K = np.zeros(9 * self.plan.blocks if tangent else 0)
         g = np.zeros(self.coordinates.pose)
         energy = 0.0
-        for group, span, kept in zip(self.groups, self.internal_spans, self._memory_spans):
-            own = None if viscous is None else Overstress(viscous.scale, viscous.stress[kept])
+        for group, span, remembered in zip(self.groups, self.internal_spans, self._memory_spans):
+            own = None if viscous is None else Overstress(viscous.scale, viscous.stress[remembered])
             energy += group.assemble(q, z[span], K, g, tangent, clamp, own)
         if not energy < math.inf:
             return math.inf, None, None
@@ -64,10 +64,10 @@ class Assembly:
         r = self._residual(q, g)
         if not tangent:
             return energy, r, None
-        if len(self._held):
+        if len(self._rigid_nodes):
             pose = self.coordinates.pose  # K_q = JᵀKJ + g·∂²x/∂dq²
             self._project(q, self._extra, self._target, K)
-            add_second_derivatives(q, pose, self._region, self._arm, self._held, self._rotations, g, K)
+            add_second_derivatives(q, pose, self._region, self._arm, self._rigid_nodes, self._rotations, g, K)
         blocks = K[: 9 * self.plan.direct]
         self._lock(blocks)
         return energy, r, blocks.reshape(-1, 3, 3)
@@ -93,7 +93,7 @@ class Assembly:
         return z
 
     def volume_error(self, q: np.ndarray) -> np.ndarray:
-        """ϑ̄ − 1 of the cells that keep a pressure."""
+        """ϑ̄ − 1 of the cells that have a pressure."""
         errors = (group.dilatation(q) - 1.0 for group, _ in self._incompressible())
         return np.concatenate([np.zeros(0), *errors])
 
@@ -104,7 +104,7 @@ class Assembly:
     def project(self, q: np.ndarray, chosen: Plan, K: np.ndarray) -> np.ndarray:
         """Node blocks K (blocks, 3, 3) of another plan, such as the mass, on the pattern (nb, 3, 3)."""
         flat = np.array(K, float).ravel()  # a copy: projection adds to it
-        if len(self._held):
+        if len(self._rigid_nodes):
             extra, target = read_only(chosen.extra, chosen.target)
             self._project(read_only_view(q), extra, target, flat)
         blocks = flat[: 9 * chosen.direct].copy()
@@ -121,9 +121,11 @@ class Assembly:
             dq = np.where(self.coordinates.free, dq, 0.0)
         q = q.copy()
         q[self._moving] += dq[: self._own]
-        if len(self._held):
+        if len(self._rigid_nodes):
             change = np.ascontiguousarray(dq[self._own :])
-            move_regions(q, self.coordinates.pose, self._frame, self._region, self._arm, self._held, change)
+            move_regions(
+                q, self.coordinates.pose, self._frame, self._region, self._arm, self._rigid_nodes, change
+            )
         return q
 
     def _project(self, q: np.ndarray, extra: np.ndarray, target: np.ndarray, K: np.ndarray) -> None:
@@ -134,10 +136,10 @@ class Assembly:
         """r (ndof,) = −Jᵀg of the gradient g (3n,) of the energy, zero where locked."""
         r = np.empty(len(self.coordinates.free))
         np.negative(g[self._moving], out=r[: self._own])
-        if len(self._held):
+        if len(self._rigid_nodes):
             force = np.zeros(len(r) - self._own)
             project_forces(
-                q, self.coordinates.pose, self._frame, self._region, self._arm, self._held, g, force
+                q, self.coordinates.pose, self._frame, self._region, self._arm, self._rigid_nodes, g, force
             )
             r[self._own :] = -force
         r[self._locked] = 0.0

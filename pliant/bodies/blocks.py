@@ -12,6 +12,8 @@ from typing import Any
 
 from numba import njit
 
+MULTIPLE_OF_IDENTITY = 1e-14  # spread of the eigenvalues over their mean, below which all are the mean
+
 # Fused multiply-add and reordered sums; NaN and inf keep their meaning.
 kernel: Callable[..., Any] = njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc", "nsz"})
 
@@ -53,8 +55,8 @@ def scatter_forces(nn, cells, e, fe, f):
 def scatter_pairs(nn, terms, first, slots, e, left, right, B, scale, K):
     """K_ab += Σ_t left[a,t] right[b,t] + scale B_a B_bᵀ for all pairs b ≤ a of moving nodes of cell e.
 
-    left (nn, terms), right (nn, terms, 9), B (nn, 3); K is flat, nine numbers per block slots[e, a(a+1)/2 +
-    b].
+    left (nn, terms), right (nn, terms, 9), B (nn, 3); K is flat, with nine numbers for each block
+    slots[e, a(a+1)/2 + b].
     """
     for a in range(first[e], nn):
         u, v, w = scale * B[a, 0], scale * B[a, 1], scale * B[a, 2]
@@ -87,11 +89,11 @@ def scatter_pairs(nn, terms, first, slots, e, left, right, B, scale, K):
 
 @kernel
 def largest_eigenvalue(a, b, c, d, e, f):
-    """Of the symmetric matrix with diagonal (a, b, c) and off-diagonal entries d = 01, e = 02, f = 12."""
+    """That of the symmetric matrix with diagonal (a, b, c) and entries d = 01, e = 02, f = 12 beside it."""
     mean = (a + b + c) / 3.0
     a, b, c = a - mean, b - mean, c - mean
     size = math.sqrt((a * a + b * b + c * c + 2.0 * (d * d + e * e + f * f)) / 6.0)
-    if size <= 1e-14 * abs(mean) or size == 0.0:
+    if size <= MULTIPLE_OF_IDENTITY * abs(mean) or size == 0.0:
         return mean
     det = a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e)
     cosine = min(1.0, max(-1.0, 0.5 * det / (size * size * size)))

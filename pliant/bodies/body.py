@@ -17,8 +17,8 @@ Linearised = tuple[float, np.ndarray | None, np.ndarray | None]
 class Body(ABC):
     """A deformable body with coordinates q and changes dq of ndof numbers (rotations: dim q ≠ dim dq).
 
-    q holds geometry and nothing else. This is all that is ever asked of a body; what has a value here need not be said
-    by every kind. A body also is a `pliant.points.PointOwner`.
+    q is geometry and nothing else. This class says all that is ever asked of a body; what has a value here
+    is the same for most kinds. A body is also a `pliant.points.PointOwner`.
     """
 
     # Coordinates
@@ -30,7 +30,7 @@ class Body(ABC):
     pattern: Pattern  # sparsity of K, in blocks of three
     block_position: np.ndarray  # (size, 3) [m] where each block acts, for orderings
 
-    # Where points hang, see `PointOwner`
+    # What moves its points, see `PointOwner`
 
     node_block: np.ndarray
     node_region: np.ndarray
@@ -46,11 +46,9 @@ class Body(ABC):
     input_mesh: Any = None  # the mesh that was given; None for a body that was made of something else
     material: Any = None  # one, or a dictionary from region to material
     total_mass: float  # [kg]
-    node_mass: np.ndarray | None = (
-        None  # (k,) [kg] at the nodes; None for a rod, whose mass lies between them
-    )
+    node_mass: np.ndarray | None = None  # (k,) [kg] at the nodes; None for a rod: its mass lies between them
     two_sided: bool = False  # a sheet: both sides of its surface are outside, `half_thickness` from it
-    node_fields: tuple[str, ...] = ()  # which of stress and strain it tells at its nodes
+    node_fields: tuple[str, ...] = ()  # which of stress and strain it has at its nodes
     penalty: float = 0.0  # κ [Pa] of incompressible materials
     predicted_size: int = 0  # numbers that `predict` gives
 
@@ -61,7 +59,7 @@ class Body(ABC):
 
     @property
     def volume(self) -> float:
-        """Of the material at rest [m³]."""
+        """Volume of the material at rest [m³]."""
         return self.mesh.volume
 
     # Forces
@@ -80,31 +78,32 @@ class Body(ABC):
     ) -> Linearised:
         """Energy [J], r = f_ext − f_int (ndof,), K = −∂r/∂dq (nb, 3, 3); (inf, None, None) if inadmissible.
 
-        clamp=True limits the terms of K that can make it indefinite, such as the geometric stiffness of what is
-        squeezed. `predicted` is what `predict` said of the change that led to q: the geometric stiffness is then taken
-        from there, without it from the forces at q. `viscous` is what a viscoelastic material adds to its stress
-        during a step in time. r is always that of the forces at q.
+        The energy is elastic, less the work of gravity (3,) [m/s²] since rest. clamp=True limits the terms
+        of K that can make it indefinite, such as the geometric stiffness of what is compressed. The
+        geometric stiffness is that of the section forces or strains `predicted`, see `predict`; without
+        them, that of the forces at q. `viscous` is what a viscoelastic material adds to its stress during a
+        step in time. r is always that of the forces at q.
         """
 
     def predict(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-        """(predicted_size,) What a change dq of q is to bring, to first order; at dq = 0 what is there.
+        """Section forces of rods and strains of shells (predicted_size,) at q ⊕ dq, to first order in dq.
 
-        These are section forces of rods and strains of shells. A step of Newton's method turns slender parts and
-        thereby stretches them, to second order: the forces after it are far from those that it was meant to bring, and
-        K with the latter is the better tangent on the way (Magisano, Leonetti and Garcea 2017). In balance both are the same.
+        A step of Newton's method turns slender parts, and thereby stretches them to second order: the forces
+        after the step are far from those that it predicted. K with the predicted forces is the better tangent
+        until equilibrium, where both are the same (Magisano, Leonetti and Garcea 2017).
         """
         return np.zeros(0)
 
     @abstractmethod
     def mass(self, q: np.ndarray | None = None) -> np.ndarray:
-        """M on the pattern (nb, 3, 3) [kg], at rest unless q says how rotations stand."""
+        """M on the pattern (nb, 3, 3) [kg] at q, which matters if anything turns; at rest without q."""
 
     @abstractmethod
     def gyroscopic(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
-        """c(q, v) (ndof,) [N] of M v̇ + c = r: forces of inertia that rotations add; None where nothing turns."""
+        """c(q, v) (ndof,) [N] of M v̇ + c = r: inertial forces of rotation; None where nothing turns."""
 
     def stress_memory(self, q: np.ndarray, z: np.ndarray | None = None) -> np.ndarray | None:
-        """The elastic stress as a viscous material remembers it, see `Overstress`; None where no viscosity is known."""
+        """The elastic stress as a viscous material remembers it, see `Overstress`; None without viscosity."""
         return None
 
     def update_internal(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
@@ -112,7 +111,7 @@ class Body(ABC):
         return z
 
     def volume_error(self, q: np.ndarray) -> np.ndarray:
-        """Relative change of volume of the cells that keep a pressure, in the order of z; none by default."""
+        """Relative change of volume of the cells that have a pressure, in the order of z; none by default."""
         return self.z0
 
     # Motion
@@ -127,22 +126,22 @@ class Body(ABC):
 
     @abstractmethod
     def positions(self, q: np.ndarray) -> np.ndarray:
-        """Nodes of the mesh (k, 3) [m], a view where q holds them."""
+        """Nodes of the mesh (k, 3) [m], a view where q contains them."""
 
     @abstractmethod
     def rigid_modes(self) -> int:
-        """Rigid motions that no support holds."""
+        """How many rigid motions no support prevents."""
 
     # Material points
 
     @abstractmethod
     def points(self, where: Any, *, outside: str = "error") -> Points:
-        """Material points at rest positions (P, 3) [m]; outside: "error" or "nearest" for those off the body."""
+        """Material points at rest positions (P, 3) [m]; outside: "error" or "nearest" for those off it."""
 
     @abstractmethod
     def node_points(self, nodes: Any) -> Points:
         """Nodes as material points."""
 
     def half_thickness(self, points: Points) -> np.ndarray:
-        """How far (P,) [m] the body reaches on either side of points on its surface: not at all, but for sheets."""
+        """How far (P,) [m] it extends on either side of points on its surface; zero except for sheets."""
         return np.zeros(len(points))

@@ -1,8 +1,8 @@
 """Coordinates of a solid body: which part of dq moves which node.
 
-q holds the positions of all nodes (fixed ones too), then of four frame nodes per rigid region (its centre
-and the tips of its axes), then per region t (3) and R (9, row-major). dq has one block of three for every
-node that is neither fully fixed nor in a region, in node order, then two blocks per region: translation and
+q is the positions of all nodes (fixed ones too), then of four frame nodes per rigid region (its centre and
+the tips of its axes), then per region t (3) and R (9, row-major). dq has one block of three for every node
+that is neither fully fixed nor in a region, in node order, then two blocks per region: translation and
 rotation in the region's axes.
 """
 
@@ -19,7 +19,8 @@ from pliant.bodies.supports import select_nodes
 from pliant.errors import InputError, unknown_name
 from pliant.mesh import Mesh
 
-FRAME_NODES = 4
+FRAME_NODES = 4  # of a rigid region: its centre and the tips of its axes
+FRAME_OF_A_POINT = 0.01  # of the mesh's extent: length of the frame's axes where all nodes are in one place
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ class Coordinates:
         return (3 * nodes[:, None] + np.arange(3)).ravel()
 
     @cached_property
-    def held(self) -> np.ndarray:
+    def rigid_nodes(self) -> np.ndarray:
         """Nodes in rigid regions."""
         return np.flatnonzero(self.node_region >= 0)
 
@@ -70,8 +71,9 @@ class Coordinates:
     @cached_property
     def rank(self) -> np.ndarray:
         """(n,) order in assembly: fixed nodes −1, then as their blocks, then region by region."""
-        rank, by_region = self.node_block.copy(), np.argsort(self.node_region[self.held], kind="stable")
-        rank[self.held[by_region]] = self.size + np.arange(len(self.held))
+        rank, rigid = self.node_block.copy(), self.rigid_nodes
+        by_region = np.argsort(self.node_region[rigid], kind="stable")
+        rank[rigid[by_region]] = self.size + np.arange(len(rigid))
         return rank
 
     @cached_property
@@ -143,7 +145,7 @@ def _region_mask(region: Rigid, given: Mesh, mesh: Mesh, fixed: np.ndarray, take
                 what,
                 expected="nodes that are free",
                 got=f"{len(clash)} {problem}, the first is node {clash[0]}",
-                hint="Hold a region with joint=Hinge(...), Prismatic(...) or Ball(...).",
+                hint="Support a region with joint=Hinge(...), Prismatic(...) or Ball(...).",
             )
     return mask
 
@@ -154,10 +156,10 @@ def _arms(nodes: np.ndarray, node_region: np.ndarray, placed: list) -> tuple[np.
     rest, arm = np.zeros((n, 3)), np.zeros((n, 3))
     rest[:k] = nodes
     for r, (Q, centre, _) in enumerate(placed):
-        mine = np.flatnonzero(node_region[:k] == r)
-        arm[mine] = (nodes[mine] - centre) @ Q
-        reach = np.linalg.norm(arm[mine], axis=1).max() or 0.01 * float(np.ptp(nodes))
-        tips = k + FRAME_NODES * r + np.arange(FRAME_NODES)
-        arm[tips[1:]] = reach * np.eye(3)
-        rest[tips] = centre + arm[tips] @ Q.T
+        inside = np.flatnonzero(node_region[:k] == r)
+        arm[inside] = (nodes[inside] - centre) @ Q
+        reach = np.linalg.norm(arm[inside], axis=1).max() or FRAME_OF_A_POINT * float(np.ptp(nodes))
+        frame = k + FRAME_NODES * r + np.arange(FRAME_NODES)
+        arm[frame[1:]] = reach * np.eye(3)
+        rest[frame] = centre + arm[frame] @ Q.T
     return rest, arm

@@ -1,5 +1,4 @@
-"""The default element: corotated Hooke with a polar decomposition per quadrature point, F = RS, and its
-exact tangent.
+"""The default element: corotated Hooke, with a polar decomposition F = RS per point and its exact tangent.
 
 With h_a = R g_a, t = tr S − 3, s = λ_loc t + U'(ϑ̄) and M = (tr S)I − RSRᵀ,
 
@@ -8,7 +7,7 @@ With h_a = R g_a, t = tr S − 3, s = λ_loc t + U'(ϑ̄) and M = (tr S)I − RS
     X    = (2μ − s) M⁻¹,        B_a = Σ_q w h_a
 
 K_ab is linear in h_a: a small matrix product of h_a with the nine-number rows that `_tangent_rows` writes.
-This is `assemble` of generic.py written out for one law, a third faster (twice without the tangent).
+This is `assemble` of generic.py written out for one law, because it is the one that robots use most.
 """
 
 from __future__ import annotations
@@ -26,13 +25,14 @@ from pliant.bodies.blocks import (
 from pliant.materials.material import LOCAL, MEAN, SHEAR
 from pliant.materials.tensors import polar_rotation
 
-_SPIN_FLOOR = 1e-3  # below it the cell is folded and R hardly defined: the tangent takes the rest value of X
+# Least eigenvalue of M, which is 2 at rest. Below it the cell is folded and R hardly defined: the tangent
+# takes the value of X at rest.
+_SPIN_FLOOR = 1e-3
 
 
 @kernel
 def spin_stiffness(F, R, d, limit, X):
-    """X = d M⁻¹ (diagonal, then 01, 02, 12) with M = (tr S)I − F Rᵀ; limit > 0: shrunk to eigenvalues ≤
-    limit.
+    """X = d M⁻¹ (diagonal, then 01, 02, 12) with M = (tr S)I − F Rᵀ; limit > 0 bounds its eigenvalues.
 
     2μ|δF|² − δθᵀXδθ, δθ the axial vector of δF Rᵀ − R δFᵀ, is never negative while X ≤ μI: with that limit
     the tangent is positive semi-definite.

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 STRESSES = ("cauchy", "pk1", "pk2", "von_mises")
 STRAINS = {"green": measures.green_lagrange, "small": measures.small_strain, "hencky": measures.hencky}
 PLACES = ("cells", "nodes")
-Parts = list[
-    tuple[np.ndarray, np.ndarray, np.ndarray]
-]  # cells, values (n, nq, 3, 3) at their points, weights (n, nq)
+# Cells, values (n, nq, 3, 3) at their points, weights (n, nq).
+Parts = list[tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
 def check_name(kind: str, name: str, known: tuple[str, ...]) -> None:
@@ -48,8 +47,7 @@ def piola(code, c, F, w, pressure, P):
 def corotated_piola(c: np.ndarray, F: np.ndarray, w: np.ndarray) -> np.ndarray:
     """P = 2μ(F − R) + (λ_loc (tr S − 3) + λ_mean (ϑ̄ − 1)) R of corotational Hooke, in NumPy.
 
-    The compiled function for all laws would take seconds to compile before the first picture of a robot that needs only
-    this one.
+    `piola` does the same for any law, but takes seconds to compile, which the default law should not cost.
     """
     U, stretch, V = np.linalg.svd(F)
     flip = np.sign(np.linalg.det(F))
@@ -71,7 +69,8 @@ def stress_measure(P: np.ndarray, F: np.ndarray, measure: str) -> np.ndarray:
 def at_corners(mesh: Mesh, values: np.ndarray) -> np.ndarray:
     """Values (n, nq, …) at the quadrature points of some cells as values at their corners (n, corners, …).
 
-    Of the linear field closest to them: means over cells would be a fifth too low on the surface of a bent bar.
+    They are those of the linear field closest to the values. Means over cells would miss most of the
+    variation across a bent bar.
     """
     corners = mesh.element.nodes[: mesh.element.corners]
     if values.shape[1] < 4:
@@ -83,7 +82,7 @@ def at_corners(mesh: Mesh, values: np.ndarray) -> np.ndarray:
 
 
 def node_values(mesh: Mesh, parts: Parts) -> np.ndarray:
-    """Values (k, 3, 3) at the nodes: carried to the corners of each cell, then averaged by volume; mid nodes between."""
+    """Values (k, 3, 3) at the nodes: those at the corners of cells, averaged by volume; mid nodes between."""
     total, weight = np.zeros((len(mesh.nodes), 3, 3)), np.zeros(len(mesh.nodes))
     for chosen, values, _ in parts:
         corners = mesh.cells[chosen][:, : mesh.element.corners]

@@ -1,6 +1,6 @@
-"""Any element shape with any material: the energy Σ_q w ψ_loc(F_q) + V U(ϑ̄) of each cell, its forces and
-tangent.
+"""Any element shape with any material: energy, forces and tangent of each cell.
 
+    E    = Σ_q w ψ_loc(F_q) + V U(ϑ̄)
     f_a  = Σ_q w P g_a,                  P = ∂ψ_loc/∂F + s ∂ϑ/∂F,    s = U'(ϑ̄) + p
     K_ab = Σ_q w g_aᵀ A g_b + U''/V B_a B_bᵀ,          B_a = Σ_q w ∂ϑ/∂F g_a
 
@@ -62,8 +62,8 @@ def _clamped(code, c, F, s):
     """s limited so that s ∂²J/∂F² cannot outweigh the shear stiffness μ: −μ/σ_max ≤ s ≤ μ/(√2 σ_max).
 
     ∂²J/∂F² has eigenvalues from −√2 σ_max up; the large positive ones, which matter for s < 0, are changes of
-    volume, and those are stiff. For the neo-Hookean law P = μF + g cof F the limit holds for the whole of g,
-    its local part included, and K is positive; for other laws it is only much closer to that.
+    volume, and those are stiff. For the neo-Hookean law P = μF + g cof F the limit is one on all of g, its
+    local part included, and K is positive; for other laws it is only much closer to that.
     """
     mu = c[SHEAR]
     a = F[0, 0] * F[0, 0] + F[1, 0] * F[1, 0] + F[2, 0] * F[2, 0]

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant.arrays import read_only, read_only_view
-from pliant.bodies import corotated, fields, generic, incompatible, incompatible_kernel, overstress
+from pliant.bodies import corotated, fields, generic, incompatible, overstress
 from pliant.bodies.coordinates import Coordinates
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.scatter import lower_pairs, ordered_cells
@@ -16,8 +16,8 @@ from pliant.materials.material import Material
 from pliant.mesh import Mesh, quadrature
 from pliant.mesh.elements import material_gradients
 
-# Kinds worth a kernel of their own for corotated Hooke; each takes seconds to compile.
-SPECIALISED = ("tet4", "tet10")
+# Kinds of cells with a kernel of their own for corotated Hooke; each takes seconds to compile.
+COROTATED_KINDS = ("tet4", "tet10")
 
 
 class Group(Protocol):
@@ -163,7 +163,7 @@ class Corotated(_Integrated):
 
 
 class Generic(_Integrated):
-    """Any law; an incompressible one keeps a pressure per cell."""
+    """Any law; an incompressible one has a pressure per cell."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -221,16 +221,14 @@ class Incompatible(_Cells):
 
     def stress_memory(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
         N, turned = np.empty((*self.cells.shape, 3)), not self.material.small_strain
-        incompatible_kernel.local_forces(
-            read_only_view(q), self.X, self.cells, self.centre, self.K0, turned, N
-        )
+        incompatible.local_forces(read_only_view(q), self.X, self.cells, self.centre, self.K0, turned, N)
         return N.ravel()
 
     def assemble(self, q, z, K, f, tangent, clamp, viscous=None) -> float:
         K0, N = self.K0, self._no_forces
         if viscous is not None:
             K0, N = read_only(viscous.scale * K0, viscous.stress.reshape(-1, 8, 3))
-        return incompatible_kernel.assemble(
+        return incompatible.assemble(
             q,
             self.X,
             self.cells,
@@ -272,7 +270,7 @@ def make_groups(
         hooke = isinstance(law, Hooke)
         if hooke and mesh.kind == "hex8" and incompatible_modes:
             groups.append(Incompatible(mesh, law, chosen, rank))
-        elif hooke and not law.small_strain and mesh.kind in SPECIALISED:
+        elif hooke and not law.small_strain and mesh.kind in COROTATED_KINDS:
             groups.append(Corotated(mesh, law, chosen, rank, split, degree))
         else:
             groups.append(Generic(mesh, law, chosen, rank, split, degree))

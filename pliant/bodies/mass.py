@@ -1,7 +1,7 @@
 """Mass of a solid body: consistent, M_ab = ∫ ρ N_a N_b dV, or lumped at the nodes.
 
-Rigid regions: ẋ = J(q) v, so M(q) = JᵀM_nJ and M v̇ + c(q, v) = forces, with c = JᵀM_n (J̇v). Of a node in a region that turns
-with ω (in its own axes), J̇v = R(ω × (ω × a)).
+Rigid regions: ẋ = J(q) v, so M(q) = JᵀM_nJ and M v̇ + c(q, v) = forces, with c = JᵀM_n (J̇v). For a node in a
+region that turns with ω (in its own axes), J̇v = R(ω × (ω × a)).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DENSEST = 1e9  # [kg/m³]: more is a slip of units, osmium has 2e4
 _DENSITY = f"at most {DENSEST:g}, finite and not negative [kg/m³]"
-_EXACT = {"tet4": 2}  # degree that integrates N_a N_b det(∂X/∂ξ); the others need 5
+_MASS_DEGREE = {"tet4": 2}  # of quadrature, which integrates N_a N_b det(∂X/∂ξ) exactly; other cells need 5
 
 
 def cell_densities(density: Any, mesh: Mesh) -> np.ndarray:
@@ -48,7 +48,7 @@ def cell_densities(density: Any, mesh: Mesh) -> np.ndarray:
 
 def cell_masses(mesh: Mesh, density: np.ndarray) -> np.ndarray:
     """Consistent mass of each cell (ne, nn, nn) [kg]."""
-    rule = quadrature(mesh.kind, _EXACT.get(mesh.kind, 5))
+    rule = quadrature(mesh.kind, _MASS_DEGREE.get(mesh.kind, 5))
     N = shape(mesh.kind, rule.points)
     w = np.linalg.det(jacobians(mesh.nodes, mesh.cells, mesh.kind, rule.points)) * rule.weights
     return np.einsum("eq,qa,qb->eab", w * density[:, None], N, N, optimize=True)
@@ -117,13 +117,13 @@ class Mass:
             )
 
     def bind(self, assembly: Assembly) -> None:
-        """Where the mass lives: on the pattern of this assembly."""
+        """Say which assembly has the pattern and the coordinates of the mass matrix."""
         self._assembly = assembly
 
     def matrix(self, q: np.ndarray) -> np.ndarray:
-        """M on the pattern (nb, 3, 3) [kg], rigid regions projected at q; constant (and read-only) without them."""
+        """M on the pattern (nb, 3, 3) [kg], rigid regions projected at q; constant if there are none."""
         self.check()
-        if len(self._assembly.coordinates.held):
+        if len(self._assembly.coordinates.rigid_nodes):
             return self._assembly.project(q, *self._nodal)
         return self._constant
 
@@ -134,13 +134,13 @@ class Mass:
         spin = v[first]
         if not spin.any():
             return None
-        mine = c.node_region[c.held]
+        region, rigid = c.node_region[c.rigid_nodes], c.rigid_nodes
         R = q[c.pose + 12 * np.arange(len(spin))[:, None] + 3 + np.arange(9)].reshape(-1, 3, 3)
-        w, arm = spin[mine], c.node_arm[c.held]
+        w, arm = spin[region], c.node_arm[rigid]
         inward = np.sum(w * arm, 1, keepdims=True) * w - np.sum(w * w, 1, keepdims=True) * arm  # ω × (ω × a)
         acceleration = np.zeros((len(c.rest), 3))
-        acceleration[c.held] = np.einsum("nij,nj->ni", R[mine], inward)
-        i, j, m = self._held_pairs
+        acceleration[rigid] = np.einsum("nij,nj->ni", R[region], inward)
+        i, j, m = self._rigid_pairs
         count, both = len(c.rest), i != j
         force = np.stack(
             [
@@ -168,12 +168,12 @@ class Mass:
         return M
 
     @cached_property
-    def _held_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _rigid_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Node pairs of which one at least is in a rigid region, and their masses."""
         c = self._assembly.coordinates
         i, j, m = self.pairs(c.rank)
-        touched = (c.node_region[i] >= 0) | (c.node_region[j] >= 0)
-        return i[touched], j[touched], m[touched]
+        rigid = (c.node_region[i] >= 0) | (c.node_region[j] >= 0)
+        return i[rigid], j[rigid], m[rigid]
 
     def of_nodes(self) -> sp.csr_array:
         """m_ij of all nodes (k, k) [kg]: M_ij = m_ij I."""

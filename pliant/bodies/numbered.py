@@ -1,4 +1,4 @@
-"""What bodies with nodes and rigid regions have in common: the numbering of their coordinates, and points at nodes."""
+"""What bodies with nodes and rigid regions share: the numbering of their coordinates, and points at nodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from pliant.points import Points
 class Numbered(Body):
     """A body on `Coordinates`, without internal variables unless it says otherwise.
 
-    A subclass makes `mesh`, which has nodes (k, 3) [m], `coordinates` and `assembly`, calls `_share_coordinates`, and has `linearise`.
+    A subclass makes `mesh`, which has nodes (k, 3) [m], `coordinates` and `assembly`, calls
+    `_share_coordinates`, and has `linearise`.
     """
 
     assembly: Any

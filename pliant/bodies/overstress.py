@@ -1,16 +1,17 @@
 """Viscous stress: what a moving material adds to its elastic law.
 
-During a step in time the second Piola–Kirchhoff stress of a viscoelastic material is affine in the elastic one,
+During a step in time the second Piola–Kirchhoff stress of a viscoelastic material is affine in the elastic
+one,
 
     S = scale · Sₑ(q) + Z
 
-with Z (one tensor for each quadrature point) what the material remembers. S does not feel rotations, so neither does the memory.
-Forces and tangent of Z, held fixed:
+with Z (one tensor for each quadrature point) what the material remembers. S does not change with rotation, so
+neither does the memory. Forces and tangent of a constant Z are
 
     f_a = Σ_q w F Z g_a,        K_ab = Σ_q w (g_a·Z g_b) I
 
-Hexahedra with incompatible modes remember the forces on their nodes in the axes of the cell instead. The law for small strain
-does not turn: its stress is remembered as it is.
+Hexahedra with incompatible modes remember the forces on their nodes in the axes of the cell instead. The
+law for small strain does not turn: its stress is remembered as it is.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from pliant.materials.material import LOCAL, MEAN, SHEAR
 from pliant.materials.tensors import cofactor, polar_rotation
 
 SIZE = 6  # numbers of a symmetric tensor: 00, 11, 22, 01, 02, 12
-_FLATTEST = 0.02  # J below which F⁻¹ is taken at this J: a cell squeezed to nothing has no meaningful memory
+SMALLEST_J = 0.02  # F⁻¹ of cells compressed further is taken at this J: they have no meaningful memory
 
 
 class Overstress(NamedTuple):
-    """`scale` of the elastic stress, and `stress` (m,) [Pa], the memory Z in the order of `Solid.stress_memory`."""
+    """`scale` of the elastic stress, and `stress` (m,) [Pa]: Z in the order of `Solid.stress_memory`."""
 
     scale: float
     stress: np.ndarray
@@ -38,7 +39,7 @@ class Overstress(NamedTuple):
 def pull_back(F, P, C, S):
     """S = F⁻¹P, symmetric, six numbers; C (3, 3) is scratch."""
     J = cofactor(F, C)
-    scale = 1.0 / max(J, _FLATTEST)
+    scale = 1.0 / max(J, SMALLEST_J)
     for i in range(3):
         for j in range(i, 3):
             left = C[0, i] * P[0, j] + C[1, i] * P[1, j] + C[2, i] * P[2, j]

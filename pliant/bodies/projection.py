@@ -1,5 +1,4 @@
-"""Rigid regions in compiled loops: forces and stiffness of nodes carried to the region's six coordinates,
-and its motion.
+"""Rigid regions in compiled loops: forces and stiffness on their nodes as those on six coordinates; motion.
 
 With x_n = t + R exp([dω]ₓ) a_n and g the gradient of an energy with respect to x_n, h = Rᵀg,
 
@@ -13,6 +12,8 @@ import math
 import numpy as np
 
 from pliant.bodies.blocks import kernel
+
+NO_TURN = 1e-8  # [rad]: sin θ/θ of smaller angles is 1 to rounding
 
 
 @kernel
@@ -61,9 +62,9 @@ def project_blocks(q, pose, frame, region, arm, extra, target, direct, K):
 
 
 @kernel
-def project_forces(q, pose, frame, region, arm, held, g, out):
+def project_forces(q, pose, frame, region, arm, nodes, g, out):
     """out (6m,) += Jᵀg of the regions' nodes: force Qᵀg, torque a × Rᵀg. g (3n,)."""
-    for n in held:
+    for n in nodes:
         r = region[n]
         k, o = pose + 12 * r + 3, 6 * r
         x, y, z = g[3 * n], g[3 * n + 1], g[3 * n + 2]
@@ -78,10 +79,10 @@ def project_forces(q, pose, frame, region, arm, held, g, out):
 
 
 @kernel
-def add_second_derivatives(q, pose, region, arm, held, slot, g, K):
-    """K[slot[r]] += Σ ½(h aᵀ + a hᵀ) − (h·a) I over each region; slot (m,) its rotation block."""
+def add_second_derivatives(q, pose, region, arm, nodes, slot, g, K):
+    """K[slot[r]] += Σ ½(h aᵀ + a hᵀ) − (h·a) I over the nodes of a region; slot (m,) its rotation block."""
     h = np.empty(3)
-    for n in held:
+    for n in nodes:
         k, o = pose + 12 * region[n] + 3, 9 * slot[region[n]]
         dot = 0.0
         for i in range(3):
@@ -94,7 +95,7 @@ def add_second_derivatives(q, pose, region, arm, held, slot, g, K):
 
 
 @kernel
-def move_regions(q, pose, frame, region, arm, held, dq):
+def move_regions(q, pose, frame, region, arm, nodes, dq):
     """t ← t + Q dτ, R ← R exp([dω]ₓ), x_n = t + R a_n; q in place, dq (6m,) of the regions."""
     E, row = np.empty((3, 3)), np.empty(3)
     for r in range(frame.shape[0]):
@@ -107,7 +108,7 @@ def move_regions(q, pose, frame, region, arm, held, dq):
                 row[j] = q[k + 3 + 3 * i + j]
             for j in range(3):
                 q[k + 3 + 3 * i + j] = row[0] * E[0, j] + row[1] * E[1, j] + row[2] * E[2, j]
-    for n in held:
+    for n in nodes:
         k = pose + 12 * region[n]
         for i in range(3):
             m = k + 3 + 3 * i
@@ -120,8 +121,8 @@ def _exponential(x, y, z, E):
     square = x * x + y * y + z * z
     angle = math.sqrt(square)
     half = 0.5 * angle
-    a = math.sin(angle) / angle if angle > 1e-8 else 1.0
-    b = 0.5 * (math.sin(half) / half) ** 2 if angle > 1e-8 else 0.5
+    a = math.sin(angle) / angle if angle > NO_TURN else 1.0
+    b = 0.5 * (math.sin(half) / half) ** 2 if angle > NO_TURN else 0.5
     E[0, 0], E[0, 1], E[0, 2] = 1.0 - b * (y * y + z * z), b * x * y - a * z, b * x * z + a * y
     E[1, 0], E[1, 1], E[1, 2] = b * x * y + a * z, 1.0 - b * (x * x + z * z), b * y * z - a * x
     E[2, 0], E[2, 1], E[2, 2] = b * x * z - a * y, b * y * z + a * x, 1.0 - b * (x * x + y * y)

@@ -4,8 +4,8 @@ Nodes are x = X + Φ q with modes Φ (n, 3, k), so that
 
     f(q) = Σₑ wₑ Φₑᵀ fₑ(Xₑ + Φₑ q),     K(q) = Σₑ wₑ Φₑᵀ Kₑ Φₑ,     M = ΦᵀMΦ,     f_gravity = Φᵀ f
 
-over a few cells e with weights wₑ > 0 (or over all of them): what a step costs then does not depend on the mesh. f is the gradient of
-the energy Σ wₑ Eₑ, whatever the weights.
+over a few cells e with weights wₑ > 0 (or over all of them): what a step costs then does not depend on the
+mesh. f is the gradient of the energy Σ wₑ Eₑ, whatever the weights.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from pliant.points import Points
 class Reduced(Body):
     """A Solid in k modes. Its coordinates q are amplitudes [m]: mode j moves the fastest node by q_j.
 
-    modes (n, 3, k): motions of the nodes of `body` (n of them, with the frame nodes of rigid regions, or only the mesh's when it has
-    none), zero at fixed ones. They are scaled here. Rigid regions stay rigid only as far as the modes say.
-    cells (m,), weights (m,) > 0: the cells whose energy stands for all, see `pliant.reduction.ecsw`; all of them by default.
+    modes (n, 3, k): motions of the n nodes of `body`, those of the frames of rigid regions included, zero at
+    fixed ones. They are scaled here. Rigid regions stay rigid only as far as the modes say.
+    cells (m,), weights (m,) > 0: the cells whose energy represents all, see `pliant.reduction.ecsw`; all of
+    them by default.
 
     dq has as many blocks of three as k needs; the numbers that are left over are locked.
     """
@@ -93,7 +94,7 @@ class Reduced(Body):
         return self._rest[:k] + self.modes[:k] @ q
 
     def expand(self, q: np.ndarray) -> np.ndarray:
-        """Coordinates of the full body for amplitudes q; rigid regions stand as their frame does, at best."""
+        """Coordinates of the full body for amplitudes q; rigid regions have the best-fitting rotation."""
         c, full = self.full.coordinates, np.array(self.full.q0)
         x = self._rest + self.modes @ q
         full[: x.size] = x.ravel()
@@ -117,7 +118,7 @@ class Reduced(Body):
         return flat.T @ flat
 
     def rigid_modes(self) -> int:
-        """Rigid motions that no support holds: those of the full body, which modes nearly contain where snapshots show them."""
+        """How many rigid motions no support prevents: those of the full body, which modes nearly contain."""
         return min(self.full.rigid_modes(), self.count)
 
     # Forces
@@ -183,21 +184,21 @@ class Reduced(Body):
         """The elastic stress of the sampled cells as a viscous material remembers it; see `Overstress`."""
         return self._sampled.assembly.stress_memory(self._x0 + self._flat @ q, self.z0)
 
-    # What the full body knows
+    # From the full body
 
     @property
     def mesh(self) -> Any:
-        """Of the full body."""
+        """The mesh of the full body."""
         return self.full.mesh
 
     @property
     def input_mesh(self) -> Any:
-        """Of the full body."""
+        """The mesh that the full body was made of."""
         return self.full.input_mesh
 
     @property
     def material(self) -> Any:
-        """Of the full body."""
+        """The material of the full body."""
         return self.full.material
 
     @property
@@ -222,11 +223,11 @@ class Reduced(Body):
     def stress(
         self, q: np.ndarray, measure: str = "cauchy", *, at: str = "cells", z: Any = None
     ) -> np.ndarray:
-        """Stress [Pa] of the whole mesh; see `Solid.stress`."""
+        """Stress [Pa] of all cells; see `Solid.stress`."""
         return self.full.stress(self.expand(q), measure, at=at)
 
     def strain(self, q: np.ndarray, measure: str = "green", *, at: str = "cells") -> np.ndarray:
-        """Strain of the whole mesh; see `Solid.strain`."""
+        """Strain of all cells; see `Solid.strain`."""
         return self.full.strain(self.expand(q), measure, at=at)
 
     # Material points

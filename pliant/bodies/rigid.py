@@ -1,7 +1,7 @@
 """Rigid regions: parts of a body that move as one, with six coordinates or fewer.
 
-Node n of a region is at x_n = t + R a_n, with R = Q and t = c at rest, so a_n = Qᵀ(X_n − c). A change dq =
-(dτ, dω) means
+Node n of a region is at x_n = t + R a_n, with R = Q and t = c at rest, so a_n = Qᵀ(X_n − c). A change
+dq = (dτ, dω) means
 
     t ← t + Q dτ,        R ← R exp([dω]ₓ)
 
@@ -18,11 +18,14 @@ import numpy as np
 
 from pliant.errors import InputError
 
+SMALLEST_ARM = 1e-12  # [m]: the scale of arms that are all zero
+ON_AXIS = 1e-10  # inertia over the longest arm squared, below which all nodes lie on an axis of rotation
+
 Selection = np.ndarray | Sequence[int] | Sequence[bool] | Callable[[np.ndarray], Any]
 
 
 class Joint:
-    """How a rigid region hangs on the world: `free` says which of dτ (3) and dω (3) may move."""
+    """How a rigid region is supported: `free` says which of dτ (3) and dω (3) may move."""
 
     free: ClassVar[tuple[bool, ...]] = (True,) * 6
 
@@ -115,8 +118,8 @@ class Rigid:
     def _check_spread(self, arms: np.ndarray, turns: np.ndarray) -> None:
         """Every free rotation must move some node, else nothing resists it."""
         inertia = (arms**2).sum() * np.eye(3) - arms.T @ arms
-        scale = max(float(np.abs(arms).max(initial=0.0)), 1e-12) ** 2
-        if turns.any() and np.linalg.eigvalsh(inertia[np.ix_(turns, turns)])[0] <= 1e-10 * scale:
+        scale = max(float(np.abs(arms).max(initial=0.0)), SMALLEST_ARM) ** 2
+        if turns.any() and np.linalg.eigvalsh(inertia[np.ix_(turns, turns)])[0] <= ON_AXIS * scale:
             raise InputError(
                 f"rigid region {self.name!r}",
                 expected="nodes that fix its rotation: three or more, not on one line with its axis",

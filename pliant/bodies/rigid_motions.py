@@ -8,7 +8,10 @@ import numpy as np
 
 
 def rigid_motions(body: Any, q: np.ndarray) -> np.ndarray:
-    """dq (ndof, 6) of unit translations and rotations (about the mean of the nodes, over their spread) of a body at q."""
+    """dq (ndof, 6) of the unit rigid motions of a body at q: three translations, then three rotations.
+
+    Rotations are about the mean of the nodes, and divided by the extent of the body.
+    """
     own, turns = np.flatnonzero(body.node_block >= 0), np.asarray(body.region_block, int)
     count = 3 * len(body.node_block)
     x, poses = q[:count].reshape(-1, 3), q[count : count + 12 * len(turns)].reshape(-1, 12)

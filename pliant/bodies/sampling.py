@@ -1,7 +1,7 @@
 """A few cells of a body with weights, each with nodes of its own.
 
-Apart from each other, cell e has nodes nn·e … nn·e + nn − 1: forces on these nodes are the forces of each cell, and K is one
-dense block per cell. The kernels are those of the whole body; a weight multiplies the energy of its cell.
+The nodes of cell e are nn·e … nn·e + nn − 1: forces on them are the forces of this cell alone, and K is one
+dense block per cell. The kernels are those of the full body; a weight multiplies the energy of its cell.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ from pliant.bodies.scatter import lower_pairs, pattern_of
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """m cells apart: `assembly` on m·nn nodes, which are nodes (m, nn) of the body. `cells` (m,) are their numbers in the mesh."""
+    """m cells with nodes of their own: their `assembly` on m·nn nodes.
+
+    `nodes` (m, nn) are the nodes of the body that these stand for, `cells` (m,) the cells' numbers in the
+    mesh.
+    """
 
     assembly: Assembly
     nodes: np.ndarray
@@ -42,9 +46,9 @@ def cell_numbers(groups: Sequence[Group]) -> np.ndarray:
 def sample(
     assembly: Assembly, rest: np.ndarray, chosen: np.ndarray | None = None, weights: np.ndarray | None = None
 ) -> Sampled:
-    """The cells `chosen` (m,) of an assembly (all of them by default) with weights (m,), on nodes at rest (n, 3) [m].
+    """Cells `chosen` (m,) of an assembly, all of them by default, with weights (m,).
 
-    The order of the result is that of the groups; see `Sampled.cells`.
+    rest (n, 3) [m] are the nodes. The order of the result is that of the groups; see `Sampled.cells`.
     """
     order = cell_numbers(assembly.groups)
     of_cell = np.zeros(int(order.max(initial=-1)) + 1)
@@ -68,7 +72,7 @@ def sample(
 def _apart(
     group: Any, which: np.ndarray, weight: np.ndarray, rest: np.ndarray, first: int
 ) -> tuple[Any, np.ndarray]:
-    """Some cells of a group on nodes of their own, numbered from `first`, and the body's nodes (m, nn) these are."""
+    """Some cells of a group on nodes of their own, numbered from `first`, and those (m, nn) of the body."""
     part, nodes = copy(group), group.cells[which]
     cells = first + np.arange(nodes.size).reshape(nodes.shape)
     part.pairs = lower_pairs(cells)

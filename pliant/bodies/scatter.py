@@ -47,8 +47,8 @@ def node_blocks(coordinates: Coordinates) -> np.ndarray:
     """(n, 2) blocks of dq that move each node, −1 for none."""
     blocks = np.full((len(coordinates.rest), 2), -1, np.int64)
     blocks[:, 0] = coordinates.node_block
-    held = coordinates.held
-    blocks[held] = coordinates.region_block[coordinates.node_region[held], None] + np.arange(2)
+    rigid = coordinates.rigid_nodes
+    blocks[rigid] = coordinates.region_block[coordinates.node_region[rigid], None] + np.arange(2)
     return blocks
 
 

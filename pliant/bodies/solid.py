@@ -9,20 +9,28 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import read_only
-from pliant.bodies import attachment, fields
+from pliant.bodies import fields
 from pliant.bodies.assembly import Assembly
 from pliant.bodies.body import Linearised
-from pliant.bodies.coordinates import number
+from pliant.bodies.coordinates import FRAME_NODES, number
 from pliant.bodies.groups import make_groups
 from pliant.bodies.inputs import checked_material, elevated
+from pliant.bodies.location import LEAST_WEIGHT, checked_points, locate
 from pliant.bodies.mass import Mass
 from pliant.bodies.numbered import Numbered
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.scatter import pattern_of
-from pliant.bodies.supports import count_rigid_modes, moved_rigidly, select_nodes
+from pliant.bodies.supports import (
+    as_selection,
+    checked_indices,
+    count_rigid_modes,
+    select_nodes,
+)
+from pliant.errors import InputError
 from pliant.materials.material import Material
 from pliant.mesh import Mesh
+from pliant.mesh.motion import moved_rigidly
 from pliant.points import Points
 
 
@@ -34,7 +42,7 @@ class Solid(Numbered):
     are used as they are.
     material: one, or a dictionary from region number to material.
     density: ρ [kg/m³] or one per region; or nodal_mass (k,) [kg] on the nodes of the given mesh.
-    fixed: nodes held in place: mask (k,), mask (k, 3) of fixed components, indices, or a function of the
+    fixed: nodes that do not move: mask (k,), mask (k, 3) of fixed components, indices, or a function of the
     nodes (k, 3).
     rigid: regions that move as one, see `Rigid`.
     mass: "consistent" or "lumped"; None takes consistent for quadratic cells and lumped for linear ones.
@@ -163,7 +171,7 @@ class Solid(Numbered):
         return self._mass.gyroscopic(q, v)
 
     def node_masses(self) -> Any:
-        """M of the nodes of the mesh as a sparse array (k, k) [kg], the same along all axes; fixed nodes too."""
+        """M of the nodes of the mesh, fixed ones too, as a sparse array (k, k) [kg], equal along all axes."""
         self._mass.check()
         return self._mass.of_nodes()
 
@@ -229,16 +237,41 @@ class Solid(Numbered):
         outside: "error" for points more than `tolerance` [m] (1e-6 of the size) off the mesh, or "nearest",
         which extends the cell whose centre is nearest.
         """
-        return attachment.in_cells(self, where, outside=outside, tolerance=tolerance)
+        rest = checked_points(where)
+        location = locate(self.mesh, rest, outside=outside, tolerance=tolerance)
+        keep = np.abs(location.weights) > LEAST_WEIGHT  # a point on a face or an edge hangs on few nodes
+        ptr = np.concatenate([[0], np.cumsum(keep.sum(axis=1))])
+        return Points(self, rest, ptr, self.mesh.cells[location.cells][keep], location.weights[keep])
 
     def node_points(self, nodes: Any) -> Points:
-        """Nodes as material points: mask, indices or a function of the nodes."""
-        return attachment.at_nodes(self, nodes)
+        """Nodes as material points: mask, indices or a function of the nodes.
+
+        A mask on the mesh that was given leaves the mid nodes out that it lacks.
+        """
+        chosen = as_selection("nodes", nodes(self.mesh.nodes) if callable(nodes) else nodes)
+        k, given = len(self.mesh.nodes), len(self.input_mesh.nodes)
+        if chosen.dtype != bool:
+            return self._at_nodes(checked_indices("nodes", chosen, k))
+        if chosen.shape not in ((k,), (given,)):
+            raise InputError("nodes", expected=f"a mask of shape ({given},) or ({k},)", got=chosen.shape)
+        return self._at_nodes(np.flatnonzero(chosen))
 
     def region_points(self, name: str) -> Points:
         """The frame of a rigid region, four points: its centre and the tips of its three axes."""
-        return attachment.at_frame(self, name)
+        return self._at_nodes(self.coordinates.frame_nodes(self.coordinates.region(name)))
 
     def attached_points(self, name: str, where: Any) -> Points:
-        """Points at rest positions (P, 3) [m], inside the mesh or not, that move with a rigid region."""
-        return attachment.on_region(self, name, where)
+        """Points at rest positions (P, 3) [m], inside the mesh or not, that move with a rigid region.
+
+        They are affine in its frame nodes.
+        """
+        rest = checked_points(where)
+        frame = self.coordinates.frame_nodes(self.coordinates.region(name))
+        corners = np.vstack([self.coordinates.rest[frame].T, np.ones(FRAME_NODES)])
+        weights = np.linalg.solve(corners, np.vstack([rest.T, np.ones(len(rest))])).T
+        ptr = FRAME_NODES * np.arange(len(rest) + 1)
+        return Points(self, rest, ptr, np.tile(frame, len(rest)), weights.ravel())
+
+    def _at_nodes(self, nodes: np.ndarray) -> Points:
+        rest, ptr = self.coordinates.rest[nodes], np.arange(len(nodes) + 1)
+        return Points(self, rest, ptr, nodes, np.ones(len(nodes)))

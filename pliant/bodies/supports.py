@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import pliant.sparse as sp
-from pliant.errors import InputError, as_floats
+from pliant.errors import InputError
 from pliant.mesh import Mesh
 
 if TYPE_CHECKING:
     from pliant.bodies.coordinates import Coordinates
 
+DEPENDENT = 1e-8  # singular value of a unit row, below which supports depend on each other
+
 
 def select_nodes(what: str, selection: Any, given: Mesh, mesh: Mesh) -> np.ndarray:
-    """Mask (k, 3) over the nodes of `mesh` of a selection on the mesh `given`, which has the same corner
-    nodes.
+    """Mask (k, 3) over the nodes of `mesh` of a selection on the mesh `given`, which has the same corners.
 
-    A mask (k,) or (k, 3), indices, or a function of the nodes. Mid nodes that `given` lacks are selected
-    when both of their corners are.
+    The selection is a mask (k,) or (k, 3), indices, or a function of the nodes. Mid nodes that `given` lacks
+    are selected when both of their corners are.
     """
     k = len(given.nodes)
     if selection is None:
@@ -70,41 +71,27 @@ def checked_indices(what: str, chosen: np.ndarray, k: int) -> np.ndarray:
     return chosen
 
 
-def moved_rigidly(x: np.ndarray, rotation: Any, translation: Any) -> np.ndarray:
-    """R x + t of points x (n, 3); R a matrix (3, 3) or a scipy Rotation, t (3,) [m]; None leaves one out."""
-    given: Any = np.eye(3) if rotation is None else rotation
-    R = as_floats(
-        "rotation", given.as_matrix() if hasattr(given, "as_matrix") else given, "a rotation matrix (3, 3)"
-    )
-    if R.shape != (3, 3) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6) or np.linalg.det(R) < 0:
-        raise InputError("rotation", expected="a rotation matrix (3, 3) with RRᵀ = I and det R = 1", got=R)
-    expected = "three finite numbers [m]"
-    t = np.zeros(3) if translation is None else as_floats("translation", translation, expected)
-    if t.shape != (3,) or not np.isfinite(t).all():
-        raise InputError("translation", expected=expected, got=t.tolist())
-    return x @ R.T + t
-
-
 def count_rigid_modes(mesh: Mesh, coordinates: Coordinates, fixed: np.ndarray) -> int:
     """Rigid motions of the connected pieces of a body that fixed nodes (k, 3) and joints leave free.
 
-    Six for each piece, less the rank of what holds it; a rigid region joins the pieces that it touches.
+    Six for each piece, less the rank of its supports; a rigid region joins the pieces that it touches.
     """
-    label = _pieces(mesh, coordinates.node_region[: len(mesh.nodes)])
-    size = mesh.size
-    left = 0
+    node_region = coordinates.node_region[: len(mesh.nodes)]
+    label, free = _pieces(mesh, node_region), 0
     for piece in np.unique(label):
-        mine = label == piece
-        origin = mesh.nodes[mine].mean(0)
-        rows = [_motion(mesh.nodes[mine], origin, size)[fixed[mine]]]
-        for r in np.unique(coordinates.node_region[: len(mesh.nodes)][mine]):
+        inside = label == piece
+        origin = mesh.nodes[inside].mean(0)
+        rows = [_motion(mesh.nodes[inside], origin, mesh.size)[fixed[inside]]]
+        for r in np.unique(node_region[inside]):
             if r >= 0:
-                rows.append(_region_rows(coordinates, int(r), origin, size))
-        held = np.vstack(rows)
-        left += (
-            6 - int(np.linalg.matrix_rank(held, tol=1e-8 * max(1.0, np.sqrt(len(held))))) if len(held) else 6
-        )
-    return left
+                rows.append(_region_rows(coordinates, int(r), origin, mesh.size))
+        free += 6 - rank_of_supports(np.vstack(rows))
+    return free
+
+
+def rank_of_supports(rows: np.ndarray) -> int:
+    """How many rigid motions the supports `rows` (n, 6), linear functions of them, prevent."""
+    return int(np.linalg.matrix_rank(rows, tol=DEPENDENT * np.sqrt(len(rows)))) if len(rows) else 0
 
 
 def _motion(x: np.ndarray, origin: np.ndarray, size: float) -> np.ndarray:

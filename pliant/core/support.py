@@ -62,7 +62,7 @@ class Support:
         if lent is not None:
             return lent
         if not touching:
-            raise robot.not_held()
+            raise robot.unsupported()
         none = cls.none(robot)
         return cls(none.rows, none.gamma, robot, _proximal(robot, view))
 

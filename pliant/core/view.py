@@ -138,7 +138,7 @@ def linearise(
     if load is not None:
         r += bundle.load_vector(q, load)
     if K is not None and (lam.any() or load is not None):
-        bundle.add_curvature(
+        bundle.add_geometric_stiffness(
             K, robot.row_placement, robot.rotation_placement, q, p, lam, gravity, gradient, load
         )
     return View(Situation(q, lam, z, gravity), energy, r, H, bundle.delta(p), lam, K)

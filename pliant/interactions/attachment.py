@@ -10,11 +10,12 @@ from pliant.points import Points
 
 
 class Attachment(Affine):
-    """δ = (p_b − p_a) − (p_b − p_a at rest), how far P points have come apart from P others [m]: m = 3 P, point by point.
+    """δ = (p_b − p_a) − (p_b − p_a at rest), how far P points have come apart from P others [m]; m = 3 P.
 
-    λ are the forces [N] that push them apart. With the law Known(displacement=0) the two sides are glued: a
-    sheet on a block, a rod in silicone, a joint that does not turn. With an Elastic law they hang on springs.
-    Either side may be of any body; a body that only its glue holds needs no other support.
+    Rows go point by point. λ are the forces [N] that push them apart. With the law Known(displacement=0)
+    the two sides are glued: a sheet on a block, a rod in silicone, a joint that does not turn. With an
+    Elastic law springs join them. Either side may be of any body; a body that is glued to others needs no
+    other support.
     """
 
     def __init__(self, points: Points, others: Points) -> None:
@@ -32,7 +33,9 @@ class Attachment(Affine):
         self._pairs = np.column_stack([P + np.arange(P), np.arange(P)])
 
     def pairs(self) -> np.ndarray:
-        return self._pairs  # δ is linear, but K gets room for HᵀH: these rows may be all that holds a body
+        return (
+            self._pairs
+        )  # δ is linear, but K must have the pattern of HᵀH, which may be a body's only support
 
     def hessian(self, p: np.ndarray, lam: np.ndarray) -> np.ndarray:
         return np.zeros((len(self._pairs), 3, 3))

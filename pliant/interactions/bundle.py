@@ -1,7 +1,7 @@
 """All interactions of a robot at once: δ, H and geometric stiffness, by the chain rule through their points.
 
-Everything that depends only on the mesh (which row touches which block of dq, where the geometric stiffness lands in K) is
-laid out once; each step then runs a few compiled loops over flat arrays.
+Everything that depends only on the mesh (which row touches which block of dq, where the geometric stiffness
+lands in K) is laid out once; each step then runs a few compiled loops over flat arrays.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from pliant.algebra import SparseRows
 from pliant.algebra.pattern import Pattern
 from pliant.errors import InputError
-from pliant.interactions.chain import add_curvature, chain_rows, point_forces
+from pliant.interactions.chain import add_geometric_stiffness, chain_rows, point_forces
 from pliant.interactions.dense import DensePairs, dense_rows
 from pliant.interactions.interaction import Interaction
 from pliant.points import Points
@@ -77,15 +77,8 @@ class Bundle:
             H = dense_rows(gradient, self._indptr_rows, self._stencil_point, self._all_dense)
             indptr = self.ndof * np.arange(self.rows + 1)
             return SparseRows(indptr, np.tile(np.arange(self.ndof), self.rows), H.ravel(), H.shape)
-        data = chain_rows(
-            gradient,
-            self._stencil_point,
-            self._ptr,
-            self._plain,
-            self._weight,
-            self.point_jacobian(q),
-            self._nnz,
-        )
+        support = self._ptr, self._plain, self._weight
+        data = chain_rows(gradient, self._stencil_point, *support, self.point_jacobian(q), self._nnz)
         return SparseRows(self._indptr, self._indices, data, (self.rows, self.ndof))
 
     def loads(self, q: np.ndarray, p: np.ndarray, gravity: np.ndarray) -> np.ndarray | None:
@@ -129,7 +122,9 @@ class Bundle:
         index, _ = pattern.find(np.maximum(i, j), np.minimum(i, j))
         return index, *(pairs.place(pattern) for pairs in self._dense_pairs)
 
-    def add_curvature(self, K, placement, rotation_placement, q, p, lam, gravity, gradient, load) -> None:
+    def add_geometric_stiffness(
+        self, K, placement, rotation_placement, q, p, lam, gravity, gradient, load
+    ) -> None:
         """K −= ∂(Hᵀλ + loads)/∂dq, in place on the pattern's blocks."""
         if len(self._pairs):
             M = np.zeros((len(self._pairs), 3, 3))
@@ -142,9 +137,8 @@ class Bundle:
                     M[a:b] += i.load_hessian(self._own(p, k), gravity)
             pair, s, t, _, _, mode = self._operations
             if len(pair):
-                add_curvature(
-                    K, M, pair, s, t, mode, placement[0], self._plain, self._weight, self.point_jacobian(q)
-                )
+                points = self._plain, self._weight, self.point_jacobian(q)
+                add_geometric_stiffness(K, M, pair, s, t, mode, placement[0], *points)
             for dense, place in zip(self._dense_pairs, placement[1:], strict=True):
                 dense.subtract(K, place, M)
         if any(points.rotates for _, points, _, _ in self._groups):
@@ -158,7 +152,7 @@ class Bundle:
 
     @cached_property
     def rotation_blocks(self) -> np.ndarray:
-        """dq blocks of the rotations that points hang on, one per term of the rigid second derivative."""
+        """dq blocks of the rotations that move points, one per term of the rigid second derivative."""
         return np.concatenate(
             [self._block[e[p.turning]] for _, p, _, e in self._groups] or [np.zeros(0, int)]
         )
@@ -167,7 +161,7 @@ class Bundle:
         return p[self.point_start[k] : self.point_start[k + 1]]
 
     def _gather_points(self, bodies, q_offset, block_offset) -> None:
-        """One Points per body (a group), its place in the stacked points, and the stacked Jacobian support."""
+        """Make one Points per body (a group), its place in the stacked points, and the stacked support."""
         parts: list[list[Points]] = [[] for _ in bodies]
         places: list[list[np.ndarray]] = [[] for _ in bodies]
         number = {id(body): n for n, body in enumerate(bodies)}

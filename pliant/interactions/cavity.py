@@ -15,7 +15,8 @@ from pliant.interactions.surfaces import HasNodes, on_nodes, rim_edges, rim_loop
 from pliant.interactions.volume import Volume
 from pliant.points import Points
 
-_NOTHING = np.zeros(3)
+_NO_WEIGHT = np.zeros(3)  # h of ∫ (c + h·x) dV, for the volume alone
+LEAST_VOLUME = 1e-9  # of the cube of the extent: less is none
 
 
 class Cavity(Interaction):
@@ -23,11 +24,11 @@ class Cavity(Interaction):
 
     `triangles` (t, 3) index the points; they are turned over if they enclose a negative volume, so that
     positive pressure inflates. An open surface needs cap="flat": each rim is closed by a fan to the mean of
-    its points, and the pressure on the fan acts on the rim. A rim fixed in space is closed like that unasked:
-    how does not matter, H is the same.
+    its points, and the pressure on the fan acts on the rim. A rim fixed in space is closed like that by
+    itself: how does not matter, H is the same.
 
-    `form`: triples of points and weights that give the volume of curved facets exactly (see `Surface.volume_form`);
-    the triangles then only say how the surface hangs together. `Cavity.on` passes it.
+    `form`: triples of points and weights that give the volume of curved facets exactly (see
+    `Surface.volume_form`); the triangles then only say which points are connected. `Cavity.on` passes it.
 
     A liquid of density ρ = `liquid_density` [kg/m³] weighs on the wall, ρ V g in all: its load is the
     gradient of ρ ∫ g·(x − level) dV. λ is then the pressure at the height of `level` (3,), by default the
@@ -67,7 +68,7 @@ class Cavity(Interaction):
     def on(cls, body: HasNodes, surface: Any, **options: Any) -> Cavity:
         """Inside a surface of the body's own mesh: a mesh surface, or triangles (t, 3) of its nodes.
 
-        Curved facets of a closed mesh surface are integrated exactly, unless the cavity holds a liquid.
+        Curved facets of a closed mesh surface are integrated exactly, unless the cavity contains a liquid.
         """
         form = getattr(surface, "volume_form", None)
         if form is not None:
@@ -91,8 +92,8 @@ class Cavity(Interaction):
 
     def _rest_volume(self) -> float:
         """V₀ [m³]; turns the surface over if it is inside out."""
-        volume = self._volume.integral(self.rest, self._origin, 1.0, _NOTHING)
-        if abs(volume) <= 1e-9 * np.ptp(self.rest, axis=0).max() ** 3:
+        volume = self._volume.integral(self.rest, self._origin, 1.0, _NO_WEIGHT)
+        if abs(volume) <= LEAST_VOLUME * np.ptp(self.rest, axis=0).max() ** 3:
             raise InputError("volume of a Cavity", expected="some volume at rest", got=f"{volume:g} m³")
         if volume < 0:
             self._volume = self._volume.turned()
@@ -108,16 +109,16 @@ class Cavity(Interaction):
         return self._volume.given
 
     def value(self, p: np.ndarray) -> np.ndarray:
-        return np.array([self._volume.integral(p, self._origin, 1.0, _NOTHING) - self.rest_volume])
+        return np.array([self._volume.integral(p, self._origin, 1.0, _NO_WEIGHT) - self.rest_volume])
 
     def gradient(self, p: np.ndarray) -> np.ndarray:
-        return self._volume.gradient(p, self._origin, 1.0, _NOTHING)
+        return self._volume.gradient(p, self._origin, 1.0, _NO_WEIGHT)
 
     def pairs(self) -> np.ndarray:
         return self._volume.pairs
 
     def hessian(self, p: np.ndarray, lam: np.ndarray) -> np.ndarray:
-        return self._volume.hessian(p, self._origin, lam[0], _NOTHING)
+        return self._volume.hessian(p, self._origin, lam[0], _NO_WEIGHT)
 
     def load(self, p: np.ndarray, gravity: np.ndarray) -> np.ndarray | None:
         if not self.liquid_density:

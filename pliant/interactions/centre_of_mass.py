@@ -1,4 +1,4 @@
-"""The centre of mass of points that carry masses, or of whole bodies."""
+"""The centre of mass of points with masses, or of bodies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class Heavy(Protocol):
 class CentreOfMass(Barycentre):
     """δ = Σ mᵢ pᵢ / Σ mᵢ (3,) [m] with masses mᵢ [kg]; λ is a force [N], shared like the masses.
 
-    Single masses may be negative, as those that consistent mass gives to corners of quadratic cells; their sum may not.
+    Single masses may be negative, as those that consistent mass gives to corners of quadratic cells; their
+    sum may not.
     """
 
     def __init__(self, points: Points | Sequence[Points], masses: ArrayLike) -> None:
@@ -34,7 +35,7 @@ class CentreOfMass(Barycentre):
 
     @classmethod
     def of(cls, *bodies: Heavy) -> CentreOfMass:
-        """Of whole bodies with masses at their nodes: solids, shells, membranes, nets."""
+        """The centre of mass of bodies with masses at their nodes: solids, shells, membranes, nets."""
         masses: list[np.ndarray] = []
         for body in bodies:
             mass = body.node_mass

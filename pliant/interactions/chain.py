@@ -36,7 +36,7 @@ def point_forces(row_ptr, stencil_point, gradient, lam, count):
 
 
 @njit(cache=True, error_model="numpy")
-def add_curvature(K, M, pair, s, t, mode, placement, plain, weight, J):
+def add_geometric_stiffness(K, M, pair, s, t, mode, placement, plain, weight, J):
     """K −= Jₛᵀ M Jₜ for every coupling, in the half of K that is stored."""
     B, C = np.empty((3, 3)), np.empty((3, 3))
     for n in range(len(pair)):

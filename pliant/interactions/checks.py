@@ -7,6 +7,9 @@ from numpy.typing import ArrayLike
 
 from pliant.errors import InputError, as_floats
 
+LEAST_SUM = 1e-9  # of signed weights over the sum of their sizes
+SAME_PLACE = 1e-12  # of the largest coordinate: consecutive points that are nearer coincide
+
 
 def array(what: str, value: ArrayLike, shape: tuple[int | None, ...], expected: str) -> np.ndarray:
     """`value` as finite floats of the given shape (None: any length)."""
@@ -49,7 +52,7 @@ def weights(what: str, value: ArrayLike, count: int, *, signed: bool = False) ->
     w = array(what, value, (count,), f"{count} numbers, one per point")
     if not signed and ((w < 0).any() or not w.any()):
         raise InputError(what, expected="non-negative numbers, not all zero", got=f"smallest {w.min():g}")
-    if not w.sum() > 1e-9 * np.abs(w).sum():
+    if not w.sum() > LEAST_SUM * np.abs(w).sum():
         raise InputError(what, expected="numbers of a positive sum, not all zero", got=f"sum {w.sum():g}")
     return w / w.sum()
 
@@ -80,16 +83,16 @@ def triangles(what: str, value: ArrayLike, count: int) -> np.ndarray:
     return np.ascontiguousarray(corners, np.int64)
 
 
-def at_least(what: str, count: int, least: int, hint: str = "") -> None:
-    """`count` ≥ `least` points."""
-    if count < least:
-        raise InputError(what, expected=f"at least {least} points", got=count, hint=hint)
+def at_least(what: str, count: int, needed: int, hint: str = "") -> None:
+    """Raise InputError unless there are as many points as needed."""
+    if count < needed:
+        raise InputError(what, expected=f"at least {needed} points", got=count, hint=hint)
 
 
 def segments(what: str, nodes: np.ndarray, names: list[str]) -> np.ndarray:
     """Lengths of a polyline's segments [m]; consecutive nodes must differ."""
     length = np.linalg.norm(np.diff(nodes, axis=0), axis=1)
-    short = np.flatnonzero(length <= 1e-12 * np.abs(nodes).max(initial=0.0))
+    short = np.flatnonzero(length <= SAME_PLACE * np.abs(nodes).max(initial=0.0))
     if len(short):
         k = int(short[0])
         raise InputError(

@@ -27,6 +27,9 @@ from pliant.interactions.interaction import Interaction
 from pliant.interactions.polyline import neighbour_pairs
 from pliant.points import Points
 
+ALONG = 1e-9  # sin of the angle between a segment and the normal, below which the sign of a turn is lost
+STRAIGHT = 1e-6  # [rad] of turn at rest, below which it has no derivative
+
 
 class Curvature(Interaction):
     """δₖ = φₖ / hₖ [1/m] at each inner point: turning angle over the mean rest length of its two segments.
@@ -53,16 +56,15 @@ class Curvature(Interaction):
     def _check_rest(self) -> None:
         tangent = np.diff(self.rest, axis=0)
         if self._planar:
-            along = np.linalg.norm(np.cross(tangent, self._normal), axis=1) < 1e-9 * np.linalg.norm(
-                tangent, axis=1
-            )
+            across = np.linalg.norm(np.cross(tangent, self._normal), axis=1)
+            along = across < ALONG * np.linalg.norm(tangent, axis=1)
             if along.any():
                 k = int(along.argmax())
                 raise InputError(
                     "normal of a Curvature", expected="across the line", got=f"along segment {k}"
                 )
             return
-        straight = self.value(self.rest) / self._scale < 1e-6
+        straight = self.value(self.rest) / self._scale < STRAIGHT
         if straight.any():
             raise InputError(
                 "Curvature",

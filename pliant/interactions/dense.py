@@ -10,9 +10,11 @@ from pliant.points import Points
 
 
 class DensePairs:
-    """Pairs of points (i, j) of one reduced body, whose part of the geometric stiffness is JᵀMJ, J = ∂p/∂dq (3P, n).
+    """Pairs of points (i, j) of one reduced body: their geometric stiffness is JᵀMJ, J = ∂p/∂dq (3P, n).
 
-    which: places of these pairs among all; i, j their points, counted in `points`; first: the body's first block of dq.
+    which: places of these pairs among all.
+    i, j: their points, counted in `points`.
+    first: the body's first block of dq.
     """
 
     def __init__(self, points: Points, which: np.ndarray, i: np.ndarray, j: np.ndarray, first: int) -> None:

@@ -1,7 +1,8 @@
 """What acts on a robot or reads it: δ as a function of material points.
 
-An interaction implements `value(p)` and `gradient(p)` (and `hessian(p, λ)` if δ is not linear) of the positions p of its
-points. The chain rule through the body, δ(q), H(q) = ∂δ/∂dq and the geometric stiffness ∂(Hᵀλ)/∂dq, is derived in `bundle`.
+An interaction implements `value(p)` and `gradient(p)` (and `hessian(p, λ)` if δ is not linear) of the
+positions p of its points. The chain rule through the body, δ(q), H(q) = ∂δ/∂dq and the geometric stiffness
+∂(Hᵀλ)/∂dq, is applied in `bundle`.
 """
 
 from __future__ import annotations
@@ -17,10 +18,14 @@ from pliant.errors import InputError
 from pliant.points import Points
 
 INF = float("inf")
+SAME_PLACE = 1e-9  # [m]: points that rest nearer to each other are at the same place
 
 
 class Interaction:
-    """δ(p) (m,) of P material points, with dual effort λ (m,): its force on the body is Hᵀλ, and λ·δ̇ its power."""
+    """δ(p) (m,) of P material points, with dual effort λ (m,): its force on the body is Hᵀλ.
+
+    λ·δ̇ is the power that it puts into the body.
+    """
 
     effort_range: tuple[float, float] = (-INF, INF)
     unit: str = "m"
@@ -43,11 +48,11 @@ class Interaction:
             )
 
     def with_points(self, points: Sequence[Points]) -> Self:
-        """The same interaction on other points that rest at the same places, such as those of a reduced body."""
+        """The same interaction on other points with the same rest positions, such as a reduced body's."""
         other = copy(self)
         other.points = tuple(points)
         if len(other.points) != len(self.points) or not np.allclose(
-            np.concatenate([p.rest for p in other.points]), self.rest, rtol=0.0, atol=1e-9
+            np.concatenate([p.rest for p in other.points]), self.rest, rtol=0.0, atol=SAME_PLACE
         ):
             raise InputError(
                 f"points of a {type(self).__name__}", expected="points at the same places", got="others"
@@ -83,7 +88,7 @@ class Interaction:
         raise NotImplementedError(f"{type(self).__name__}.gradient")
 
     def pairs(self) -> np.ndarray:
-        """Pairs of points (i, j), i ≥ j, that the Hessian couples, (npair, 2). Default: none, δ is linear in p."""
+        """Pairs of points (i, j), i ≥ j, that the Hessian couples, (npair, 2); none if δ is linear in p."""
         return np.zeros((0, 2), np.int64)
 
     def hessian(self, p: np.ndarray, lam: np.ndarray) -> np.ndarray:

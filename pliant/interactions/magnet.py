@@ -13,6 +13,8 @@ from pliant.interactions import angles, checks
 from pliant.interactions.vector import VectorInteraction, material_vector
 from pliant.points import Points
 
+PARALLEL = 1e-6  # sin of the angle between two directions at rest
+
 
 class Magnet(VectorInteraction):
     """How a magnetisation, fixed in a region, stands to a field fixed in space.
@@ -57,14 +59,14 @@ class Magnet(VectorInteraction):
                 raise InputError("axis of a Magnet", expected="none when measure='alignment'", got="an axis")
             return
         if self.axis is None:
-            if (np.linalg.norm(np.cross(self.field, self.moment), axis=1) < 1e-6).any():
+            if (np.linalg.norm(np.cross(self.field, self.moment), axis=1) < PARALLEL).any():
                 raise InputError(
                     "moment of a Magnet",
                     expected="a direction across the field",
                     got="one along it, where the angle has no derivative",
                     hint="Give axis= for a signed angle, or measure='alignment'.",
                 )
-        elif min(np.linalg.norm(np.cross(v, self.axis)) for v in (*self.field, self.moment)) < 1e-6:
+        elif min(np.linalg.norm(np.cross(v, self.axis)) for v in (*self.field, self.moment)) < PARALLEL:
             raise InputError(
                 "axis of a Magnet", expected="an axis across moment and field", got="one along them"
             )

@@ -12,13 +12,15 @@ from pliant.interactions import angles, checks
 from pliant.interactions.vector import VectorInteraction
 from pliant.points import Points
 
+ON_AXIS = 1e-9  # of the longest arm: points that are nearer are on the axis
+
 
 class Motor(VectorInteraction):
     """δ = θ(q) [rad], the angle by which a region has turned about `axis`; λ is the torque [N·m].
 
     The angle is that of one arm of the region, p_k − p₀, seen along the axis: exact at any angle when the
-    region turns about the axis. The torque is a couple, so the axis needs no centre; what holds the region (a
-    hinge) decides where it turns. Angles lie in (middle − π, middle + π], zero at rest: a function of the
+    region turns about the axis. The torque is a couple, so the axis needs no centre; what supports the region
+    (a hinge) decides where it turns. Angles lie in (middle − π, middle + π], zero at rest: a function of the
     positions cannot count turns, so put `middle` in the centre of the motor's range.
     """
 
@@ -32,7 +34,7 @@ class Motor(VectorInteraction):
         arms = self.rest - self.rest[0]
         reach = np.linalg.norm(np.cross(arms, self.axis), axis=1)
         k = int(reach.argmax())
-        if reach[k] <= 1e-9 * np.abs(arms).max():
+        if reach[k] <= ON_AXIS * np.abs(arms).max():
             raise InputError("points of a Motor", expected="a point off the axis", got="all along the axis")
         coefficients = np.zeros(self.point_count)
         coefficients[[0, k]] = -1.0, 1.0

@@ -12,13 +12,15 @@ from pliant.interactions.interaction import Interaction
 from pliant.interactions.rotations import fit_gradient, fit_hessian, rotation_vector
 from pliant.points import Points
 
+ON_A_LINE = 1e-9  # second over first singular value of the points' offsets from their mean
+
 
 class Orientation(Interaction):
     """δ = φ (3,) [rad], the rotation vector of its points relative to rest; λ is its dual torque [N·m].
 
     R = exp([φ]ₓ) is the best-fitting rotation, the polar factor of F = Σ pᵢ yᵢᵀ with yᵢ the rest offsets from
     their mean: exact for rigid motion, least squares for a soft patch. Three points or more, not on one line.
-    |φ| ≤ π: beyond half a turn φ jumps to the shorter way round. Near φ = 0, λ is the torque in space.
+    |φ| ≤ π: beyond half a turn φ jumps to the other side. Near φ = 0, λ is the torque in space.
     """
 
     unit, effort_unit = "rad", "N·m"
@@ -28,7 +30,7 @@ class Orientation(Interaction):
         checks.at_least("points of an Orientation", self.point_count, 3)
         offset = self.rest - self.rest.mean(axis=0)
         spread = np.linalg.svd(offset, compute_uv=False)
-        if spread[1] <= 1e-9 * spread[0] or not spread[0]:
+        if spread[1] <= ON_A_LINE * spread[0] or not spread[0]:
             raise InputError(
                 "points of an Orientation", expected="not all on one line", got="a line of points"
             )

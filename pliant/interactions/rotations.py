@@ -14,6 +14,8 @@ from numba import njit
 
 from pliant.interactions.angles import cross, dot, mix
 
+SERIES_LIMIT = 0.1  # θ² [rad²] below which c is its series
+
 
 @njit(cache=True, error_model="numpy")
 def rotation_vector(R):
@@ -37,14 +39,13 @@ def rotation_vector(R):
 @njit(cache=True, error_model="numpy")
 def _coefficient(s):
     """c(θ²) = (1 − ½θ cot ½θ)/θ² of J⁻¹ = I + ½[φ]ₓ + c [φ]ₓ², and its derivative by s = θ²."""
-    if s < 0.1:
+    if s < SERIES_LIMIT:
         c = 1 / 12 + s * (1 / 720 + s * (1 / 30240 + s * (1 / 1209600 + s / 47900160)))
         return c, 1 / 720 + s * (1 / 15120 + s * (1 / 403200 + s / 11975040))
     t = np.sqrt(s)
     cot = 1.0 / np.tan(0.5 * t)
-    return (1.0 - 0.5 * t * cot) / s, (0.5 * cot / s + 0.25 * (1.0 + cot * cot) / t - 2.0 / (s * t)) / (
-        2.0 * t
-    )
+    slope = (0.5 * cot / s + 0.25 * (1.0 + cot * cot) / t - 2.0 / (s * t)) / (2.0 * t)
+    return (1.0 - 0.5 * t * cot) / s, slope
 
 
 @njit(cache=True, error_model="numpy")

@@ -16,10 +16,11 @@ from pliant.interactions.interaction import Interaction
 from pliant.interactions.surfaces import HasNodes, on_nodes, triangle_pairs
 from pliant.points import Points
 
+NO_AREA = 1e-12  # of the largest triangle's: less is none
+
 
 class SurfaceForce(Interaction):
-    """δ = Σ wₜ nₜ·uₜ, the mean normal displacement of a patch [m]; λ is its total normal force [N], +
-    outward.
+    """δ = Σ wₜ nₜ·uₜ, the mean normal displacement of a patch [m]; λ is its normal force [N], + outward.
 
     Each triangle carries its share wₜ = Aₜ/ΣA of the rest area along its present unit normal nₜ, a third per
     corner; uₜ is the mean displacement of its corners. The force follows the surface and has no potential:
@@ -33,7 +34,7 @@ class SurfaceForce(Interaction):
         self.triangles = checks.triangles("triangles of a SurfaceForce", triangles, self.point_count)
         a, b, c = (self.rest[self.triangles[:, k]] for k in range(3))
         area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
-        flat = np.flatnonzero(area <= 1e-12 * area.max())
+        flat = np.flatnonzero(area <= NO_AREA * area.max())
         if len(flat):
             raise InputError(
                 "SurfaceForce", expected="triangles with area", got=f"none in triangle {flat[0]}"

@@ -7,6 +7,9 @@ import numpy as np
 from pliant.errors import InputError
 from pliant.interactions.interaction import Interaction
 
+NO_PART = 1e-12  # of the largest coefficient: less is rounding
+SPANNED = 1e-9  # of the vector's length: how exactly the points must give it
+
 
 class VectorInteraction(Interaction):
     """δ(w) of one material vector w = Σ cᵢ pᵢ with Σ cᵢ = 0: a couple, never a net force.
@@ -60,8 +63,8 @@ def material_vector(what: str, rest: np.ndarray, vector: np.ndarray) -> np.ndarr
     offset = rest - rest.mean(axis=0)
     c = np.linalg.pinv(offset.T) @ vector
     c -= c.mean()
-    c[np.abs(c) < 1e-12 * np.abs(c).max()] = 0.0
-    if np.linalg.norm(c @ rest - vector) > 1e-9 * np.linalg.norm(vector):
+    c[np.abs(c) < NO_PART * np.abs(c).max()] = 0.0
+    if np.linalg.norm(c @ rest - vector) > SPANNED * np.linalg.norm(vector):
         raise InputError(
             what,
             expected="points that span the vector",

@@ -30,13 +30,8 @@ class Volume:
         weighted: bool,
         form: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
-        self.count, self.given, self._rims, self._weighted, self._form = (
-            count,
-            triangles,
-            rims,
-            weighted,
-            form,
-        )
+        self.count, self.given = count, triangles
+        self._rims, self._weighted, self._form = rims, weighted, form
         fans = [np.column_stack([r[:, ::-1], np.full(len(r), count + k)]) for k, r in enumerate(rims)]
         triples, weights = (triangles, np.ones(len(triangles))) if form is None else form
         self._triangles = np.ascontiguousarray(np.concatenate([triples, *fans]), np.int64)
@@ -87,10 +82,8 @@ def _fold(pairs: np.ndarray, count: int, rims: list[np.ndarray], diagonal: bool)
     for k, rim in enumerate(rims):
         n = len(rim)
         spokes = np.flatnonzero((i == count + k) & (j < count))
-        r, s = (
-            np.repeat(j[spokes], n),
-            np.tile(rim, len(spokes)),
-        )  # block (hub, r) reaches (s, r) for all s of the rim
+        # Block (hub, r) contributes to (s, r) for all s of the rim.
+        r, s = np.repeat(j[spokes], n), np.tile(rim, len(spokes))
         source = np.repeat(spokes, n)
         terms.append((s, r, source, np.full(len(s), 1 / n), np.zeros(len(s), bool)))
         terms.append((r, s, source, np.full(len(s), 1 / n), np.ones(len(s), bool)))

@@ -25,6 +25,8 @@ from .material import (
 from .saint_venant import green_lagrange
 from .tensors import inner
 
+NOT_ORTHOGONAL = 1e-8  # of QᵀQ − I, in any entry, that is still a set of axes
+LARGEST_POISSON = 1e3  # in size: more is a slip
 # Voigt order 11, 22, 33, 23, 13, 12.
 _PAIRS = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 _VOIGT = np.array([[0, 5, 4], [5, 1, 3], [4, 3, 2]])
@@ -97,17 +99,17 @@ class Orthotropic(Anisotropic):
                 raise InputError(f"Orthotropic: {name}", expected="three numbers", got=getattr(self, name))
             for value in values:
                 if name == "poisson":
-                    check_finite("Orthotropic: poisson", value, "", most=1e3)
+                    check_finite("Orthotropic: poisson", value, "", most=LARGEST_POISSON)
                 else:
                     check_positive(f"Orthotropic: {name}", value, "Pa")
             object.__setattr__(self, name, values)
         Q = as_floats("Orthotropic: axes", self.axes, "three perpendicular unit vectors as columns")
-        if Q.shape != (3, 3) or not np.allclose(Q.T @ Q, np.eye(3), atol=1e-8):
+        if Q.shape != (3, 3) or not np.allclose(Q.T @ Q, np.eye(3), atol=NOT_ORTHOGONAL):
             raise InputError(
                 "Orthotropic: axes", expected="three perpendicular unit vectors as columns", got=self.axes
             )
         object.__setattr__(self, "axes", tuple(map(tuple, Q.tolist())))
-        self.stiffness  # noqa: B018  (raises here, not in the middle of a solve, if the constants are unstable)
+        self.stiffness  # noqa: B018  (raises here, not during a solve, if the constants are unstable)
 
     def _compliance(self):
         (E1, E2, E3), (n12, n23, n13), (G12, G23, G13) = self.young, self.poisson, self.shear
@@ -141,7 +143,7 @@ class TransverselyIsotropic(Anisotropic):
         for name in ("young_along", "young_across", "shear_along"):
             check_positive(f"TransverselyIsotropic: {name}", getattr(self, name), "Pa")
         for name in ("poisson_along", "poisson_across"):
-            check_finite(f"TransverselyIsotropic: {name}", getattr(self, name), "", most=1e3)
+            check_finite(f"TransverselyIsotropic: {name}", getattr(self, name), "", most=LARGEST_POISSON)
         direction = as_floats("TransverselyIsotropic: fibre", self.fibre, "a vector of three numbers")
         length = np.linalg.norm(direction)
         if direction.shape != (3,) or not (np.isfinite(length) and length > 0):
@@ -149,7 +151,7 @@ class TransverselyIsotropic(Anisotropic):
                 "TransverselyIsotropic: fibre", expected="a vector of three numbers", got=self.fibre
             )
         object.__setattr__(self, "fibre", tuple((direction / length).tolist()))
-        self.stiffness  # noqa: B018  (raises here, not in the middle of a solve, if the constants are unstable)
+        self.stiffness  # noqa: B018  (raises here, not during a solve, if the constants are unstable)
 
     @property
     def shear_across(self) -> float:

@@ -12,7 +12,13 @@ from .material import Isotropic, Material
 
 Array = NDArray[np.float64]
 
-_ITERATIONS = 60
+MOST_ITERATIONS = 60  # of Newton's method for the free entries of F
+TYPICAL_POISSON = 0.3  # of materials that have no single ratio
+NO_STRESS = 1e-12  # of the largest modulus: the free faces count as free
+LEAST_STIFFNESS = 1e-10  # of the largest eigenvalue of the tangent, to which smaller ones are raised
+SUFFICIENT_DECREASE = 1e-4  # of the slope times the step length, in the line search (Armijo)
+SHORTEST_STEP = 1e-10  # step length at which the line search ends
+ROUNDING = 1e-14  # of the energy, and of F: smaller changes are none
 # The loaded line stays on its axis, so F can be upper triangular; its other entries are free (zero stress).
 _UNIAXIAL_FREE = np.array([1, 2, 4, 5, 8])
 _BIAXIAL_FREE = np.array([2, 5, 8])
@@ -75,33 +81,33 @@ def _curve(material: Material, stretch: ArrayLike, Q: Array, *, loaded: NDArray,
 
 def _thinning(material: Material, ratio: float, axes: int) -> float:
     """A guess of how much the free directions contract while the loaded ones grow by `ratio`."""
-    nu = material.poisson_ratio if isinstance(material, Isotropic) else 0.3
+    nu = material.poisson_ratio if isinstance(material, Isotropic) else TYPICAL_POISSON
     return ratio ** (-nu if axes == 1 else -2.0 * nu / (1.0 - nu))
 
 
 def _relax(material: Material, F: Array, Q: Array, free: NDArray) -> tuple[Array, Array]:
-    """Minimise ψ(Q F Qᵀ) over the free entries of F by Newton with halving; returns F and P on the axes Q."""
+    """F and P on the axes Q that minimise ψ(Q F Qᵀ) over the free entries of F: Newton with a line search."""
     F = F.copy()
     energy = material.energy(Q @ F @ Q.T)
-    for _ in range(_ITERATIONS):
+    for _ in range(MOST_ITERATIONS):
         P = Q.T @ material.stress(Q @ F @ Q.T) @ Q
         A = np.einsum("ai,bj,abcd,ck,dl->ijkl", Q, Q, material.tangent(Q @ F @ Q.T), Q, Q).reshape(9, 9)
         gradient = P.ravel()[free]
-        if np.abs(gradient).max() <= 1e-12 * np.abs(A).max():
+        if np.abs(gradient).max() <= NO_STRESS * np.abs(A).max():
             return F, P
         w, V = np.linalg.eigh(A[np.ix_(free, free)])
-        w = np.maximum(np.abs(w), 1e-10 * np.abs(w).max())
+        w = np.maximum(np.abs(w), LEAST_STIFFNESS * np.abs(w).max())
         step = -V @ (V.T @ gradient / w)
-        size, slope = 1.0, float(gradient @ step)
-        while size > 1e-10:
+        length, slope = 1.0, float(gradient @ step)
+        while length > SHORTEST_STEP:
             trial = F.copy()
-            trial.flat[free] += size * step
+            trial.flat[free] += length * step
             value = material.energy(Q @ trial @ Q.T)
-            if value <= energy + 1e-4 * size * slope + 1e-14 * abs(energy):
+            if value <= energy + SUFFICIENT_DECREASE * length * slope + ROUNDING * abs(energy):
                 break
-            size *= 0.5
+            length *= 0.5
         F, energy = trial, value
-        if size * np.abs(step).max() < 1e-14:
+        if length * np.abs(step).max() < ROUNDING:
             return F, Q.T @ material.stress(Q @ F @ Q.T) @ Q
     raise ConvergenceError(f"{type(material).__name__}: no stable state with free faces at F = {F.tolist()}.")
 

@@ -10,8 +10,9 @@ from .codes import HOOKE, HOOKE_SMALL
 from .material import LOCAL, SHEAR, Isotropic, check_poisson, check_positive, lame_from_young
 from .tensors import inner, polar_rotation, set_diagonal, signed_svd
 
-# (tr S)I − S has the eigenvalues σᵢ + σⱼ. They vanish for a cell folded onto a line or turned inside out by a
-# half turn, where the rotation is not unique; below this floor the tangent is that of the floor.
+# (tr S)I − S has the eigenvalues σᵢ + σⱼ, 2 at rest. They vanish for a cell folded onto a line or turned
+# inside out by half a turn, where the rotation is not unique; below this floor the tangent is that of the
+# floor.
 _SPIN_FLOOR = 1e-3
 
 

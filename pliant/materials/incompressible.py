@@ -1,4 +1,4 @@
-"""Exact incompressibility: a pressure per element, found by an augmented Lagrangian."""
+"""Exact incompressibility: a pressure per element, by an augmented Lagrangian."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from .yeoh import Yeoh
 
 @dataclass(frozen=True)
 class Incompressible(Isotropic):
-    """A rubber law with its volume held: ψ = W(J^(−1/3) F) + 5μ/6 (J − 1)² at the points, and on the mean
+    """A rubber law that keeps its volume: ψ = W(J^(−1/3) F) + 5μ/6 (J − 1)² at the points, and on the mean
 
         U(ϑ̄) = p(ϑ̄ − 1) + κ/2 (ϑ̄ − 1)²,   p ← p + κ(ϑ̄ − 1) after each solve, until ϑ̄ = 1.
 
     law: NeoHookean, MooneyRivlin, Yeoh, Ogden or ArrudaBoyce made without bulk modulus or Poisson's ratio.
-    ratio: κ/μ, 50 to 200; larger converges in fewer updates with a worse conditioned stiffness.
-    The body keeps p [Pa] (positive in tension) as an internal variable and adds it to U'; `volumetric` gives
-    the κ part and `penalty` is κ. The part 5μ/6 (J − 1)² only steadies the points: a homogeneous answer does
-    not feel it. `energy`, `stress` and `tangent` are those of p = 0, that is of the penalty alone; `uniaxial`
-    and `equibiaxial` hold the volume exactly.
+    ratio: κ/μ, 50 to 200; larger converges in fewer updates with a worse conditioned stiffness. The body
+    has p [Pa] (positive in tension) as an internal variable and adds it to U'; `volumetric` gives the κ
+    part and `penalty` is κ. The part 5μ/6 (J − 1)² only stabilises the points: it is zero in a homogeneous
+    deformation. `energy`, `stress` and `tangent` are those of p = 0, that is of the penalty alone;
+    `uniaxial` and `equibiaxial` keep the volume exactly.
     """
 
     incompressible: ClassVar[bool] = True
@@ -46,7 +46,7 @@ class Incompressible(Isotropic):
                 "Incompressible: law",
                 expected="a law without bulk modulus or Poisson's ratio",
                 got=self.law,
-                hint="Leave `bulk` (or `poisson`) out: the volume is held exactly.",
+                hint="Leave `bulk` (or `poisson`) out: the volume is kept exactly.",
             )
         check_positive("Incompressible: ratio", self.ratio, "", most=1e9)
 

@@ -6,7 +6,15 @@ from .arruda_boyce import arruda_boyce
 from .codes import ARRUDA_BOYCE, MOONEY_RIVLIN
 from .material import LOCAL
 from .mooney_rivlin import add_second_invariant, mooney_rivlin
-from .tensors import VOLUME_FLOOR, add_volume_tangent, cofactor, inadmissible, inner, set_diagonal
+from .tensors import (
+    LARGEST_ENERGY,
+    VOLUME_FLOOR,
+    add_volume_tangent,
+    cofactor,
+    inadmissible,
+    inner,
+    set_diagonal,
+)
 from .yeoh import yeoh
 
 
@@ -60,6 +68,6 @@ def isochoric(code, c, F, s, P, A, tangent):
     psi = w + 0.5 * K * (J - 1.0) ** 2
     if code == MOONEY_RIVLIN:
         psi += add_second_invariant(c, F, J, square, P, A, tangent)
-    if not abs(psi) < 1e300:  # overflow of a cell squashed to nothing
+    if not abs(psi) < LARGEST_ENERGY:
         return inadmissible(P, A, tangent)
     return psi

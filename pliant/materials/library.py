@@ -44,7 +44,7 @@ class Record:
         return self.law.with_bulk(bulk)
 
     def incompressible(self) -> Incompressible:
-        """The law as published, with the volume held exactly."""
+        """The law as published, keeping its volume exactly."""
         return Incompressible(self.law)
 
     def hooke(self, poisson: float = 0.49) -> Hooke:

@@ -16,25 +16,27 @@ from ..errors import InputError
 NPARAM = 39
 SHEAR, LOCAL, MEAN, FIRST = 0, 1, 2, 3
 
-# λ_loc = min(λ, κμ) stays at the points when the rest of λ goes to the element mean; less than that lets
+# λ_loc over μ, at most, that stays at the points when the rest of λ goes to the element mean: less lets
 # elements with several points fold, more brings back locking.
 LOCAL_RATIO = 1.0
 
 
 def split_modulus(lame: float, shear: float, split: bool) -> tuple[float, float]:
-    """(local, mean) parts of λ [Pa]: λ_loc = min(λ, κμ) and λ − λ_loc, or (λ, 0) without the split."""
+    """(local, mean) parts of λ [Pa]: λ_loc = min(λ, μ) and λ − λ_loc, or (λ, 0) without the split."""
     local = min(lame, LOCAL_RATIO * shear) if split else lame
     return local, lame - local
 
 
-# Moduli [Pa] beyond these are slips of units: diamond has 1e12, the softest gels have 1. Stiffnesses, their squares and the
-# factors of a stiffness matrix stay far from the ends of the floating-point range.
+# Moduli [Pa] beyond these are slips of units: diamond has 1e12, the softest gels have 1. Within them
+# stiffnesses, their squares and the factors of a stiffness matrix stay far from the ends of the
+# floating-point range.
 SOFTEST, STIFFEST = 1e-9, 1e15
-POISSON_MARGIN = 1e-12  # from −1 and ½: K/μ of 5e11 and more cannot be told from a volume that is held
+POISSON_MARGIN = 1e-12  # from −1 and ½: K/μ of 5e11 and more is as good as incompressible
+NEARLY_INCOMPRESSIBLE = 0.49  # ν above which an error suggests `Incompressible`
 
 
 def check_positive(what: str, value: float, unit: str, *, most: float = math.inf) -> None:
-    """Raise InputError unless value is a positive finite number, at most `most`; moduli in Pa have limits of their own."""
+    """Raise InputError unless value is finite and positive, at most `most`; in Pa, within moduli's limits."""
     low, most = (SOFTEST, STIFFEST) if unit == "Pa" else (0.0, most)
     if not (_is_number(value) and math.isfinite(value) and value > 0):
         raise InputError(what, expected=f"a positive finite number{f' of {unit}' if unit else ''}", got=value)
@@ -44,7 +46,7 @@ def check_positive(what: str, value: float, unit: str, *, most: float = math.inf
 
 
 def check_finite(what: str, value: float, unit: str, *, most: float = math.inf) -> None:
-    """Raise InputError unless value is a finite number, of a size of at most `most`; that of moduli in Pa is limited anyway."""
+    """Raise InputError unless |value| is finite, at most `most`; in Pa, at most the stiffest modulus."""
     most = STIFFEST if unit == "Pa" else most
     if not (_is_number(value) and math.isfinite(value)):
         raise InputError(what, expected=f"a finite number{f' of {unit}' if unit else ''}", got=value)
@@ -58,7 +60,7 @@ def check_poisson(what: str, value: float) -> None:
     if not (_is_number(value) and -1.0 + POISSON_MARGIN <= value <= 0.5 - POISSON_MARGIN):
         hint = (
             "For a material that keeps its volume (ν = 0.5) use pliant.materials.Incompressible."
-            if _is_number(value) and value > 0.49
+            if _is_number(value) and value > NEARLY_INCOMPRESSIBLE
             else ""
         )
         raise InputError(

@@ -13,9 +13,18 @@ from ..errors import InputError, as_floats
 from .codes import OGDEN
 from .material import FIRST, LOCAL, check_finite
 from .rubber import Rubber
-from .tensors import VOLUME_FLOOR, add_volume_tangent, cofactor, inadmissible, inner, set_diagonal, signed_svd
+from .tensors import (
+    LARGEST_ENERGY,
+    VOLUME_FLOOR,
+    add_volume_tangent,
+    cofactor,
+    inadmissible,
+    inner,
+    set_diagonal,
+    signed_svd,
+)
 
-_TERMS = 3
+_TERMS = 3  # of the law, at most
 _LARGEST_EXPONENT = 1e3  # published ones are below 50
 
 
@@ -79,7 +88,7 @@ def _divided_power(x, y, a):
 def _principal(c, J, x, h, tangent):
     """Energy of the isochoric part; given x[0] = λᵢ, x[1] becomes tᵢ = λᵢ ∂ψ/∂λᵢ (x[2] is scratch).
 
-    If tangent, h holds the Hessian ∂²ψ/∂λᵢ∂λⱼ in its upper half; below the diagonal, the divided differences
+    If tangent, h has the Hessian ∂²ψ/∂λᵢ∂λⱼ in its upper half; below the diagonal, the divided differences
     (gᵢ − gⱼ)/(λᵢ − λⱼ) of g = ∂ψ/∂λ, exact for repeated stretches too.
     """
     psi = 0.0
@@ -162,7 +171,7 @@ def ogden(c, F, s, P, A, tangent):
     if not (J > VOLUME_FLOOR and x[0, 2] > 0.0):
         return inadmissible(P, A, tangent)
     psi = _principal(c, J, x, h, tangent) + 0.5 * K * (J - 1.0) ** 2
-    if not abs(psi) < 1e300:  # overflow of a cell squashed to nothing
+    if not abs(psi) < LARGEST_ENERGY:
         return inadmissible(P, A, tangent)
     g = K * (J - 1.0) + s
     if tangent:

@@ -1,4 +1,4 @@
-"""An example of every law, for suites that must hold for all of them."""
+"""An example of every law, for suites that every law must pass."""
 
 from __future__ import annotations
 

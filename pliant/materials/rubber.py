@@ -1,4 +1,4 @@
-"""What the rubber laws share: a part that feels only the change of shape, and a bulk modulus."""
+"""What the rubber laws share: an energy of the change of shape alone, and a bulk modulus."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ class Rubber(Isotropic):
 
     def with_bulk(self, bulk: float) -> Self:
         """The same W with another bulk modulus K [Pa]."""
-        return replace(self, bulk=bulk)  # pyright: ignore[reportArgumentType]  (every subclass is a dataclass)
+        # every subclass is a dataclass
+        return replace(self, bulk=bulk)  # pyright: ignore[reportArgumentType]
 
     @property
     def bulk_modulus(self) -> float:

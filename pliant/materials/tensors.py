@@ -16,12 +16,20 @@ kernel: Callable[..., Any] = njit(**_OPTIONS)
 _INNER: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_OPTIONS}
 inner: Callable[..., Any] = njit(**_INNER)
 
-VOLUME_FLOOR = 1e-12
-"""Laws with an infinite energy at J = 0 count any J below this as inadmissible: rounding, not volume."""
+VOLUME_FLOOR = 1e-12  # J: laws with an infinite energy at J = 0 count less as inadmissible
+LARGEST_ENERGY = 1e300  # [J/m³]: more is the overflow of a cell squeezed to nothing
 
-_SWEEPS = 30
-_TINY = 1e-300
-_NOTHING = 1e-60  # entries below it count as zero: products of four of them would underflow
+MOST_SWEEPS = 30  # of Jacobi rotations in an SVD
+ORTHOGONAL = 1e-15  # largest cosine between columns at which the sweeps end
+NO_ROTATION = 1e-16  # cosine between two columns that a rotation would not change
+NO_LENGTH = 1e-300  # of a column: shorter ones are zero
+NO_ENTRY = 1e-60  # entries below it count as zero: products of four of them would underflow
+ON_A_LINE = 1e-14  # second over first singular value, below which a matrix maps to a line
+MOST_ITERATIONS = 30  # of Newton's method for a polar rotation
+FAR_FROM_ROTATION = 0.3  # of |X|² − 3: norm scaling pays off only beyond
+LARGE_CHANGE = 0.01  # of X, squared, after which X may still be far from a rotation
+SMALL_CHANGE = 1e-16  # of X, squared, after which the error left is the square of this
+NEARLY_SINGULAR = 1e-6  # det F over |F|³, below which a polar rotation is taken from the SVD
 
 
 @inner
@@ -126,7 +134,7 @@ def _orthogonal_sweep(U, V):
             alpha, beta = _square(U, p), _square(U, q)
             gamma = U[0, p] * U[0, q] + U[1, p] * U[1, q] + U[2, p] * U[2, q]
             size = math.sqrt(alpha * beta)
-            if abs(gamma) <= 1e-16 * size or size < _TINY:
+            if abs(gamma) <= NO_ROTATION * size or size < NO_LENGTH:
                 continue
             worst = max(worst, abs(gamma) / size)
             zeta = (beta - alpha) / (2.0 * gamma)
@@ -141,13 +149,13 @@ def _orthogonal_sweep(U, V):
 def _complete_frame(U):
     """Make U (orthogonal columns, descending length) a rotation, replacing columns that have no length."""
     one, two = math.sqrt(_square(U, 0)), math.sqrt(_square(U, 1))
-    if one < _TINY:
+    if one < NO_LENGTH:
         U[:, :] = 0.0
         U[0, 0] = U[1, 1] = U[2, 2] = 1.0
         return
     for i in range(3):
         U[i, 0] /= one
-    if two > 1e-14 * one:
+    if two > ON_A_LINE * one:
         for i in range(3):
             U[i, 1] /= two
     else:  # a line: any perpendicular, built from the axis least aligned with it
@@ -173,9 +181,9 @@ def signed_svd(F, U, V):
     for i in range(3):
         V[i, i] = 1.0
         for j in range(3):
-            U[i, j] = F[i, j] if abs(F[i, j]) > _NOTHING else 0.0
-    for _ in range(_SWEEPS):
-        if _orthogonal_sweep(U, V) < 1e-15:
+            U[i, j] = F[i, j] if abs(F[i, j]) > NO_ENTRY else 0.0
+    for _ in range(MOST_SWEEPS):
+        if _orthogonal_sweep(U, V) < ORTHOGONAL:
             break
     for p, q in ((0, 1), (1, 2), (0, 1)):
         if _square(U, p) < _square(U, q):
@@ -194,15 +202,15 @@ def _newton_rotation(R):
     d, e, f = R[1, 0], R[1, 1], R[1, 2]
     g, h, i = R[2, 0], R[2, 1], R[2, 2]
     far = True
-    for _ in range(30):
+    for _ in range(MOST_ITERATIONS):
         A, B, C = e * i - f * h, f * g - d * i, d * h - e * g
         D, E, F = h * c - i * b, i * a - g * c, g * b - h * a
         G, H, I = b * f - c * e, c * d - a * f, a * e - b * d
         v = 0.5 / (a * A + b * B + c * C)
         u = 0.5
-        if far:  # norm scaling pays off only while the stretches are far from one
+        if far:
             square = a * a + b * b + c * c + d * d + e * e + f * f + g * g + h * h + i * i
-            if abs(square - 3.0) > 0.3:
+            if abs(square - 3.0) > FAR_FROM_ROTATION:
                 cofs = A * A + B * B + C * C + D * D + E * E + F * F + G * G + H * H + I * I
                 gamma = math.sqrt(2.0 * v * math.sqrt(cofs / square))
                 u *= gamma
@@ -213,8 +221,8 @@ def _newton_rotation(R):
         change = (A - a) ** 2 + (B - b) ** 2 + (C - c) ** 2 + (D - d) ** 2 + (E - e) ** 2
         change += (F - f) ** 2 + (G - g) ** 2 + (H - h) ** 2 + (I - i) ** 2
         a, b, c, d, e, f, g, h, i = A, B, C, D, E, F, G, H, I
-        far = change > 0.01
-        if change < 1e-16:  # the error left is the square of this step's
+        far = change > LARGE_CHANGE
+        if change < SMALL_CHANGE:
             break
     R[0, 0], R[0, 1], R[0, 2] = a, b, c
     R[1, 0], R[1, 1], R[1, 2] = d, e, f
@@ -238,7 +246,7 @@ def polar_rotation(F, R):
         for j in range(3):
             R[i, j] = F[i, j]
             square += F[i, j] * F[i, j]
-    if determinant(F) > 1e-6 * square * math.sqrt(square):
+    if determinant(F) > NEARLY_SINGULAR * square * math.sqrt(square):
         _newton_rotation(R)
     else:
         _singular_rotation(F, R)

@@ -1,7 +1,7 @@
 """Meshes: read, write, generate, select, inspect."""
 
 from pliant.mesh.elements import ELEMENTS, element
-from pliant.mesh.files import read, write
+from pliant.mesh.files import read, read_sheet, write
 from pliant.mesh.generate.bellows import bellows
 from pliant.mesh.generate.box import box
 from pliant.mesh.generate.cavity import block_with_cavity
@@ -26,7 +26,6 @@ from pliant.mesh.mesh import Mesh, join
 from pliant.mesh.quadrature import quadrature
 from pliant.mesh.quality import Quality, quality
 from pliant.mesh.select import inside_box, inside_cylinder, inside_sphere, near_plane, where
-from pliant.mesh.sheet_files import read_sheet
 from pliant.mesh.sheets import Sheet, join_sheets
 from pliant.mesh.surface import Surface, cavity_surfaces
 

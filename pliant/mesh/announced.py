@@ -1,6 +1,7 @@
-"""What mesh files announce: counts and numbers that must fit into the file, because their parsers believe them.
+"""What mesh files announce: counts and numbers that must fit into the file, because their parsers trust them.
 
-A parser makes room for 10¹² nodes, or goes on reading at the end of a file for ever, on the word of one damaged line.
+On the word of one damaged line a parser allocates memory for 10¹² nodes, or reads on at the end of a file
+for ever.
 """
 
 from __future__ import annotations
@@ -18,28 +19,28 @@ _COUNTS = {
 }
 _MSH = re.compile(rb"\$MeshFormat\s+(\d)(?:\.(\d))?\d*\s+([01])\s+([48])")
 _NODES = re.compile(rb"\$Nodes\r?\n")
-SPARE = 10_000_000  # numbers of nodes that may be left out: the parser has a table of all
+MOST_UNUSED_NUMBERS = 10_000_000  # of nodes, since the parser makes a table of all numbers
 
 
 def check_announced(path: Path, kind: str) -> None:
-    """Raise MeshError if a file announces more than it can hold."""
+    """Raise MeshError if a file announces more than it can contain."""
     if kind in _COUNTS:
         raw = path.read_bytes()
         if kind == "ply" and b"end_header" not in raw:
             raise MeshError("head", expected="an end", got="none")
-        _check_counts([int(n) for found in _COUNTS[kind].findall(raw) for n in found if n], len(raw))
+        _check_counts([int(n) for line in _COUNTS[kind].findall(raw) for n in line if n], len(raw))
     elif kind == "gmsh":
         raw = path.read_bytes()
         tags = _msh_nodes(raw)
         largest = float(tags.max(initial=0))
-        if not 0 <= largest <= SPARE + len(raw):
+        if not 0 <= largest <= MOST_UNUSED_NUMBERS + len(raw):
             got = f"one with the number {largest:g}"
             raise MeshError("nodes", expected=f"{len(tags)} nodes with numbers near theirs", got=got)
 
 
 def _check_counts(counts: list[int], size: int) -> None:
     if max(counts, default=0) > size:
-        raise MeshError("counts", expected=f"no more than {size} bytes can hold", got=max(counts))
+        raise MeshError("counts", expected=f"no more than {size} bytes can contain", got=max(counts))
 
 
 def _msh_nodes(raw: bytes) -> np.ndarray:
@@ -65,35 +66,35 @@ def _text_nodes(v: np.ndarray, version: tuple[int, int], size: int) -> np.ndarra
         _check_counts([int(v[0])], size)
         return v[1::4]
     _check_counts([int(n) for n in v[:2]], size)
-    found, at = [], 2 if version == (4, 0) else 4
+    tags, at = [], 2 if version == (4, 0) else 4
     for _ in range(int(v[0])):
         n = int(v[at + 3])
         rows = v[at + 4 : at + 4 + 4 * n]
-        found.append(rows[::4] if version == (4, 0) else rows[:n])
+        tags.append(rows[::4] if version == (4, 0) else rows[:n])
         at += 4 + 4 * n
-    return _counted(found, int(v[1]))
+    return _counted(tags, int(v[1]))
 
 
-def _binary_nodes(raw: bytes, at: int, version: tuple[int, int], whole: np.dtype) -> np.ndarray:
-    blocks, total = (int(n) for n in np.frombuffer(raw, whole, 2, at))
+def _binary_nodes(raw: bytes, at: int, version: tuple[int, int], integer: np.dtype) -> np.ndarray:
+    blocks, total = (int(n) for n in np.frombuffer(raw, integer, 2, at))
     _check_counts([blocks, total], len(raw))
-    at += (2 if version == (4, 0) else 4) * whole.itemsize
-    joint = np.dtype([("tag", "<i4"), ("place", "<f8", 3)])
-    found = []
+    at += (2 if version == (4, 0) else 4) * integer.itemsize
+    node = np.dtype([("tag", "<i4"), ("place", "<f8", 3)])
+    tags = []
     for _ in range(blocks):
-        n = int(np.frombuffer(raw, whole, 1, at + 12)[0])
-        at += 12 + whole.itemsize
+        n = int(np.frombuffer(raw, integer, 1, at + 12)[0])
+        at += 12 + integer.itemsize
         if version == (4, 0):
-            found.append(np.frombuffer(raw, joint, n, at)["tag"])
-            at += n * joint.itemsize
+            tags.append(np.frombuffer(raw, node, n, at)["tag"])
+            at += n * node.itemsize
         else:
-            found.append(np.frombuffer(raw, whole, n, at))
-            at += n * (whole.itemsize + 24)
-    return _counted(found, total)
+            tags.append(np.frombuffer(raw, integer, n, at))
+            at += n * (integer.itemsize + 24)
+    return _counted(tags, total)
 
 
-def _counted(found: list[np.ndarray], total: int) -> np.ndarray:
-    tags = np.concatenate([np.zeros(0), *found])
+def _counted(parts: list[np.ndarray], total: int) -> np.ndarray:
+    tags = np.concatenate([np.zeros(0), *parts])
     if len(tags) != total:
         raise MeshError("nodes", expected=f"{total} as announced", got=len(tags))
     return tags

@@ -14,11 +14,10 @@ from pliant.mesh.quadrature import quadrature
 from pliant.mesh.topology import clashing_cells
 
 _KIND_BY_SIZE = {len(ELEMENTS[kind].nodes): kind for kind in KINDS}
-_FLAT = 1e-10  # a cell of volume below this times its extent cubed has no volume
-FARTHEST, SMALLEST = (
-    1e9,
-    1e-9,
-)  # [m]: beyond these, stiffnesses and volumes are no longer told from zero and infinity
+NO_VOLUME = 1e-10  # of a cell's extent cubed: less is none
+# [m]: coordinates and extents beyond which stiffnesses and volumes are as good as zero or infinite.
+FARTHEST_NODE, SMALLEST_EXTENT = 1e9, 1e-9
+USUAL_SIZES = (1e-4, 20.0)  # [m] of a mesh: others get a warning about the unit
 
 
 def checked_nodes(nodes: Any) -> np.ndarray:
@@ -31,10 +30,10 @@ def checked_nodes(nodes: Any) -> np.ndarray:
             "mesh nodes", expected="finite coordinates", got=f"{_listed(bad, 'node')} with NaN or infinity"
         )
     far, size = float(np.abs(nodes).max()), float(np.ptp(nodes, axis=0).max())
-    if far > FARTHEST or size < SMALLEST:
+    if far > FARTHEST_NODE or size < SMALLEST_EXTENT:
         raise MeshError(
             "mesh nodes",
-            expected=f"coordinates up to {FARTHEST:g} m, and an extent of {SMALLEST:g} m at least",
+            expected=f"coordinates up to {FARTHEST_NODE:g} m, an extent of {SMALLEST_EXTENT:g} m at least",
             got=f"up to {far:.3g} m, {size:.3g} m across",
             hint="Is the unit right? pl.mesh.read takes unit=.",
         )
@@ -105,7 +104,7 @@ def oriented(nodes: np.ndarray, cells: np.ndarray, kind: str) -> np.ndarray:
     det = np.linalg.det(jacobians(nodes, cells, kind, quadrature(kind).points)) * ELEMENTS[kind].volume
     corners = nodes[cells[:, : ELEMENTS[kind].corners]]
     extent = np.linalg.norm(np.ptp(corners, axis=1), axis=1)
-    flat = np.flatnonzero(np.abs(det).max(axis=1) <= _FLAT * extent**3)
+    flat = np.flatnonzero(np.abs(det).max(axis=1) <= NO_VOLUME * extent**3)
     if len(flat):
         raise MeshError(
             "mesh cells", expected="cells with a volume", got=f"{_listed(flat, 'cell')} flat (zero volume)"
@@ -132,5 +131,5 @@ def _listed(indices: np.ndarray, noun: str) -> str:
 
 
 def warn_about_size(size: float) -> None:
-    if not 1e-4 <= size <= 20:
+    if not USUAL_SIZES[0] <= size <= USUAL_SIZES[1]:
         warnings.warn(f"the mesh is {size:.3g} m across: wrong unit?", PliantWarning, stacklevel=4)

@@ -11,14 +11,15 @@ from pliant.errors import InputError, MeshError, PliantWarning, is_number
 from pliant.mesh.elements import ELEMENTS
 from pliant.mesh.topology import cell_faces, group_rows, weld
 
-NEAR = 1e-6  # of the mesh's size: nodes that are nearer are at the same place
-_ASLANT = np.sqrt([2.0, 3.0, 5.0]) / np.sqrt(10.0)  # nodes of a regular grid seldom fall together along it
+SAME_PLACE = 1e-6  # of the mesh's size: nodes that are nearer are at the same place
+_OBLIQUE = np.sqrt([2.0, 3.0, 5.0]) / np.sqrt(10.0)  # an axis that separates the nodes of a regular grid
 _HINT = "Weld them: pl.mesh.read(path, merge=True), Mesh.compacted(…, merge=True)."
 
 
 def repeated(rows: np.ndarray) -> np.ndarray:
     """The rows of integers (n, m) that say the same as an earlier one, in any order; ascending."""
-    # Sums of random numbers, one for each node, are the same for the same nodes alone: quicker than to sort all rows.
+    # Sums of random numbers, one for each node, are equal for equal sets of nodes: quicker than to sort all
+    # rows.
     marks = np.random.default_rng(0).integers(2**62, size=int(rows.max()) + 1)
     sums = np.sort(marks[rows].sum(axis=1))
     if (sums[1:] != sums[:-1]).all():
@@ -42,11 +43,12 @@ def check_repeated(cells: np.ndarray, kind: str, nodes: np.ndarray) -> None:
 
 
 def same_place(nodes: np.ndarray, distance: float) -> np.ndarray:
-    """For each node the lowest index among those chained to it by steps of at most the distance [m]; see `topology.weld`.
+    """`topology.weld` of nodes (k, 3) within a distance [m], without searching where no two can be near.
 
-    Nodes that are near each other are near along any axis too: only those that have a neighbour there are looked at.
+    Nodes that are near each other are near along any axis too: only those with a neighbour there are
+    searched.
     """
-    along = nodes @ _ASLANT
+    along = nodes @ _OBLIQUE
     order = np.argsort(along)
     close = np.diff(along[order]) <= distance
     some = np.sort(order[np.concatenate([close, [False]]) | np.concatenate([[False], close])])
@@ -63,7 +65,7 @@ def merged(nodes: np.ndarray, cells: np.ndarray, kind: str, merge: Any) -> tuple
     """
     if merge is not True and not (is_number(merge) and 0 <= merge < np.inf):
         raise InputError("merge", expected="True, False, or a distance ≥ 0 [m]", got=repr(merge))
-    distance = NEAR * float(np.linalg.norm(np.ptp(nodes, axis=0))) if merge is True else float(merge)
+    distance = SAME_PLACE * float(np.linalg.norm(np.ptp(nodes, axis=0))) if merge is True else float(merge)
     welded = same_place(nodes, distance)[cells]
     ordered = np.sort(welded, axis=1)
     if (ordered[:, 1:] == ordered[:, :-1]).any():
@@ -74,7 +76,7 @@ def merged(nodes: np.ndarray, cells: np.ndarray, kind: str, merge: Any) -> tuple
 
 def warn_about_cracks(nodes: np.ndarray, cells: np.ndarray, kind: str, size: float) -> None:
     """Warn of faces that lie on each other without sharing their nodes; MeshError for whole cells that do."""
-    place = same_place(nodes, NEAR * size)
+    place = same_place(nodes, SAME_PLACE * size)
     shared = np.zeros(len(nodes), bool)
     shared[place[place != np.arange(len(nodes))]] = True
     if not shared.any():
@@ -90,8 +92,9 @@ def warn_about_cracks(nodes: np.ndarray, cells: np.ndarray, kind: str, size: flo
         k = cracked[np.argmin(owner[cracked])]
         where = np.round(nodes[faces[k]].mean(axis=0), 6).tolist()
         warnings.warn(
-            f"the mesh has {len(np.unique(number[cracked]))} faces that touch without sharing nodes (the first between cells "
-            f"{owner[first[number[k]]]} and {owner[k]}, near {where} m): cracks, which open. {_HINT} "
+            f"the mesh has {len(np.unique(number[cracked]))} faces that touch without sharing nodes "
+            f"(the first between cells {owner[first[number[k]]]} and {owner[k]}, near {where} m): "
+            f"cracks, which open. {_HINT} "
             "If these are parts that shall be apart: merge=False, or Mesh(…, apart=True).",
             PliantWarning,
             stacklevel=5,

@@ -1,5 +1,4 @@
-"""The four cell kinds and their faces: reference nodes, shape functions, connectivity. Plain data and small
-functions.
+"""The four cell kinds and their faces: reference nodes, shape functions, connectivity.
 
 Reference cells: the unit simplex {ξ ≥ 0, Σξ ≤ 1} for tetrahedra and triangles, [−1, 1]ᵈ for hexahedra and
 quadrilaterals. Node order is VTK's: corners first, then one node on each edge in the order of
@@ -26,12 +25,8 @@ class Element:
     kind: str
     nodes: np.ndarray  # (nn, d) reference coordinates
     corners: int  # nodes[:corners] are the corners
-    edges: (
-        np.ndarray
-    )  # (n_edges, 2) corner pairs; in quadratic elements the a-th edge carries node corners + a
-    faces: (
-        np.ndarray
-    )  # (n_faces, nodes per face), outward, corners then mid nodes; empty for the faces themselves
+    edges: np.ndarray  # (n_edges, 2) corner pairs; in quadratic elements edge a has the node corners + a
+    faces: np.ndarray  # (n_faces, nodes per face), outward, corners then mid nodes; none for face elements
     face_kind: str  # kind of the faces: tri3, tri6, quad4, quad8; "" for those themselves
     flip: np.ndarray  # (nn,) node permutation that mirrors the element
     exponents: np.ndarray  # (nn, d) of the monomials
@@ -62,9 +57,7 @@ def _ring(corners: tuple[int, ...]) -> list[tuple[int, int]]:
 
 
 def _monomials(simplex: bool, dimension: int, order: int) -> np.ndarray:
-    """Exponents: complete polynomials on simplices; on cubes those whose superlinear degree is at most the
-    order.
-    """
+    """Exponents: complete polynomials on simplices; on cubes those of superlinear degree up to the order."""
     grid = np.array(list(product(range(order + 1), repeat=dimension)))
     degree = grid.sum(1) if simplex else np.where(grid > 1, grid, 0).sum(1)
     return grid[degree <= order]
@@ -93,8 +86,7 @@ def _element(
         face_kind=f"{face_family}{sizes[face_family][order - 1]}" if face_family else "",
         flip=np.array(with_mid_nodes(tuple(flip), [(flip[a], flip[b]) for a, b in edges])),
         exponents=exponents,
-        coefficients=np.round(np.linalg.inv(vandermonde) * 8)
-        / 8,  # multiples of 1/8: rounding makes them exact
+        coefficients=np.round(np.linalg.inv(vandermonde) * 8) / 8,  # exact: they are multiples of 1/8
         linear=f"{family}{sizes[family][0]}",
         quadratic=f"{family}{sizes[family][1]}",
         volume=(1 / 2 if dimension == 2 else 1 / 6) if simplex else 2.0**dimension,

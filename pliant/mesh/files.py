@@ -1,4 +1,4 @@
-"""Mesh files: VTK, VTU, MSH and INP through meshio; STL and STEP through a mesher."""
+"""Files of meshes and sheets: most formats through meshio, solids in STL and STEP files through a mesher."""
 
 from __future__ import annotations
 
@@ -17,14 +17,21 @@ import numpy as np
 from pliant.errors import InputError, MeshError, MeshFileError, PliantWarning, unknown_name
 from pliant.files import reading, shown
 from pliant.mesh.announced import check_announced
+from pliant.mesh.check import checked_nodes
 from pliant.mesh.mesh import Mesh
+from pliant.mesh.orientation import checked_triangles
+from pliant.mesh.sheets import Sheet
+from pliant.mesh.topology import compact, weld
 
 UNITS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "in": 0.0254}
 FORMATS = {".vtk": "vtk", ".vtu": "vtu", ".msh": "gmsh", ".inp": "abaqus"}
 SURFACES = {".stl": "stl", ".ply": "ply", ".obj": "obj"}
 SOLIDS = {".step": "step", ".stp": "step"}
 SUFFIXES = (*FORMATS, ".stl", *SOLIDS)
-# How files of each kind begin; a binary STL begins with anything, and is told by its length.
+SAME_PLACE = 1e-9  # of a sheet's size: nodes that are nearer are one
+# A binary STL file: a head of 80 bytes, the number of triangles in 4 bytes, and 50 bytes for each.
+_STL_HEAD, _STL_COUNT, _STL_TRIANGLE = 80, 4, 50
+# How files of each kind begin; a binary STL begins with anything, and is recognised by its length.
 _BEGINNINGS = {
     b"# vtk DataFile": "vtk",
     b"<VTKFile": "vtu",
@@ -64,11 +71,14 @@ def read(
 ) -> Mesh:
     """The volume mesh in a VTK, VTU, MSH or INP file, or one made of an STL surface or a STEP part.
 
-    What a file is, its content says rather than its name. `unit` is the file's: "m" (the default), "cm", "mm", "um" or "in"; a STEP
-    file carries its own. `size` [m] is the edge length wanted where the mesh is made here (a twentieth of the part by default).
-    merge=True, or a distance [m], welds nodes at the same place and keeps one of cells that are there twice; merge=False says that
-    parts which touch are meant to be apart. Without it, cells that are there twice are an error, cracks a warning.
-    Triangles, lines and points in a file are ignored; a warning tells when volume cells of a second kind or unused nodes are.
+    The content of a file says what it is, rather than its name. `unit` is the file's: "m" (the default),
+    "cm", "mm", "um" or "in"; a STEP file has its own. `size` [m] is the edge length wanted where the mesh
+    is made here (a twentieth of the part by default).
+
+    merge=True, or a distance [m], welds nodes at the same place and keeps one of cells that are there
+    twice; merge=False says that parts which touch are meant to be apart. Without it, cells that are there
+    twice are an error, cracks a warning. Triangles, lines and points in a file are ignored; volume cells of
+    a second kind and unused nodes are ignored with a warning.
     """
     kind = format_of(path, SUFFIXES, "mesh file")
     if kind == "step" and unit is not None:
@@ -92,6 +102,33 @@ def read(
     return mesh
 
 
+def read_sheet(path: str | Path, *, unit: str = "m") -> Sheet:
+    """The triangles in a file as a sheet; quadrilaterals are cut in two, other cells are left out.
+
+    It reads VTK, VTU, MSH, INP, STL, PLY and OBJ files. `unit` is the file's: "m", "cm", "mm", "um" or
+    "in". Nodes at the same place become one (STL files repeat them).
+    """
+    from pliant.mesh.generate.sheets import cut
+
+    scale = _scale(unit)
+    kind = format_of(path, FORMATS | SURFACES, "sheet file")
+    with reading(path, "sheet file", f"a complete {kind} file", error=MeshFileError) as file:
+        content = parse(file, kind)
+        triangles = [np.asarray(block.data, np.int64) for block in content.cells if block.type == "triangle"]
+        quads = [np.asarray(block.data, np.int64) for block in content.cells if block.type == "quad"]
+        triangles += [cut(np.zeros(0), part, "diagonal")[1] for part in quads if len(part)]
+        if not sum(len(part) for part in triangles):
+            kinds = ", ".join(f"{len(block.data)} {block.type}" for block in content.cells) or "no cells"
+            raise MeshError("cells", expected="triangles or quadrilaterals", got=kinds)
+        points = np.asarray(content.points, float)
+        points = scale * np.column_stack([points, np.zeros((len(points), 3 - points.shape[1]))])
+        cells = checked_triangles(np.vstack(triangles), len(points), allow_unused=True)
+        nodes, cells, _ = compact(points, cells)
+        nodes = checked_nodes(nodes)
+        distance = SAME_PLACE * float(np.linalg.norm(np.ptp(nodes, axis=0)))
+        return Sheet.compacted(nodes, weld(nodes, distance)[cells])
+
+
 def format_of(path: str | Path, endings: Collection[str], what: str) -> str:
     """The kind of a file by how it begins, or else by its ending, which must be one of those expected.
 
@@ -104,11 +141,13 @@ def format_of(path: str | Path, endings: Collection[str], what: str) -> str:
     with reading(path, what, "a file that can be read", error=MeshFileError) as file:
         with file.open("rb") as content:
             head = content.read(1024)
-        if len(head) >= 84 and file.stat().st_size == 84 + 50 * int.from_bytes(head[80:84], "little"):
+        start = _STL_HEAD + _STL_COUNT
+        triangles = int.from_bytes(head[_STL_HEAD:start], "little")
+        if len(head) >= start and file.stat().st_size == start + _STL_TRIANGLE * triangles:
             return "stl"
         text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-        found = (kind for begin, kind in _BEGINNINGS.items() if text.startswith(begin))
-        return next(found, (FORMATS | SURFACES | SOLIDS)[suffix])
+        kinds = (kind for begin, kind in _BEGINNINGS.items() if text.startswith(begin))
+        return next(kinds, (FORMATS | SURFACES | SOLIDS)[suffix])
 
 
 def write(
@@ -185,10 +224,10 @@ def parse(path: Path, kind: str) -> Any:
         # meshio prints its complaints
         with contextlib.redirect_stderr(io.StringIO()), np.errstate(all="ignore"):
             content = getattr(meshio, kind).read(file)
-        found = sum(len(block.data) for block in content.cells)
+        count = sum(len(block.data) for block in content.cells)
         announced = _announced_cells(file) if kind == "vtk" else None
-        if announced not in (None, found):
-            raise MeshError("cells", expected=str(announced), got=found, hint=hint)
+        if announced not in (None, count):
+            raise MeshError("cells", expected=str(announced), got=count, hint=hint)
     return content
 
 
@@ -201,14 +240,17 @@ def _announced_cells(path: Path) -> int | None:
 
 
 def volume_mesh(content: Any, scale: float, path: Path, merge: bool | float | None = None) -> Mesh:
-    """The cells of the most frequent volume kind in what meshio read, with `scale` [m] as the unit; `merge` as in `read`."""
+    """The mesh of the most frequent kind of volume cells that meshio read.
+
+    `scale` [m] is the unit of the file, `merge` as in `read`.
+    """
     counts = Counter()
     for block in content.cells:
         counts[_KINDS.get(block.type, block.type)] += len(block.data)
     kinds = [kind for kind in counts if kind in _MESHIO_TYPES and counts[kind]]
-    found = ", ".join(f"{n} {kind}" for kind, n in counts.items()) or "no cells"
     if not kinds:
-        raise MeshError(f"mesh file {path}", expected="tetrahedra or hexahedra", got=found)
+        got = ", ".join(f"{n} {kind}" for kind, n in counts.items()) or "no cells"
+        raise MeshError(f"mesh file {path}", expected="tetrahedra or hexahedra", got=got)
     kind = max(kinds, key=lambda k: counts[k])
     chosen = [i for i, block in enumerate(content.cells) if _KINDS.get(block.type) == kind]
     _report_ignored(path, counts, kind)

@@ -16,6 +16,10 @@ from pliant.mesh.topology import pieces
 from pliant.mesh.topology import weld as weld_nodes
 
 _PATH = "two or more points, shape (n, 3), finite, in metres"
+WELD_DISTANCE = 1e-6  # of the rods' size, by default
+SAME_PLACE = 1e-9  # of the path's extent: consecutive points that are nearer coincide
+HALF_TURN = 1e-6  # of the longest step: a shorter sum of two weighted chords is a turn by π
+ALONG_THE_ROD = 1e-6  # of `up`: a smaller part across the rod gives no direction
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +75,7 @@ class Lines:
 
     @property
     def length(self) -> float:
-        """Of all rods together [m]."""
+        """Length of all rods together [m]."""
         return float(np.ptp(self.arc, axis=1).sum())
 
     @cached_property
@@ -85,7 +89,7 @@ class Lines:
 
 
 def line(start: Any, end: Any, *, elements: int = 10, up: Any = None) -> Lines:
-    """A straight rod from `start` to `end` (3,) [m], cut into elements of equal length; `up` as in `curve`."""
+    """A straight rod from `start` to `end` (3,) [m], in elements of equal length; `up` as in `curve`."""
     if not isinstance(elements, int | np.integer) or elements < 1:
         raise InputError("elements", expected="an integer ≥ 1", got=elements)
     ends = _path([start, end])
@@ -93,7 +97,7 @@ def line(start: Any, end: Any, *, elements: int = 10, up: Any = None) -> Lines:
 
 
 def helix(*, radius: float, pitch: float, turns: float, elements: int) -> Lines:
-    """A helix about z from (radius, 0, 0) [m], rising by `pitch` [m] per turn; exact tangents at its nodes."""
+    """A helix about z from (radius, 0, 0) [m], rising by `pitch` [m] per turn, with exact tangents."""
     angle = 2 * np.pi * turns * np.linspace(0, 1, elements + 1)
     c, s, rise = np.cos(angle), np.sin(angle), pitch / (2 * np.pi)
     path = np.column_stack([radius * c, radius * s, rise * angle])
@@ -128,7 +132,7 @@ def tree(rods: Sequence[Lines], *, weld: float | None = None) -> Lines:
     offset = np.cumsum([0, *(len(rod.nodes) for rod in rods)])
     first = np.cumsum([0, *(1 + int(rod.branch.max()) for rod in rods)])
     nodes = np.vstack([rod.nodes for rod in rods])
-    distance = 1e-6 * float(np.linalg.norm(np.ptp(nodes, axis=0))) if weld is None else weld
+    distance = WELD_DISTANCE * float(np.linalg.norm(np.ptp(nodes, axis=0))) if weld is None else weld
     kept, number = np.unique(weld_nodes(nodes, distance), return_inverse=True)
     elements = number[np.vstack([rod.elements + o for rod, o in zip(rods, offset)])]
     if (elements[:, 0] == elements[:, 1]).any():
@@ -146,7 +150,7 @@ def _path(points: Any) -> np.ndarray:
     nodes = as_floats("path of a rod", points, _PATH, MeshError)
     if nodes.ndim != 2 or nodes.shape[1:] != (3,) or len(nodes) < 2 or not np.isfinite(nodes).all():
         raise MeshError("path of a rod", expected=_PATH, got=f"shape {nodes.shape}")
-    short = np.flatnonzero(np.linalg.norm(np.diff(nodes, axis=0), axis=1) <= 1e-9 * np.ptp(nodes))
+    short = np.flatnonzero(np.linalg.norm(np.diff(nodes, axis=0), axis=1) <= SAME_PLACE * np.ptp(nodes))
     if len(short):
         got = f"points {short[0]} and {short[0] + 1} at the same place"
         raise MeshError("path of a rod", expected="points that differ from the one before", got=got)
@@ -161,16 +165,14 @@ def _directions(what: str, given: Any, n: int) -> np.ndarray:
 
 
 def _tangents(x: np.ndarray) -> np.ndarray:
-    """Unit tangents (n, 3) of the circle through each point and its neighbours, and of the same arcs at the
-    ends.
-    """
+    """Unit tangents (n, 3) of the circles through each point and its neighbours, also at both ends."""
     step = np.diff(x, axis=0)
     h, u = np.linalg.norm(step, axis=1)[:, None], _unit(step)
     if len(x) == 2:
         return np.vstack([u, u])
-    # The tangent parts the angle between two chords as their arcs part the circle: sin(θ₂/2) u₁ + sin(θ₁/2) u₂.
+    # The tangent divides the angle between two chords as their arcs divide it: sin(θ₂/2) u₁ + sin(θ₁/2) u₂.
     middle = h[1:] * u[:-1] + h[:-1] * u[1:]
-    back = np.flatnonzero(np.linalg.norm(middle, axis=1) < 1e-6 * h.max())
+    back = np.flatnonzero(np.linalg.norm(middle, axis=1) < HALF_TURN * h.max())
     if len(back):
         raise MeshError("path of a rod", expected="no half turns", got=f"one at point {back[0] + 1}")
     middle = _unit(middle)
@@ -195,7 +197,7 @@ def _frames(tangents: np.ndarray, up: Any) -> np.ndarray:
 def _frame(t: np.ndarray, up: np.ndarray) -> np.ndarray:
     z = up - (up @ t) * t
     size = np.linalg.norm(z)
-    if not size > 1e-6 * np.linalg.norm(up):
+    if not size > ALONG_THE_ROD * np.linalg.norm(up):
         raise MeshError("up", expected="a direction across the rod", got=up.tolist())
     return np.column_stack([t, np.cross(z / size, t), z / size])
 

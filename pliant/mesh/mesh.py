@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.errors import InputError, MeshError, as_floats
+from pliant.errors import InputError, MeshError
 from pliant.mesh.check import checked_cells, checked_nodes, checked_regions, oriented, warn_about_size
 from pliant.mesh.cracks import check_repeated, merged, warn_about_cracks
 from pliant.mesh.elements import ELEMENTS, Element, jacobians
+from pliant.mesh.motion import moved_rigidly
 from pliant.mesh.quadrature import quadrature
 from pliant.mesh.topology import compact, pieces, unique_edges
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 class Mesh:
     """A volume mesh: `nodes` (k, 3) [m], `cells` (ne, nn) node indices in VTK order.
 
-    `kind` is tet4, tet10, hex8 or hex20 (told from nn when empty); `regions` (ne,) numbers the parts of the
+    `kind` is tet4, tet10, hex8 or hex20 (by nn when empty); `regions` (ne,) numbers the parts of the
     body. All arrays are read-only copies. Cells listed in mirrored order are turned round when their
     neighbours allow it; cells that are truly inside out or flat raise MeshError, as do cells that are there
     twice and nodes that no cell uses. Faces that lie on each other without sharing nodes are cracks, and a
@@ -57,8 +58,9 @@ class Mesh:
     ) -> Mesh:
         """A mesh of the nodes that the cells use; the others are dropped, the order is kept.
 
-        merge: nodes at the same place become one (True: within a millionth of the size; or a distance [m]), and of cells
-        on the same nodes the first is kept. False keeps parts that touch apart; None does too, with a warning.
+        merge: nodes at the same place become one (True: within a millionth of the size; or a distance [m]),
+        and of cells on the same nodes the first is kept. False keeps parts that touch apart; None does too,
+        with a warning.
         """
         nodes = checked_nodes(nodes)
         cells, kind = checked_cells(cells, kind, len(nodes), allow_unused=True)
@@ -146,7 +148,7 @@ class Mesh:
         groups = [np.flatnonzero(label == piece) for piece in np.unique(label)]
         return tuple(sorted(groups, key=lambda group: (-len(group), group[0])))
 
-    # New meshes from this one: what may be cracks was told when it was made
+    # New meshes from this one: a warning about cracks came when it was made
 
     def quadratic(self) -> Mesh:
         """With a node in the middle of every edge (tet4 → tet10, hex8 → hex20).
@@ -191,19 +193,8 @@ class Mesh:
         return Mesh(self.nodes, self.cells, self.kind, regions, apart=True)
 
     def transformed(self, rotation: Any = None, translation: Any = None) -> Mesh:
-        """Moved rigidly: x = R X + t. `rotation` is a (3, 3) matrix or a scipy Rotation, `translation` (3,)
-        [m].
-        """
-        matrix = rotation.as_matrix() if hasattr(rotation, "as_matrix") else rotation
-        R = np.eye(3) if matrix is None else as_floats("rotation", matrix, "a rotation matrix (3, 3)")
-        if R.shape != (3, 3) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6) or np.linalg.det(R) < 0:
-            raise InputError(
-                "rotation", expected="a rotation matrix (3, 3) with RRᵀ = I and det R = 1", got=R.tolist()
-            )
-        t = np.zeros(3) if translation is None else as_floats("translation", translation, "three numbers [m]")
-        if t.shape != (3,):
-            raise InputError("translation", expected="three numbers [m]", got=t.shape)
-        return self.with_nodes(self.nodes @ R.T + t)
+        """Moved rigidly, x = R X + t: `rotation` (3, 3) or a scipy Rotation, `translation` (3,) [m]."""
+        return self.with_nodes(moved_rigidly(self.nodes, rotation, translation))
 
     def scaled(self, factor: float | Sequence[float]) -> Mesh:
         """Stretched about the origin by a positive factor, or by one factor per axis."""
@@ -218,8 +209,9 @@ class Mesh:
         return Mesh.compacted(self.nodes, chosen, self.kind, self.regions[cells], merge=False)
 
     def welded(self, distance: float | None = None) -> Mesh:
-        """With nodes nearer than a distance [m] (None: a millionth of the size) as one, and without cells that are then
-        there twice.
+        """With nodes nearer than a distance [m] as one, and without cells that are then there twice.
+
+        None takes a millionth of the size as the distance.
         """
         merge = True if distance is None else distance
         return Mesh.compacted(self.nodes, self.cells, self.kind, self.regions, merge=merge)
@@ -230,9 +222,7 @@ class Mesh:
 
 
 def join(meshes: Sequence[Mesh], *, weld: float | None = None) -> Mesh:
-    """Several meshes of one kind as one. Nodes closer than `weld` [m] become one node; None keeps the
-    meshes apart.
-    """
+    """Several meshes of one kind as one; nodes closer than `weld` [m] become one, None keeps them apart."""
     kinds = {mesh.kind for mesh in meshes}
     if len(kinds) != 1:
         raise MeshError("meshes to join", expected="one or more of the same kind", got=sorted(kinds))

@@ -10,7 +10,7 @@ from pliant.errors import MeshError, as_floats
 from pliant.mesh.surface import Surface
 from pliant.mesh.topology import group_rows
 
-_FLAT = 1e-10  # a triangle of area below this times its longest side squared has none
+NO_AREA = 1e-10  # of a triangle's longest side squared: less is none
 
 
 def sides(cells: np.ndarray) -> np.ndarray:
@@ -19,7 +19,7 @@ def sides(cells: np.ndarray) -> np.ndarray:
 
 
 def checked_triangles(cells: Any, k: int, *, allow_unused: bool = False) -> np.ndarray:
-    """Node indices (ne, 3) from 0 to k − 1, no two triangles on the same nodes; every node used unless allowed."""
+    """Node indices (ne, 3) from 0 to k − 1, no two triangles on the same nodes; all used unless allowed."""
     expected = "integers of shape (ne, 3)"
     numbers = as_floats("sheet triangles", cells, expected, MeshError)
     if numbers.ndim != 2 or numbers.shape[1] != 3 or not len(numbers) or (numbers != np.round(numbers)).any():
@@ -50,7 +50,7 @@ def check_areas(nodes: np.ndarray, cells: np.ndarray) -> None:
     a, b, c = np.moveaxis(nodes[cells], 1, 0)
     area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
     longest = np.max([np.linalg.norm(e, axis=1) for e in (b - a, c - b, a - c)], axis=0)
-    flat = np.flatnonzero(area <= _FLAT * longest**2)
+    flat = np.flatnonzero(area <= NO_AREA * longest**2)
     if len(flat):
         got = f"{len(flat)} without (the first is triangle {flat[0]}, nodes {cells[flat[0]].tolist()})"
         raise MeshError("sheet triangles", expected="triangles with an area", got=got)
@@ -66,7 +66,8 @@ def oriented(cells: np.ndarray) -> np.ndarray:
         raise MeshError(
             "sheet",
             expected="one or two triangles at each edge",
-            got=f"{int((count > 2).sum())} edges with more, the first between nodes {edges[crowded[0]].tolist()}",
+            got=f"{int((count > 2).sum())} edges with more, "
+            f"the first between nodes {edges[crowded[0]].tolist()}",
             hint="Sheets that branch are several sheets: join them with pl.interactions.Attachment.",
         )
     order = np.argsort(number, kind="stable")

@@ -9,12 +9,12 @@ import numpy as np
 from pliant.mesh.elements import jacobians
 from pliant.mesh.mesh import Mesh
 from pliant.mesh.quadrature import quadrature
-from pliant.mesh.surface import cavity_surfaces
+from pliant.mesh.surface import NO_LENGTH, cavity_surfaces
 
 
 @dataclass(frozen=True)
 class Quality:
-    """What `quality` found. Lengths [m], volumes [m³], angles [degrees]."""
+    """The result of `quality`. Lengths [m], volumes [m³], angles [degrees]."""
 
     kind: str
     nodes: int
@@ -23,9 +23,7 @@ class Quality:
     volume: float
     cell_volume: tuple[float, float, float]  # smallest, mean, largest
     edge: tuple[float, float, float]  # shortest, mean, longest
-    scaled_jacobian: tuple[
-        float, float
-    ]  # smallest, mean over cells: 1 for right-angled corners, ≤ 0 when inverted
+    scaled_jacobian: tuple[float, float]  # smallest, mean over cells: 1 for right angles, ≤ 0 when inverted
     dihedral: tuple[float, float] | None  # smallest and largest angle between faces of tetrahedra
     inverted: int  # cells with det(∂x/∂ξ) ≤ 0 at a quadrature point
     components: int
@@ -86,14 +84,14 @@ def scaled_jacobians(x: np.ndarray, mesh: Mesh) -> np.ndarray:
     J = jacobians(x, mesh.cells, mesh.kind, mesh.element.nodes[:corners])
     if mesh.kind.startswith("hex"):
         lengths = np.linalg.norm(J, axis=2).prod(axis=2)
-        return (np.linalg.det(J) / np.maximum(lengths, 1e-300)).min(axis=1)
+        return (np.linalg.det(J) / np.maximum(lengths, NO_LENGTH)).min(axis=1)
     # ∂x/∂ξ spans the edges at corner 0; at the other corners the edges are differences of its columns.
     a, b, c = np.moveaxis(J, 3, 0)
     ab, bc, ca = (np.linalg.norm(d, axis=2) for d in (b - a, c - b, a - c))
     la, lb, lc = (np.linalg.norm(d, axis=2) for d in (a, b, c))
     products = np.stack([la * lb * lc, la * ab * ca, lb * ab * bc, lc * bc * ca], axis=2)
     at_corner = products[:, np.arange(4), np.arange(4)]
-    return (np.sqrt(2) * np.linalg.det(J) / np.maximum(at_corner, 1e-300)).min(axis=1)
+    return (np.sqrt(2) * np.linalg.det(J) / np.maximum(at_corner, NO_LENGTH)).min(axis=1)
 
 
 def dihedral_angles(x: np.ndarray, cells: np.ndarray) -> np.ndarray:
@@ -102,7 +100,7 @@ def dihedral_angles(x: np.ndarray, cells: np.ndarray) -> np.ndarray:
     faces = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])  # face f is opposite corner f, outward
     p = corners[:, faces]
     normals = np.cross(p[:, :, 1] - p[:, :, 0], p[:, :, 2] - p[:, :, 0])
-    normals /= np.maximum(np.linalg.norm(normals, axis=2, keepdims=True), 1e-300)
+    normals /= np.maximum(np.linalg.norm(normals, axis=2, keepdims=True), NO_LENGTH)
     f, g = np.triu_indices(4, k=1)
     return 180 - np.degrees(np.arccos(np.clip(np.einsum("epi,epi->ep", normals[:, f], normals[:, g]), -1, 1)))
 

@@ -1,7 +1,7 @@
 """Choosing nodes of a mesh, or facets of a surface, by where they are.
 
-Each function returns a boolean mask: over the nodes of a Mesh or a Sheet, over the facets of a Surface (by their
-centres), or over the rows of an array of points (n, 3). Masks combine with &, | and ~.
+Each function returns a boolean mask: over the nodes of a Mesh or a Sheet, over the facets of a Surface (by
+their centres), or over the rows of an array of points (n, 3). Masks combine with &, | and ~.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from pliant.errors import InputError
 from pliant.mesh.mesh import Mesh
 from pliant.mesh.sheets import Sheet
 from pliant.mesh.surface import Surface
+
+ON_PLANE = 1e-6  # of the size of the point set: points that are nearer are on a plane
+ROUNDING = 1e-9  # of the size of the point set: coordinates may be off by this
 
 
 def positions(what: Mesh | Sheet | Surface | np.ndarray) -> np.ndarray:
@@ -32,7 +35,7 @@ def positions(what: Mesh | Sheet | Surface | np.ndarray) -> np.ndarray:
 
 
 def where(what: Mesh | Sheet | Surface | np.ndarray, predicate: Callable[[np.ndarray], Any]) -> np.ndarray:
-    """The points for which the predicate of the coordinates (n, 3) → (n,) holds."""
+    """The points for which the predicate of the coordinates (n, 3) → (n,) is true."""
     points = positions(what)
     mask = np.asarray(predicate(points))
     if mask.shape != (len(points),):
@@ -55,11 +58,9 @@ def inside_box(
 def near_plane(
     what: Mesh | Sheet | Surface | np.ndarray, point: Any, normal: Any, tol: float | None = None
 ) -> np.ndarray:
-    """The points at most `tol` [m] from the plane through `point` with `normal`; by default 1e-6 of the
-    size.
-    """
+    """The points at most `tol` [m] (1e-6 of the size) from the plane through `point` with `normal`."""
     points, origin, n = positions(what), _vector("point", point), _unit("normal", normal)
-    return np.abs((points - origin) @ n) <= _tolerance(points, tol, 1e-6)
+    return np.abs((points - origin) @ n) <= _tolerance(points, tol, ON_PLANE)
 
 
 def inside_sphere(what: Mesh | Sheet | Surface | np.ndarray, centre: Any, radius: float) -> np.ndarray:
@@ -96,6 +97,6 @@ def _unit(name: str, value: Any) -> np.ndarray:
     return vector / length
 
 
-def _tolerance(points: np.ndarray, tol: float | None, relative: float = 1e-9) -> float:
+def _tolerance(points: np.ndarray, tol: float | None, relative: float = ROUNDING) -> float:
     """The tolerance asked for, or a share of the size of the point set: coordinates carry rounding errors."""
     return relative * float(np.linalg.norm(np.ptp(points, axis=0))) if tol is None else tol

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError, MeshError, as_floats
+from pliant.errors import InputError, MeshError
 from pliant.mesh.check import checked_nodes, checked_regions
 from pliant.mesh.elements import ELEMENTS, Element
+from pliant.mesh.motion import moved_rigidly
 from pliant.mesh.orientation import check_areas, checked_triangles, oriented, outward, sides
 from pliant.mesh.surface import Surface
 from pliant.mesh.topology import compact, group_rows, pieces
@@ -20,12 +21,12 @@ from pliant.mesh.topology import weld as weld_nodes
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sheet:
-    """A surface of triangles: `nodes` (k, 3) [m], `cells` (ne, 3) node indices, `regions` (ne,) numbers of its parts.
+    """A surface of triangles: `nodes` (k, 3) [m], `cells` (ne, 3) node indices, `regions` (ne,) of its parts.
 
-    Every edge belongs to one or two triangles. They are turned so that neighbours agree on the front, the side that
-    normals point to (corners counter-clockwise), following the first triangle of each piece; closed pieces
-    face outward. A surface that cannot be oriented (a Möbius band) raises MeshError, as do triangles without area,
-    edges of three triangles or more, and nodes that no triangle uses.
+    Every edge belongs to one or two triangles. They are turned so that neighbours agree on the front, the
+    side that normals point to (corners counter-clockwise), following the first triangle of each piece;
+    closed pieces face outward. A surface that cannot be oriented (a Möbius band) raises MeshError, as do
+    triangles without area, edges of three triangles or more, and nodes that no triangle uses.
     """
 
     nodes: np.ndarray
@@ -54,7 +55,7 @@ class Sheet:
 
     @classmethod
     def of(cls, surface: Surface) -> Sheet:
-        """The triangles of a surface, such as (a patch of) the boundary of a volume mesh, as a sheet of their own."""
+        """The triangles of a surface, such as the boundary of a volume mesh or a patch of it, as a sheet."""
         return cls.compacted(surface.nodes, surface.corner_triangles)
 
     def __repr__(self) -> str:
@@ -84,17 +85,17 @@ class Sheet:
 
     @property
     def areas(self) -> np.ndarray:
-        """Of each triangle (ne,) [m²]."""
+        """Area of each triangle (ne,) [m²]."""
         return self.surface.areas
 
     @property
     def area(self) -> float:
-        """Of all triangles [m²]."""
+        """Area of all triangles [m²]."""
         return float(self.areas.sum())
 
     @property
     def volume(self) -> float:
-        """Enclosed by the closed pieces [m³], zero for an open sheet."""
+        """Volume [m³] enclosed by the closed pieces, zero for an open sheet."""
         return sum((part.volume for part in self.surface.components() if part.closed), 0.0)
 
     @cached_property
@@ -150,17 +151,8 @@ class Sheet:
         return Sheet(self.nodes, self.cells, regions)
 
     def transformed(self, rotation: Any = None, translation: Any = None) -> Sheet:
-        """Moved rigidly: x = R X + t. `rotation` is a (3, 3) matrix or a scipy Rotation, `translation` (3,) [m]."""
-        matrix = rotation.as_matrix() if hasattr(rotation, "as_matrix") else rotation
-        R = np.eye(3) if matrix is None else as_floats("rotation", matrix, "a rotation matrix (3, 3)")
-        if R.shape != (3, 3) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6) or np.linalg.det(R) < 0:
-            raise InputError(
-                "rotation", expected="a rotation matrix (3, 3) with RRᵀ = I and det R = 1", got=R
-            )
-        t = np.zeros(3) if translation is None else as_floats("translation", translation, "three numbers [m]")
-        if t.shape != (3,):
-            raise InputError("translation", expected="three numbers [m]", got=t.shape)
-        return self.with_nodes(self.nodes @ R.T + t)
+        """Moved rigidly, x = R X + t: `rotation` (3, 3) or a scipy Rotation, `translation` (3,) [m]."""
+        return self.with_nodes(moved_rigidly(self.nodes, rotation, translation))
 
     def flipped(self) -> Sheet:
         """With front and back exchanged; a closed sheet faces outward all the same."""

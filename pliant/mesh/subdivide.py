@@ -23,9 +23,7 @@ _FIVE_ODD = np.array([[1, 2, 3, 6], [1, 3, 0, 4], [1, 6, 4, 5], [3, 4, 6, 7], [1
 
 
 def parity(cells: np.ndarray) -> np.ndarray:
-    """0 or 1 for each node (k,), different at the two ends of every hexahedron edge where the mesh allows
-    it.
-    """
+    """0 or 1 for each node (k,), different at the ends of every edge of hexahedra where the mesh allows."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order, connected_components
 

@@ -16,6 +16,10 @@ from pliant.mesh.mesh import Mesh
 from pliant.mesh.quadrature import quadrature
 from pliant.mesh.topology import cell_faces, face_groups, group_rows, pieces
 
+NO_LENGTH = 1e-300  # of a vector, below which it has no direction: it is left as it is
+SAME_HEIGHT = 1e-6  # of the mesh's size: heights of voids that differ by less are equal
+NO_WEIGHT = 1e-12  # of a triple of nodes in the volume of a facet: less is rounding
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Surface:
@@ -119,7 +123,7 @@ class Surface:
         total = np.zeros_like(self.nodes)
         np.add.at(total, self.triangles, self._area_vectors[:, None, :])
         total = total[self.vertices]
-        return total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-300)
+        return total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), NO_LENGTH)
 
     @cached_property
     def centres(self) -> np.ndarray:
@@ -130,7 +134,7 @@ class Surface:
     def facet_normals(self) -> np.ndarray:
         """Mean unit normal of each facet (f, 3)."""
         total = self._area_vectors.reshape(len(self.facets), -1, 3).sum(axis=1)
-        return total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-300)
+        return total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), NO_LENGTH)
 
     @property
     def area(self) -> float:
@@ -146,10 +150,10 @@ class Surface:
 
     @cached_property
     def volume_form(self) -> tuple[np.ndarray, np.ndarray]:
-        """Triples (n, 3) of nodes and weights (n,): V = Σ w a·(b×c)/6 is the volume inside the curved facets, exactly.
+        """Triples (n, 3) of nodes and weights (n,): V = Σ w a·(b×c)/6 is the exact volume in curved facets.
 
-        ⅓∫ x·(∂x/∂ξ × ∂x/∂η) is trilinear in the nodes of a facet. Its gradient is the consistent load of a pressure,
-        which flat sub-triangles miss on quadratic facets.
+        ⅓∫ x·(∂x/∂ξ × ∂x/∂η) is trilinear in the nodes of a facet. Its gradient is the consistent load of a
+        pressure, which flat sub-triangles miss on quadratic facets.
         """
         triples, weights = facet_volume_form(self.kind)
         return self.facets[:, triples].reshape(-1, 3), np.tile(weights, len(self.facets))
@@ -158,9 +162,7 @@ class Surface:
 
     @cached_property
     def rim(self) -> np.ndarray:
-        """Directed edges (n, 2) of the triangles that no other triangle runs the other way; empty when
-        closed.
-        """
+        """Directed edges (n, 2) of triangles that no other triangle has the other way; empty when closed."""
         edges = self.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
         _, number = group_rows(np.sort(edges, axis=1))
         balance = np.bincount(number, weights=np.where(edges[:, 0] < edges[:, 1], 1, -1))
@@ -178,8 +180,9 @@ class Surface:
         return len(np.unique(self.triangles)) - len(group_rows(edges)[0]) + len(self.triangles)
 
     def components(self) -> list[Surface]:
-        """Connected pieces, largest area first. Pieces that meet only in a node, or in an edge of four
-        facets, are apart.
+        """Connected pieces, largest area first.
+
+        Pieces that meet only in a node, or in an edge of four facets, are apart.
         """
         n = self.element.corners
         ring = np.stack([self.facets[:, :n], np.roll(self.facets[:, :n], -1, axis=1)], axis=2).reshape(-1, 2)
@@ -217,13 +220,12 @@ _FACET_KINDS = {3: "tri3", 6: "tri6", 4: "quad4", 8: "quad8"}
 
 
 def cavity_surfaces(mesh: Mesh) -> list[Surface]:
-    """The closed inner surfaces of a body, one per void, with normals out of the void so that their volume
-    is positive.
+    """The closed inner surfaces of a body, one per void, with normals out of the void: positive volumes.
 
-    Sorted by the mean height of their nodes: along z, then y, then x.
+    They are sorted by the mean height of their nodes: along z, then y, then x.
     """
     voids = [part.flipped() for part in mesh.surface.components() if part.closed and part.volume < 0]
-    grain = 1e-6 * mesh.size
+    grain = SAME_HEIGHT * mesh.size
 
     def place(part: Surface) -> tuple[float, ...]:
         return tuple(np.round(part.nodes[part.vertices].mean(axis=0) / grain)[::-1])
@@ -241,5 +243,5 @@ def facet_volume_form(kind: str) -> tuple[np.ndarray, np.ndarray]:
     i, j, k = triples.T
     even, odd = T[i, j, k] + T[j, k, i] + T[k, i, j], T[i, k, j] + T[k, j, i] + T[j, i, k]
     weights = 6.0 * (even - odd)
-    kept = np.abs(weights) > 1e-12
+    kept = np.abs(weights) > NO_WEIGHT
     return triples[kept], weights[kept]

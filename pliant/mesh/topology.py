@@ -32,9 +32,7 @@ def cell_faces(cells: np.ndarray, kind: str) -> tuple[np.ndarray, np.ndarray, in
 
 
 def face_groups(cells: np.ndarray, kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """Number (nf,) of each cell face, equal for faces with the same corners, and how many cells share it
-    (nf,).
-    """
+    """Number (nf,) of each cell face, equal for equal corners, and how many cells share the face (nf,)."""
     faces, _, corners = cell_faces(cells, kind)
     _, number = group_rows(np.sort(faces[:, :corners], axis=1))
     return number, np.bincount(number)[number]
@@ -49,9 +47,7 @@ def ring_sense(faces: np.ndarray) -> np.ndarray:
 
 
 def clashing_cells(cells: np.ndarray, kind: str) -> np.ndarray:
-    """Cells (sorted) with a face that a neighbour sees with the same sense: the two lie on the same side of
-    it.
-    """
+    """Cells (sorted) with a face that a neighbour has in the same sense: both lie on the same side of it."""
     faces, owner, corners = cell_faces(cells, kind)
     number, count = face_groups(cells, kind)
     balance = np.bincount(number, weights=ring_sense(faces[:, :corners]))[number]
@@ -59,9 +55,7 @@ def clashing_cells(cells: np.ndarray, kind: str) -> np.ndarray:
 
 
 def unique_edges(cells: np.ndarray, kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """Corner edges (n_edges, 2), lower node first, sorted, and the edge of every cell edge (cells, edges
-    per cell).
-    """
+    """Corner edges (n_edges, 2), lower node first, sorted, and their numbers by cell (cells, edges)."""
     e = element(kind)
     pairs = np.sort(cells[:, e.edges].reshape(-1, 2), axis=1)
     first, number = group_rows(pairs)

@@ -49,7 +49,7 @@ def vibrations(robot: Robot, state: State, modes: int) -> tuple[np.ndarray, np.n
     """ω (k,) [rad/s], ascending; dq (ndof, k) with dqᵀM dq = I; and the factor of K."""
     from scipy.sparse.linalg import LinearOperator, eigsh
 
-    robot.check_held()
+    robot.check_supported()
     linear = linearise(robot, state.q, state.effort, state.internal, state.gravity)
     if linear is None or linear.K is None:
         raise SingularError(f"{robot.name!r}: the state has inverted elements, it does not vibrate.")

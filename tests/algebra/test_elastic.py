@@ -1,4 +1,4 @@
-"""Factorisation of elastic bodies: equilibrium, stability, and motions that nothing holds."""
+"""Factorisation of elastic bodies: equilibrium, stability, and motions without support."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def box_of_tetrahedra(nx, ny, nz, rng):
 
 
 def stiffness(nodes, cells, lame=2.0, shear=1.0):
-    """Blocks of linear elasticity with linear tetrahedra: pairs i, j and K_ab = V(λ a bᵀ + μ b aᵀ + μ a·b I)."""
+    """Blocks of linear elasticity with linear tetrahedra: pairs i, j, K_ab = V(λ a bᵀ + μ b aᵀ + μ a·b I)."""
     edges = nodes[cells[:, 1:]] - nodes[cells[:, :1]]
     volume = np.abs(np.linalg.det(edges)) / 6
     inverse = np.linalg.inv(edges).transpose(0, 2, 1)
@@ -113,17 +113,17 @@ def test_a_uniform_strain_needs_no_interior_forces():
 
 
 def test_loose_motions_show_in_the_pivots():
-    """A body that nothing holds has six of them, and they lie in that body."""
-    held, held_data, held_nodes = elastic_box(2, 2, 3)
+    """A body without support has six of them, and they lie in that body."""
+    fixed, fixed_data, fixed_nodes = elastic_box(2, 2, 3)
     loose, loose_data, loose_nodes = elastic_box(2, 2, 3, clamped=False)
-    pattern = Pattern.concatenate([held, loose])
-    nodes, data = np.concatenate([held_nodes, loose_nodes]), np.concatenate([held_data, loose_data])
+    pattern = Pattern.concatenate([fixed, loose])
+    nodes, data = np.concatenate([fixed_nodes, loose_nodes]), np.concatenate([fixed_data, loose_data])
     factor = factorise(analyse(pattern, nodes), data, indefinite=True)
     tiny = np.flatnonzero(factor.pivot_ratios < 1e-11)
     assert len(tiny) == 6
-    assert tiny.min() >= held.ndof
+    assert tiny.min() >= fixed.ndof
     assert factor.smallest_pivot_ratio < 1e-11
-    assert factorise(analyse(held, held_nodes), held_data).smallest_pivot_ratio > 1e-4
+    assert factorise(analyse(fixed, fixed_nodes), fixed_data).smallest_pivot_ratio > 1e-4
 
 
 def test_a_factor_stays_what_it_is_whatever_is_factorised_later():

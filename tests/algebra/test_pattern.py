@@ -80,9 +80,9 @@ def test_union_and_concatenation_keep_every_coupling(first, second):
     expected = np.zeros((both.size, both.size))
     for pattern, offset in ((a, 0), (b, a.size)):
         expected[pattern.rows + offset, pattern.cols + offset] = 1
-    found = np.zeros_like(expected)
-    found[both.rows, both.cols] = 1
-    np.testing.assert_array_equal(found, expected)
+    present = np.zeros_like(expected)
+    present[both.rows, both.cols] = 1
+    np.testing.assert_array_equal(present, expected)
 
 
 def test_a_pattern_cannot_be_changed_or_wrong():

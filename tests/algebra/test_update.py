@@ -55,8 +55,8 @@ def test_rows_are_condensed_and_answered(seed, size):
     full = A + U.to_csr().toarray().T @ C @ U.to_csr().toarray()
     if np.abs(np.diagonal(C)).min() < 1e-3 * size or np.linalg.cond(full) > 1e8:
         return
-    found = sparse_rows(len(A), rng, m=4)
-    H = SparseRows(found.indptr, found.indices, found.data, found.shape)
+    csr = sparse_rows(len(A), rng, m=4)
+    H = SparseRows(csr.indptr, csr.indices, csr.data, csr.shape)
     b, lam, h = rng.normal(size=len(A)), rng.normal(size=H.shape[0]), H.to_csr().toarray()
     plain = Updated(factor, U, np.linalg.inv(C), indefinite=True)
     diagonal = Updated(factor, U, 1.0 / np.diagonal(C), indefinite=True)
@@ -68,8 +68,8 @@ def test_rows_are_condensed_and_answered(seed, size):
         close(rows.answer(lam), np.linalg.solve(full, b + h.T @ lam))
         close(rows.response(lam), np.linalg.solve(full, h.T @ lam))
         close(updated.solve(lam @ h), np.linalg.solve(full, h.T @ lam))
-    half, begun = factor.begun(H, b)
-    for load, rows in ((b, begun), (2.0 * b, half.loaded(2.0 * b))):
+    half, first = factor.half_loaded(H, b)
+    for load, rows in ((b, first), (2.0 * b, half.loaded(2.0 * b))):
         close(rows.motion, h @ np.linalg.solve(A, load))
         close(rows.answer(lam), np.linalg.solve(A, load + h.T @ lam))
         close(rows.answer(0.0 * lam), np.linalg.solve(A, load))
@@ -77,8 +77,8 @@ def test_rows_are_condensed_and_answered(seed, size):
 
 
 @given(st.integers(0, 10_000), st.floats(0.05, 2.0))
-def test_softer_rows_are_told_apart_from_buckling(seed, size):
-    """A − Σ stiff hᵀh with rows among those condensed: against dense algebra where it is positive definite, refused where not."""
+def test_softer_rows_are_distinguished_from_buckling(seed, size):
+    """A − Σ stiff hᵀh, rows h among those condensed: as dense algebra says, refused if indefinite."""
     A, U, _, factor, rng = changed(seed, 1.0)
     u = U.to_csr().toarray()
     soft = np.diagonal(u @ np.linalg.solve(A, u.T))

@@ -83,10 +83,10 @@ class Probe:
         for _ in range(directions):
             d = rng.normal(size=self.body.ndof) * self.body.free
             d.reshape(-1, 3)[self.body.region_block + 1] *= 20.0
-            ahead, behind = (self._at(s * d) for s in (h, -h))
+            plus, minus = (self._at(s * d) for s in (h, -h))
             scale = np.linalg.norm(r) * np.linalg.norm(d)
-            assert (behind[0] - ahead[0]) / (2 * h) == pytest.approx(r @ d, abs=1e-6 * scale)
-            assert (behind[1] - ahead[1]) @ d / (2 * h) == pytest.approx(d @ (A @ d), rel=2e-7)
+            assert (minus[0] - plus[0]) / (2 * h) == pytest.approx(r @ d, abs=1e-6 * scale)
+            assert (minus[1] - plus[1]) @ d / (2 * h) == pytest.approx(d @ (A @ d), rel=2e-7)
 
     def _at(self, dq: np.ndarray) -> tuple[float, np.ndarray]:
         energy, r, K = self.body.linearise(self.body.retract(self.q, dq), GRAVITY, self.z, tangent=False)

@@ -1,4 +1,4 @@
-"""q is geometry: on every kind of body equal coordinates have equal tangents, and what a step is to bring stands beside them."""
+"""q is geometry: equal coordinates have equal tangents on every kind of body; predictions come beside q."""
 
 from __future__ import annotations
 
@@ -87,12 +87,13 @@ def test_what_is_predicted_differs_from_what_comes_to_second_order(slender: Body
 
 def test_what_is_there_predicts_the_exact_tangent(slender: Body, within: Any) -> None:
     q = wiggled(slender)
-    K, told = tangent(slender, q), tangent(slender, q, predicted=slender.predict(q, np.zeros(slender.ndof)))
-    within(np.abs(told - K).max() / np.abs(K).max(), 1e-12, "tangent")
+    K, still = tangent(slender, q), np.zeros(slender.ndof)
+    with_prediction = tangent(slender, q, predicted=slender.predict(q, still))
+    within(np.abs(with_prediction - K).max() / np.abs(K).max(), 1e-12, "tangent")
 
 
 def test_clamped_tangents_are_not_negative(slender: Body, within: Any) -> None:
-    """Squeezed until K is indefinite, whatever was predicted, the clamped one is not; forces stay the same."""
+    """Compressed until K is indefinite, the clamped one is not, whatever is predicted; forces are equal."""
     assert isinstance(slender, (Beam, Shell))
     q = np.array(slender.q0)
     centre = slender.coordinates.region_centre

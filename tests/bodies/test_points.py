@@ -43,9 +43,9 @@ def test_points_reproduce_linear_fields(name: str) -> None:
     np.testing.assert_allclose(points.position(body.q0), where, atol=1e-12)
     q = (body.mesh.nodes @ SHEAR.T + [0.1, 0.2, 0.3]).ravel()
     np.testing.assert_allclose(points.position(q), where @ SHEAR.T + [0.1, 0.2, 0.3], atol=1e-12)
-    found = locate(body.mesh, where)
+    location = locate(body.mesh, where)
     if "curved" not in name:
-        inside = np.abs(found.weights).max(axis=1) <= 1.0 + 1e-9
+        inside = np.abs(location.weights).max(axis=1) <= 1.0 + 1e-9
         assert inside.all()
 
 

@@ -70,10 +70,10 @@ def test_region_moves_as_one_and_cells_inside_it_store_nothing() -> None:
     R, centre = body.pose(q, "tip")
     np.testing.assert_allclose(R, Rotation.from_rotvec([0.2, -0.1, 0.3]).as_matrix(), atol=1e-14)
     np.testing.assert_allclose(centre, [0.07, 0.0, 0.0], atol=1e-15)
-    held = body.node_region[: len(body.mesh.nodes)] == 0
-    expected = (body.mesh.nodes[held] - centre) @ R.T + centre
-    np.testing.assert_allclose(body.positions(q)[held], expected, atol=1e-14)
-    inside = held[body.mesh.cells].all(axis=1)
+    rigid = body.node_region[: len(body.mesh.nodes)] == 0
+    expected = (body.mesh.nodes[rigid] - centre) @ R.T + centre
+    np.testing.assert_allclose(body.positions(q)[rigid], expected, atol=1e-14)
+    inside = rigid[body.mesh.cells].all(axis=1)
     assert inside.any() and not body.stress(q)[inside].any() and body.stress(q)[~inside].any()
     two = body.retract(body.retract(body.q0, 0.5 * dq), 0.5 * dq)
     np.testing.assert_allclose(two, q, atol=1e-14)
@@ -121,8 +121,8 @@ def test_points_follow_regions() -> None:
     d = np.random.default_rng(5).normal(size=body.ndof) * body.free
     for points in sets.values():
         np.testing.assert_allclose(points.position(body.q0), points.rest, atol=1e-15)
-        ahead, behind = (points.position(body.retract(probe.q, s * d)) for s in (1e-6, -1e-6))
-        np.testing.assert_allclose(_jacobian(body, points, probe.q) @ d, (ahead - behind) / 2e-6, atol=1e-7)
+        plus, minus = (points.position(body.retract(probe.q, s * d)) for s in (1e-6, -1e-6))
+        np.testing.assert_allclose(_jacobian(body, points, probe.q) @ d, (plus - minus) / 2e-6, atol=1e-7)
     R, centre = body.pose(probe.q, "tip")
     attached = sets["attached"]
     np.testing.assert_allclose(

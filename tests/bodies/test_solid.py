@@ -72,10 +72,10 @@ def test_tangent_at_rest_has_six_rigid_modes_and_no_other(element: str) -> None:
     values = np.linalg.eigvalsh(body.pattern.to_csr(K).toarray())
     assert np.abs(values[:6]).max() < 1e-9 * values[-1]
     assert values[6] > 1e-5 * values[-1]
-    held = Solid(distorted(kind, (2, 2, 2)), MATERIALS["hooke"], fixed=left, **options)
-    _, _, K = held.linearise(held.q0, NONE)
-    assert held.rigid_modes() == 0
-    assert np.linalg.eigvalsh(held.pattern.to_csr(K).toarray())[0] > 0
+    body = Solid(distorted(kind, (2, 2, 2)), MATERIALS["hooke"], fixed=left, **options)
+    _, _, K = body.linearise(body.q0, NONE)
+    assert body.rigid_modes() == 0
+    assert np.linalg.eigvalsh(body.pattern.to_csr(K).toarray())[0] > 0
 
 
 @pytest.mark.parametrize("element", ["tet4", "tet10", "hex8"])
@@ -151,8 +151,8 @@ def _face_weights(mesh: Mesh, end: np.ndarray) -> np.ndarray:
 def test_cantilever_deflection(kind: str, cells: tuple, tolerance: float) -> None:
     """A beam under its own weight against converged deflections of other codes.
 
-    The grading is one that suits this beam, and the tolerances sit just above the errors it gives: this guards
-    against change, it does not measure the elements. docs/bodies.md has the errors of an even mesh.
+    The grading is one that suits this beam, and the tolerances sit just above the errors it gives: this
+    guards against change, it does not measure the elements. docs/bodies.md has the errors of an even mesh.
     """
     for poisson, reference in ((0.3, -13.635e-3), (0.45, -13.38e-3), (0.49, -13.28e-3)):
         mesh = box((0.1, 0.02, 0.02), cells=cells, kind=kind, grade=(8.0, 1.0, 1.0))

@@ -1,6 +1,4 @@
-"""The chain rule from points to coordinates: H and the geometric stiffness of every interaction, on real
-bodies.
-"""
+"""The chain rule from points to coordinates: H and geometric stiffness of all interactions on real bodies."""
 
 from __future__ import annotations
 
@@ -64,9 +62,7 @@ def bodies_stiffness(robot: pl.Robot, q: np.ndarray) -> np.ndarray:
 
 
 def efforts(robot: pl.Robot, q: np.ndarray) -> np.ndarray:
-    """Random efforts whose geometric stiffness is about as large as the stiffness of the bodies, where that
-    does not take forces out of all proportion.
-    """
+    """Random efforts whose geometric stiffness is about that of the bodies, without enormous forces."""
     lam = np.random.default_rng(3).uniform(0.5, 1.0, robot.bundle.rows)
     stiffness, linear = np.abs(bodies_stiffness(robot, q)).max(), at(robot, q, lam)
     extra = np.abs(linear.K - at(robot, q, 0 * lam).K).max()
@@ -185,9 +181,9 @@ def test_a_cable_through_two_bodies_couples_them():
     """Its tension pulls the bodies together, and their blocks in K meet."""
     mesh = pl.mesh.box((0.05, 0.02, 0.02), cells=(2, 1, 1), kind="hex")
     other = mesh.transformed(translation=(0.07, 0.0, 0.0))
-    held = [np.abs(m.nodes[:, 0] - x) < 1e-9 for m, x in ((mesh, 0.0), (other, 0.12))]
+    fixed = [np.abs(m.nodes[:, 0] - x) < 1e-9 for m, x in ((mesh, 0.0), (other, 0.12))]
     left, right = (
-        pl.Solid(m, pl.Hooke(young=1e5, poisson=0.3), fixed=f) for m, f in zip((mesh, other), held)
+        pl.Solid(m, pl.Hooke(young=1e5, poisson=0.3), fixed=f) for m, f in zip((mesh, other), fixed)
     )
     path = [left.points([[0.05, 0.01, 0.01]]), right.points([[0.07, 0.01, 0.01]])]
     tips = {"a": pl.Position(path[0]), "b": pl.Position(path[1])}

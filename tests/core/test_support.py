@@ -60,7 +60,7 @@ def test_a_hinged_arm_on_a_motor_turns_as_told_and_feels_its_weight():
 
 
 def test_a_base_that_nothing_holds_is_named():
-    with pytest.raises(pl.SingularError, match=r"1 rigid mode left.*rows that hold it"):
+    with pytest.raises(pl.SingularError, match=r"1 rigid mode left.*rows that support it"):
         pl.static(sliding())  # the slider carries no effort
     with pytest.raises(pl.SingularError, match="6 rigid modes left"):
         free = robot(pl.Solid(MESH, HOOKE, density=1100))

@@ -23,8 +23,8 @@ def points(positions, fixed=()) -> Points:
     positions = np.asarray(positions, float)
     nodes = np.concatenate([positions, BODY_FRAME])
     rigid = np.arange(len(nodes)) >= len(positions)
-    held = np.isin(np.arange(len(nodes)), fixed)
-    return LooseBody(nodes, rigid, held).node_points(range(len(positions)))
+    mask = np.isin(np.arange(len(nodes)), fixed)
+    return LooseBody(nodes, rigid, mask).node_points(range(len(positions)))
 
 
 def rotated(p, rotvec, *, about=(0.0, 0.0, 0.0), shift=(0.0, 0.0, 0.0)):

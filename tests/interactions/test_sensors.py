@@ -122,10 +122,12 @@ def test_bodies_that_touch_each_other_do_not_count():
     """What is inside the robot cancels: only the floor below is felt."""
     below = pl.mesh.box((0.02, 0.02, 0.02), cells=(2, 2, 2), kind="hex")
     above = below.transformed(translation=(0, 0, 0.02))
-    guided = lambda mesh, name: pl.Solid(
-        mesh, RUBBER, density=1000,
-        rigid=pl.Rigid(lambda x: np.abs(x[:, 2] - x[:, 2].mean()) < 1e-9, name=name, joint=pl.Prismatic((0, 0, 1))),
-    )  # fmt: skip
+
+    def guided(mesh, name):
+        middle = lambda x: np.abs(x[:, 2] - x[:, 2].mean()) < 1e-9
+        rails = pl.Rigid(middle, name=name, joint=pl.Prismatic((0, 0, 1)))
+        return pl.Solid(mesh, RUBBER, density=1000, rigid=rails)
+
     bodies = [guided(below, "low"), guided(above, "high")]
     rows = {n: pl.Row(pl.Slider(b.region_points(n)[:1], (0, 0, 1))) for n, b in zip(("low", "high"), bodies)}
     around = Surroundings([Plane((0, 0, 0), (0, 0, 1), name="floor")])
@@ -151,10 +153,11 @@ def test_centre_of_mass_of_a_solid(order):
 
 
 def test_centre_of_mass_of_several_bodies():
+    cube = pl.mesh.box((0.1, 0.1, 0.1), cells=(1, 1, 1))
     heavy, light = (
-        pl.Solid(pl.mesh.box((0.1, 0.1, 0.1), cells=(1, 1, 1)).transformed(translation=(x, 0, 0)), RUBBER, density=rho)
+        pl.Solid(cube.transformed(translation=(x, 0, 0)), RUBBER, density=rho)
         for x, rho in ((0.0, 3000.0), (1.0, 1000.0))
-    )  # fmt: skip
+    )
     sheet = Shell(pl.mesh.sheet((0.1, 0.1), cells=(1, 1)), RUBBER, 0.001, density=1.0)
     centre = pl.CentreOfMass.of(heavy, light)
     np.testing.assert_allclose(centre.value(centre.rest), [0.05 + 0.25, 0.05, 0.05], atol=1e-12)

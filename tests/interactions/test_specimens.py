@@ -114,11 +114,11 @@ def loose() -> Trial:
 
 
 def solid(kind: str, order: int) -> Trial:
-    """A block held at one end, with a rigid plate at the other."""
+    """A block clamped at one end, with a rigid plate at the other."""
     mesh = pliant.mesh.box((0.1, 0.04, 0.04), cells=(4, 2, 2), kind=kind, order=order)
     plate = Rigid(pliant.mesh.near_plane(mesh, (0.1, 0, 0), (1, 0, 0)), name="plate")
-    held = pliant.mesh.near_plane(mesh, (0, 0, 0), (1, 0, 0))
-    body = Solid(mesh, Hooke(young=1e5, poisson=0.45), fixed=held, rigid=plate, order=order)
+    clamped = pliant.mesh.near_plane(mesh, (0, 0, 0), (1, 0, 0))
+    body = Solid(mesh, Hooke(young=1e5, poisson=0.45), fixed=clamped, rigid=plate, order=order)
     s = np.linspace(0, 1, 9)
     helix = np.column_stack([0.005 + 0.09 * s, 0.02 + 0.01 * np.cos(5 * s), 0.02 + 0.01 * np.sin(5 * s)])
     skin, triangles = on_nodes(body, body.mesh.surface)
@@ -127,7 +127,7 @@ def solid(kind: str, order: int) -> Trial:
 
 
 def rod() -> Trial:
-    """A rod held at one end: its skin hangs on the frames of its nodes, a helix round it on two of them each."""
+    """A rod clamped at one end; its skin depends on frames of nodes, a helix round it on two frames each."""
     lines = pliant.mesh.lines.line((0.0, 0.02, 0.02), (0.1, 0.02, 0.02), elements=5)
     body = Beam(lines, Circle(0.006), Hooke(young=1e5, poisson=0.45), fixed=0)
     s = np.linspace(0, 1, 9)
@@ -137,7 +137,7 @@ def rod() -> Trial:
 
 
 def tube() -> Trial:
-    """A closed tube of sheet held at one end, with a rigid lid at the other; a helix of points on it and off its middle."""
+    """A closed tube of sheet, clamped at one end, with a rigid lid; a helix of points on it and beside it."""
     sheet = pliant.mesh.tube_sheet(0.02, 0.1, around=8, along=4, caps=True)
     lid = Rigid(lambda x: x[:, 2] > 0.1 - 1e-9, name="lid")
     law = Hooke(young=1e5, poisson=0.45)

@@ -128,9 +128,17 @@ def test_a_node_with_a_huge_number_takes_no_memory(tmp_path, variant, binary, mo
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("a.vtk", "# vtk DataFile Version 4.2\nx\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 1000000000000 double\n0 0 0\n"),
+        (
+            "a.vtk",
+            "# vtk DataFile Version 4.2\nx\nASCII\nDATASET UNSTRUCTURED_GRID\n"
+            "POINTS 1000000000000 double\n0 0 0\n",
+        ),
         ("a.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1000000000000\n1 0 0 0\n$EndNodes\n"),
-        ("a.msh", "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 1000000000000 1 1\n3 1 0 1\n1\n0 0 0\n$EndNodes\n"),
+        (
+            "a.msh",
+            "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n"
+            "$Nodes\n1 1000000000000 1 1\n3 1 0 1\n1\n0 0 0\n$EndNodes\n",
+        ),
         ("a.ply", "ply\nformat ascii 1.0\nelement vertex 1000000000000\nproperty float x\nend_header\n"),
         ("a.ply", "ply\nformat ascii 1.0\nelement vertex 3\n"),
     ],
@@ -301,8 +309,8 @@ def test_newer_vtk_and_msh_versions_and_27_node_hexahedra(tmp_path):
 
 def test_importing_the_package_loads_no_file_or_plot_library():
     code = "import sys, pliant.mesh; print([m for m in ('meshio', 'matplotlib') if m in sys.modules])"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert finished.stdout.strip() == "[]"
 
 
 # Meshers

@@ -46,8 +46,9 @@ def test_elastica_agrees_with_published_numbers():
 def test_a_square_strip_leaves_its_plane_at_a_quarter_turn(degrees, negative):
     """The arc is stable against motion out of its plane up to 90° of bending, and no further.
 
-    When the sides of the section are equal, turning the bent strip about the normal of the clamp costs no elastic energy.
-    The angle that the motor sees falls with such a turn while the tip points forwards, and rises once it points back.
+    When the sides of the section are equal, turning the bent strip about the normal of the clamp costs no
+    elastic energy. The angle that the motor sees falls with such a turn while the tip points forwards, and
+    rises once it points back.
     """
     flat, loose = (bars.Strip(0.004, 25, planar=planar) for planar in (True, False))
     torque = flat.stiffness * np.radians(degrees) / bars.LENGTH
@@ -65,6 +66,6 @@ def test_a_square_strip_leaves_its_plane_at_a_quarter_turn(degrees, negative):
     ids=["tet10", "hex8"],
 )
 def test_cantilever_under_its_own_weight(variant, cells, allowed, poisson, within):
-    """The default elements against converged deflections of other codes (their uncertainty is 0.15 to 0.4 %)."""
+    """The default elements against converged deflections of other codes, uncertain by 0.15 to 0.4 %."""
     result = pl.static(beam(variant, cells, poisson))
     within(result.displacement["tip"][2] / REFERENCE[poisson] - 1, allowed, "deflection")

@@ -13,7 +13,7 @@ LENGTH = 0.1
 
 @pytest.fixture(scope="module")
 def arm() -> pl.Robot:
-    """A bar with two cables and a void under pressure in it, bent by its weight: rows that curve K in every way."""
+    """A bar with two cables and a void under pressure, bent by its weight: rows with geometric stiffness."""
     mesh = pl.mesh.block_with_cavity((LENGTH, 0.03, 0.03), radius=0.008, around=8, across=1)
     mesh = mesh.transformed(translation=-mesh.nodes.min(axis=0))
     body = pl.Solid(
@@ -52,10 +52,10 @@ def test_supports_carry_force_and_moment_of_the_weight(kind, within):
     result = pl.static(pl.Robot(body, gravity=GRAVITY))
     assert np.linalg.norm(result.positions - body.mesh.nodes, axis=1).max() > 0.3 * LENGTH
     forces = body.reactions(result.q, GRAVITY)
-    held = body.fixed.all(axis=1)
+    fixed = body.fixed.all(axis=1)
     weight = body.total_mass * GRAVITY
-    within((forces[held].sum(axis=0) + weight) / np.linalg.norm(weight), 1e-8, "force")
-    assert np.abs(forces[~held]).max() < 1e-7 * np.abs(forces).max()
+    within((forces[fixed].sum(axis=0) + weight) / np.linalg.norm(weight), 1e-8, "force")
+    assert np.abs(forces[~fixed]).max() < 1e-7 * np.abs(forces).max()
     # The cells' own forces have no resultant moment, so reactions and weight balance about any point.
     moment = np.cross(result.positions, forces + body.node_mass[:, None] * GRAVITY).sum(axis=0)
     within(moment / (np.linalg.norm(weight) * LENGTH), 1e-7, "moment")
@@ -68,17 +68,17 @@ def stored(robot: pl.Robot, result: pl.Result) -> float:
 
 @pytest.mark.parametrize(("row", "end"), [("upper", 0.012), ("air", 8e-7)])
 def test_work_of_an_actuator_is_stored(arm, row, end, within):
-    """dE = λ dδ along quasi-static motion: ∫ λ dδ (Gauss) is the difference of energies, gravity's included."""
-    hold = {"side": pl.Known(effort=0.0)}
+    """dE = λ dδ along quasi-static motion: ∫ λ dδ (Gauss) is the difference of energies, with gravity's."""
+    other_rows = {"side": pl.Known(effort=0.0)}
     node, weight = np.polynomial.legendre.leggauss(4)
-    start = pl.static(arm, hold)
+    start = pl.static(arm, other_rows)
     begin = float(start.displacement[row][0])
     work, state = 0.0, start.state
     for x, w in zip(node, weight, strict=True):
         delta = begin + (end - begin) * (x + 1) / 2
-        result = pl.static(arm, {**hold, row: pl.Known(displacement=delta)}, state=state)
+        result = pl.static(arm, {**other_rows, row: pl.Known(displacement=delta)}, state=state)
         work, state = work + w / 2 * (end - begin) * float(result.effort[row][0]), result.state
-    final = pl.static(arm, {**hold, row: pl.Known(displacement=end)}, state=state)
+    final = pl.static(arm, {**other_rows, row: pl.Known(displacement=end)}, state=state)
     within(work / (stored(arm, final) - stored(arm, start)) - 1, 1e-5, "work")
 
 

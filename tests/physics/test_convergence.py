@@ -23,10 +23,10 @@ ELEMENTS = {
 
 def errors(element: str, material, field: str = "general") -> tuple[tuple[int, ...], list[float]]:
     kind, order, options, cells, _ = ELEMENTS[element]
-    found = [
+    errors = [
         manufactured.error(material, kind=kind, cells=n, order=order, field=field, **options) for n in cells
     ]
-    return cells, found
+    return cells, errors
 
 
 @pytest.mark.parametrize("field", manufactured.FIELDS)

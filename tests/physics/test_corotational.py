@@ -1,8 +1,9 @@
 """Linear corotational tetrahedra against an independent code in plain NumPy and SciPy.
 
-Each cell has the textbook stiffness K₀ = V BᵀDB of its rest shape, in Voigt form, and its rotation R, the polar factor
-of F. Its force is R K₀ (Rᵀx − X); the tangent of a cell is taken by finite differences of that force, so nothing here
-shares a formula with the package. Cables pull their points towards each other, with barycentric weights.
+Each cell has the textbook stiffness K₀ = V BᵀDB of its rest shape, in Voigt form, and its rotation R, the
+polar factor of F. Its force is R K₀ (Rᵀx − X); the tangent of a cell is taken by finite differences of that
+force, so nothing here shares a formula with the package. Cables pull their points towards each other, with
+barycentric weights.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class Reference:
         return float(length.sum()), J.T @ u.ravel(), J.T @ sp.block_diag(across) @ J
 
     def solve(self, *, tension=None, pulled=None, steps: int = 4) -> tuple[np.ndarray, np.ndarray]:
-        """Node positions and tensions, with tensions [N] or pulled lengths [m] given; loads are ramped in equal steps."""
+        """Node positions and tensions, for given tensions [N] or pulled lengths [m]; loads are ramped."""
         x, count = self.X.copy(), len(self.paths)
         lam = np.zeros(count)
         for share in np.arange(1, steps + 1) / steps:
@@ -180,12 +181,12 @@ def test_equilibria_agree(name, command, gravity, within):
     within((result.positions - x) / moved, 1e-9, "positions, of the largest motion")
     expected = reference.locate(tip) @ x
     np.testing.assert_allclose(result.displacement["tip"], expected, atol=1e-9 * moved)
-    found = [float(result.effort[f"cable {n}"][0]) for n in range(len(values))]
-    within(np.array(found) / tension - 1, 1e-9, "tension")
+    efforts = [float(result.effort[f"cable {n}"][0]) for n in range(len(values))]
+    within(np.array(efforts) / tension - 1, 1e-9, "tension")
 
 
 def test_forces_agree_cell_by_cell():
-    """Forces of the whole mesh under a random deformation, and the cell stiffness against the package's tangent."""
+    """Forces of the mesh under a random deformation, and the cell stiffness against the package's tangent."""
     reference, robot, _ = pair("finger", np.zeros(3))
     body, rng = robot.body, np.random.default_rng(1)
     x = reference.X + 2e-4 * rng.standard_normal(reference.X.shape)

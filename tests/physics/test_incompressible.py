@@ -1,4 +1,4 @@
-"""Rubber that keeps its volume, against closed forms; and nearly incompressible robots that converge in one load step."""
+"""Rubber that keeps its volume against closed forms; nearly incompressible robots that take one load step."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RUBBERS = {
 
 
 def block(material: pl.materials.Material) -> pl.Robot:
-    """A cube on rollers at x = 0, y = 0 and z = 0; the nodes of the opposite faces can be pulled along x and y."""
+    """A cube on rollers at x = 0, y = 0, z = 0; nodes of the opposite faces can be pulled along x and y."""
     mesh = pl.mesh.box((SIDE,) * 3, cells=(2, 2, 2), order=2)
     body = pl.Solid(mesh, material, fixed=np.abs(mesh.nodes) < 1e-9)
     face = lambda axis: body.node_points(np.flatnonzero(mesh.nodes[:, axis] > SIDE - 1e-9))
@@ -58,7 +58,7 @@ def test_block_of_rubber(rubber, pulled, stretches, within):
 
 
 def test_incompressible_is_the_limit_of_nearly_incompressible(within):
-    """A block held at its lower face and pulled at its upper one, where the strain is far from uniform."""
+    """A block fixed at its lower face and pulled at its upper one, where the strain is far from uniform."""
     mesh = pl.mesh.box((SIDE,) * 3, cells=(3, 3, 3))
     low, high = (pl.mesh.near_plane(mesh, (0, 0, z), (0, 0, 1)) for z in (0.0, SIDE))
 

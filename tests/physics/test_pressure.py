@@ -1,4 +1,4 @@
-"""Thick spheres and cylinders under internal pressure against Lamé and the closed forms of rubber elasticity."""
+"""Thick spheres and cylinders under internal pressure, against Lamé and closed forms of rubber elasticity."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_lame_cylinder(poisson, within):
 
 
 def test_pressure_on_curved_facets_converges(within):
-    """Exact integration over six-node facets: the error of a coarse sphere is small and falls with every refinement."""
+    """Exact integration over six-node facets: the error of a coarse sphere is small, and falls."""
     exact = pressure.lame_sphere(YOUNG, 0.3, INNER, OUTER)
     errors = []
     for around, across in ((8, 2), (12, 3), (16, 4)):
@@ -57,21 +57,21 @@ def test_the_volume_inside_curved_facets_is_exact():
 
 @pytest.mark.parametrize("rubber", RUBBER)
 def test_rubber_sphere(rubber, within):
-    """A thick sphere to twice its inner radius; the shell of neo-Hookean rubber is past its limit point by then."""
+    """A thick sphere to twice its inner radius; the neo-Hookean shell is past its limit point by then."""
     stretches = (1.2, 1.5, 2.0)
     robot = pressure.sphere(RUBBER[rubber], INNER, OUTER, around=12, across=2)
-    found = list(pressure.inflate(robot, stretches))
+    results = list(pressure.inflate(robot, stretches))
     exact = [pressure.rubber_sphere(x, SHEAR, INNER, OUTER) for x in stretches]
-    within([r.effort["air"][0] / p - 1 for r, p in zip(found, exact, strict=True)], 0.01, "pressure")
+    within([r.effort["air"][0] / p - 1 for r, p in zip(results, exact, strict=True)], 0.01, "pressure")
 
 
 @pytest.mark.parametrize("rubber", RUBBER)
 def test_rubber_cylinder(rubber, within):
     stretches = (1.2, 1.5, 2.0)
     robot = pressure.cylinder(RUBBER[rubber], INNER, OUTER, around=16, across=2)
-    found = list(pressure.inflate(robot, stretches))
+    results = list(pressure.inflate(robot, stretches))
     exact = [pressure.rubber_cylinder(x, SHEAR, INNER, OUTER) for x in stretches]
-    within([r.effort["air"][0] / p - 1 for r, p in zip(found, exact, strict=True)], 0.005, "pressure")
+    within([r.effort["air"][0] / p - 1 for r, p in zip(results, exact, strict=True)], 0.005, "pressure")
 
 
 @pytest.mark.parametrize("rubber", RUBBER)
@@ -79,16 +79,16 @@ def test_shell_through_its_limit_point(rubber, within):
     """Under imposed volume the pressure rises, peaks and falls; past the peak K has one negative pivot."""
     stretches, outer = (1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8), 0.012
     robot = pressure.sphere(RUBBER[rubber], INNER, outer, around=12, across=1)
-    found = list(pressure.inflate(robot, stretches))
-    measured = np.array([r.effort["air"][0] for r in found])
+    results = list(pressure.inflate(robot, stretches))
+    measured = np.array([r.effort["air"][0] for r in results])
     exact = pressure.rubber_sphere(np.array(stretches), SHEAR, INNER, outer)
     within(measured / exact - 1, 0.01, "pressure")
     top = int(measured.argmax())
     assert top == exact.argmax() == 4
     assert (np.diff(measured[: top + 1]) > 0).all() and (np.diff(measured[top:]) < 0).all()
     # The peak of the closed form is at 1.470: 1.4 is before it, 1.5 after.
-    assert [r.certificate.negative for r in found] == [0, 0, 0, 0, 1, 1, 1]
-    assert all(r.certificate.converged and r.certificate.shift == 0 for r in found)
+    assert [r.certificate.negative for r in results] == [0, 0, 0, 0, 1, 1, 1]
+    assert all(r.certificate.converged and r.certificate.shift == 0 for r in results)
 
 
 @pytest.mark.parametrize("rubber", RUBBER)
@@ -98,9 +98,9 @@ def test_thin_balloon_peaks_at_the_sixth_root_of_seven(rubber, within):
     robot = pressure.sphere(RUBBER[rubber], inner, outer, around=12, across=1)
     rest = np.linalg.norm(robot.body.mesh.nodes, axis=1)
     middle = np.abs(rest - (inner + outer) / 2) < 1e-3 * (outer - inner)
-    found = list(pressure.inflate(robot, np.linspace(1.3, 1.5, 6)))
-    stretch = [np.linalg.norm(r.positions[middle], axis=1).mean() / rest[middle].mean() for r in found]
-    top = pressure.peak(np.array(stretch), np.array([r.effort["air"][0] for r in found]))
+    results = list(pressure.inflate(robot, np.linspace(1.3, 1.5, 6)))
+    stretch = [np.linalg.norm(r.positions[middle], axis=1).mean() / rest[middle].mean() for r in results]
+    top = pressure.peak(np.array(stretch), np.array([r.effort["air"][0] for r in results]))
     within(top / pressure.THIN_PEAK - 1, 0.005, "stretch at the peak")
 
 

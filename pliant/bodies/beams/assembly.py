@@ -22,7 +22,10 @@ from pliant.bodies.scatter import pattern_of
 
 
 class Ends(NamedTuple):
-    """Where the ends of elements hang: regions (ne, 2), arms (ne, 2, 3), section axes D (ne, 2, 3, 3) in theirs."""
+    """What carries the ends of elements: regions (ne, 2), with arms (ne, 2, 3) in the regions' axes.
+
+    `turn` D (ne, 2, 3, 3) are the section axes in those of the regions, as columns.
+    """
 
     region: np.ndarray
     arm: np.ndarray
@@ -30,7 +33,7 @@ class Ends(NamedTuple):
 
     @classmethod
     def of(cls, numbering: Numbering) -> Ends:
-        """Of all elements of the lines."""
+        """Those of all elements of the lines."""
         lines, c = numbering.lines, numbering.coordinates
         region = numbering.node_region[lines.elements]
         turn = np.einsum("ekji,ekjl->ekil", c.region_frame[region], lines.frames)
@@ -42,7 +45,7 @@ class Ends(NamedTuple):
         return out, strains(read_only_view(q), pose, *self, out)
 
     def take(self, which: np.ndarray) -> Ends:
-        """Those of some elements."""
+        """The ends of some elements."""
         return Ends(*read_only(*(part[which] for part in self)))
 
 
@@ -70,10 +73,10 @@ class Assembly:
         stiffness = read_only(C[soft], rest[soft])
         self._elements = (c.pose, self._frame, *ends.take(soft), *stiffness)
         self.predicted_size = 6 * len(soft)
-        self._own, self._none = read_only(np.zeros(0), np.zeros(self.predicted_size))
+        self._forces_at_q, self._no_forces = read_only(np.zeros(0), np.zeros(self.predicted_size))
         slots = _slots(ends.region, self.pattern)
         self._slots, self._all_slots = read_only(slots[soft], slots)
-        self._held = (self._frame, *read_only(c.node_region, c.node_arm, c.held))
+        self._regions = (self._frame, *read_only(c.node_region, c.node_arm, c.rigid_nodes))
         self._start, self._rotations = read_only(c.q0[c.pose :], self.pattern.diagonal[1::2])
         self._inertia, self._ends = inertia, ends
         self._find_locked()
@@ -87,7 +90,9 @@ class Assembly:
         """
         K = np.zeros(9 * len(self.pattern.rows) if tangent else 0)
         g = np.zeros(len(self.coordinates.free))
-        forces = self._none if clamp else self._own if predicted is None else read_only_view(predicted)
+        forces = self._no_forces if clamp else self._forces_at_q
+        if predicted is not None and not clamp:
+            forces = read_only_view(predicted)
         energy = self._gradient(q, gravity, K, g, forces, heavy=tangent and not clamp)
         if not energy < math.inf:
             return math.inf, None, None
@@ -97,7 +102,7 @@ class Assembly:
     def gradient(self, q: np.ndarray, gravity: np.ndarray) -> np.ndarray:
         """∂E/∂dq (ndof,), of locked coordinates too: what supports take."""
         g = np.zeros(len(self.coordinates.free))
-        self._gradient(q, gravity, np.zeros(0), g, self._own, heavy=False)
+        self._gradient(q, gravity, np.zeros(0), g, self._forces_at_q, heavy=False)
         return g
 
     def _gradient(
@@ -110,7 +115,10 @@ class Assembly:
         *,
         heavy: bool,
     ) -> float:
-        """The energy [J], with ∂E/∂dq added to g and, unless it is empty, to K what `forces` and, if `heavy`, weights make."""
+        """The energy [J]; ∂E/∂dq is added to g, and the stiffness to K, unless that is empty.
+
+        The geometric stiffness is that of `forces` and, if `heavy`, of the weights.
+        """
         q = read_only_view(q)
         energy = assemble(q, *self._elements, self._slots, K, g, len(K) > 0, forces)
         if gravity.any():
@@ -127,15 +135,15 @@ class Assembly:
         return q
 
     def predict(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-        """Section forces (6 ne,) [N, N·m] of the elements that are not rigid that a change dq of q is to bring."""
+        """Section forces (6 ne,) [N, N·m] of elements that are not rigid, at q ⊕ dq to first order in dq."""
         out = np.empty(self.predicted_size)
         predict(read_only_view(q), *self._elements, self._change(dq), out)
         return out
 
     def turned(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-        """As `retract`, for what asks for the poses of regions only: the carried mesh stays as it is."""
+        """As `retract`, but only of the poses of regions: the carried mesh stays as it is."""
         q = q.copy()
-        move_regions(q, self.coordinates.pose, *self._held, self._change(dq))
+        move_regions(q, self.coordinates.pose, *self._regions, self._change(dq))
         return q
 
     def _change(self, dq: np.ndarray) -> np.ndarray:
@@ -146,7 +154,7 @@ class Assembly:
         self._move(q, np.zeros(len(self.coordinates.free)))
 
     def _move(self, q: np.ndarray, change: np.ndarray) -> None:
-        move_regions(q, self.coordinates.pose, *self._held, change)
+        move_regions(q, self.coordinates.pose, *self._regions, change)
         carry(*self.skin, q)
 
     def mass(self, q: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
-"""Energy, gradient and Hessian of all elements of a rod, in the coordinates of the regions that carry their ends.
+"""Energy, gradient and Hessian of all elements of rods, in the coordinates of the regions at their ends.
 
-An end hangs on a region with pose (t, R), frame Q, at arm a and turned by D: x = t + R a, Λ = R D. A change
-(dτ, dω) of the region moves it by δx = Q dτ − R[a]ₓ dω and φ = Dᵀdω. See `element` for the rest.
+An end is fixed to a region with pose (t, R) and frame Q, at arm a and turned by D: x = t + R a, Λ = R D. A
+change (dτ, dω) of the region moves it by δx = Q dτ − R[a]ₓ dω and φ = Dᵀdω. See `element` for the rest.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from pliant.bodies.blocks import kernel
 
 @kernel
 def assemble(q, pose, frame, ends, arm, turn, C, rest, slots, K, g, tangent, predicted):
-    """Add ∂E/∂dq to g (6m,) and, if tangent, K's blocks (flat); the energy [J], inf if an element turns too far.
+    """The energy [J], inf if an element turns too far; adds ∂E/∂dq to g (6m,) and, if tangent, blocks to K.
 
     ends (ne, 2) regions, arm (ne, 2, 3), turn (ne, 2, 3, 3) D, C (ne, 6) and rest (ne, 6) of (u, θ). slots
     (ne, 4, 4): where the block between two of (τ₁, ω₁, τ₂, ω₂) lands, 2·block + (1 if transposed). predicted
@@ -80,7 +80,7 @@ def assemble(q, pose, frame, ends, arm, turn, C, rest, slots, K, g, tangent, pre
 
 @kernel
 def predict(q, pose, frame, ends, arm, turn, C, rest, dq, out):
-    """out (6 ne,): section forces C (ε + ∂ε/∂dq dq − rest) that a change dq (6m,) of q is to bring."""
+    """out (6 ne,): section forces C (ε + ∂ε/∂dq dq − rest), to first order in a change dq (6m,) of q."""
     x, R, Q = np.empty((2, 3)), np.empty((2, 3, 3)), np.empty((2, 3, 3))
     p, theta, u, T = np.empty(3), np.empty(3), np.empty(3), np.empty((3, 3))
     A, N, P = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
@@ -109,7 +109,7 @@ def predict(q, pose, frame, ends, arm, turn, C, rest, dq, out):
 
 @kernel
 def _gradient(p, theta, c, d, n, m, f, mu, couple):
-    """f = Aᵀn, μ = m + ½ n × p + c ∇G + 2c′G θ with G = (n·θ)(p·θ) − θ²(n·p), and the couples on both ends."""
+    """f = Aᵀn, μ = m + ½ n × p + c ∇G + 2c′G θ with G = (n·θ)(p·θ) − θ²(n·p), and the couples on the ends."""
     s, a, b, h = dot(theta, theta), dot(p, theta), dot(n, theta), dot(n, p)
     G = a * b - s * h
     cross_into(n, p, mu)

@@ -1,7 +1,7 @@
 """Material points of a beam, as weighted sums of the frame nodes of its regions.
 
-A place on a rod is linear in the places and the axes of the ends of its element (see `places`), and so are these
-in the frame nodes: cables, effectors and contacts need not know that they hang on a beam.
+A place on a rod is linear in the places and the axes of the ends of its element (see `places`), and so are
+these in the frame nodes: cables, effectors and contacts need not know that their points are on a beam.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant.bodies.beams.numbering import Numbering
 from pliant.bodies.beams.places import Places, arms, hermite
-from pliant.bodies.location import checked_points
+from pliant.bodies.location import LEAST_WEIGHT, checked_points
 from pliant.points import Points
 
 
@@ -36,7 +36,7 @@ def weights(numbering: Numbering, lengths: np.ndarray, turn: np.ndarray, places:
     tips = arm / numbering.scale[region][:, :, None]
     every = np.concatenate([(h - tips.sum(axis=2))[:, :, None], tips], axis=2).reshape(len(ends), -1)
     index = numbering.frames[region].reshape(len(ends), -1)
-    keep = np.abs(every) > 1e-14
+    keep = np.abs(every) > LEAST_WEIGHT
     ptr = np.concatenate([[0], np.cumsum(keep.sum(axis=1))])
     return Weights(ptr, index[keep], every[keep])
 

@@ -18,10 +18,11 @@ from pliant.bodies.body import Linearised
 from pliant.bodies.numbered import Numbered
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.rigid import Rigid
-from pliant.bodies.supports import as_selection, checked_indices, moved_rigidly
+from pliant.bodies.supports import as_selection, checked_indices
 from pliant.errors import InputError
 from pliant.mesh import Mesh, Surface
 from pliant.mesh.lines import Lines
+from pliant.mesh.motion import moved_rigidly
 from pliant.points import Points
 
 MODELS = ("reissner", "kirchhoff")
@@ -34,13 +35,13 @@ class Beam(Numbered):
     section: `Circle`, `Rectangle` or `Stiffness`; or a sequence, one for each element; or a function of the
     arc length [m]; or a dictionary of these by branch. material: isotropic, such as Hooke.
     density: ρ [kg/m³]; `density` (ne,) is that of the elements, None if nothing was given.
-    fixed: nodes that are clamped: indices, a mask (k,) or a function of the nodes; a mask (k, 3) holds
+    fixed: nodes that are clamped: indices, a mask (k,) or a function of the nodes; a mask (k, 3) fixes
     displacements only, a mask (k, 6) any of displacements and rotations.
     rigid: nodes that move as one, or on a joint: Rigid([0], name="base", joint=Prismatic((0, 0, 1))).
     model: "reissner" shears, "kirchhoff" does not; both stretch.
     mesh: a mesh that the rods carry, for contact and pictures; by default bars round them with `detail` nodes
-    (around, along each element), whose first nodes are those of the lines. carriers (n,): the elements that its
-    nodes go along with; by default each with the nearest.
+    (around, along each element), whose first nodes are those of the lines.
+    carriers (n,): the elements that carry its nodes; by default the nearest.
     """
 
     node_fields = ("stress",)
@@ -106,7 +107,7 @@ class Beam(Numbered):
         return pose[3:].reshape(3, 3) @ self.region_frame[r].T, pose[:3].copy()
 
     def turned(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-        """q ⊕ dq for what asks for the poses of regions only: the carried mesh stays behind."""
+        """q ⊕ dq of the poses of regions only: the carried mesh stays as it is."""
         return self.assembly.turned(q, dq)
 
     def _poses(self, q: np.ndarray) -> np.ndarray:
@@ -117,16 +118,17 @@ class Beam(Numbered):
         self, q: np.ndarray, *, rotation: Any = None, translation: Any = None, nodes: Any = None
     ) -> np.ndarray:
         """q with the clamped nodes at x = R X + t and turned by R from rest; `nodes` picks some of them."""
-        held = (~self.free.reshape(-1, 6)).all(axis=1)
+        clamped = (~self.free.reshape(-1, 6)).all(axis=1)
         if nodes is not None:
             chosen = checked_indices("nodes", as_selection("nodes", nodes), len(self.lines.nodes))
-            held = held & np.isin(np.arange(len(self.region_block)), self.numbering.node_region[chosen])
+            regions = self.numbering.node_region[chosen]
+            clamped = clamped & np.isin(np.arange(len(self.region_block)), regions)
         c, q = self.coordinates, q.copy()
         centre = moved_rigidly(c.region_centre, rotation, translation)
         turn = moved_rigidly(np.eye(3), rotation, None).T
         poses = self._poses(q)
-        poses[held, :3] = centre[held]
-        poses[held, 3:] = (turn @ c.region_frame[held]).reshape(-1, 9)
+        poses[clamped, :3] = centre[clamped]
+        poses[clamped, 3:] = (turn @ c.region_frame[clamped]).reshape(-1, 9)
         self.assembly.follow(q)
         return q
 
@@ -149,9 +151,9 @@ class Beam(Numbered):
     ) -> Linearised:
         """Energy [J], r = f_ext − f_int (ndof,) [N, N·m] and K = −∂r/∂dq (nb, 3, 3).
 
-        (inf, None, None) if the ends of an element are turned by more than 3 rad to each other. clamp=True leaves
-        the geometric stiffness out of K; otherwise it is that of the section forces `predicted`, or of those at q. r
-        stays exact.
+        (inf, None, None) if the ends of an element are turned by more than 3 rad to each other. clamp=True
+        leaves the geometric stiffness out of K; otherwise it is that of the section forces `predicted`, or of
+        those at q. r stays exact.
         """
         return self.assembly.linearise(
             q, np.asarray(gravity, float), tangent=tangent, clamp=clamp, predicted=predicted
@@ -163,11 +165,14 @@ class Beam(Numbered):
         return self.assembly.predicted_size
 
     def predict(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-        """Section forces C (ε + ∂ε/∂dq dq − ε₀) [N, N·m] that a change dq of q is to bring; see `Body.predict`."""
+        """Section forces C (ε + ∂ε/∂dq dq − ε₀) [N, N·m] at q ⊕ dq, to first order; see `Body.predict`."""
         return self.assembly.predict(q, dq)
 
     def reactions(self, q: np.ndarray, gravity: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
-        """Force [N] and couple [N·m] (m, 6) of the supports on each region, in space; zero where free in balance."""
+        """Force [N] and couple [N·m] (m, 6) of the supports on each region, in the axes of space.
+
+        They are zero on free regions in equilibrium.
+        """
         g = self.assembly.gradient(q, np.asarray(gravity, float)).reshape(-1, 6)
         R = self._poses(q)[:, 3:].reshape(-1, 3, 3)
         return np.hstack(
@@ -175,15 +180,16 @@ class Beam(Numbered):
         )
 
     def elastic_stiffness(self, q: np.ndarray) -> np.ndarray:
-        """K on the pattern (nb, 3, 3) without its geometric part: never negative, what damping may be proportional to.
+        """K on the pattern (nb, 3, 3) without its geometric part: never negative.
 
-        Compressed rods have a negative geometric stiffness; damping in proportion to that would feed energy.
+        Damping may be proportional to it. Compressed rods have a negative geometric stiffness; damping in
+        proportion to that would feed energy.
         """
         K = self.linearise(q, np.zeros(3), clamp=True)[2]
         return np.zeros((len(self.pattern.rows), 3, 3)) if K is None else K
 
     def mass(self, q: np.ndarray | None = None) -> np.ndarray:
-        """M on the pattern (nb, 3, 3): consistent, with the inertia of the sections; at rest unless q is given."""
+        """M on the pattern (nb, 3, 3): consistent, with the inertia of the sections; at rest without q."""
         return self.assembly.mass(self.q0 if q is None else q)
 
     def gyroscopic(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
@@ -198,17 +204,17 @@ class Beam(Numbered):
     # Outputs
 
     def strain(self, q: np.ndarray) -> np.ndarray:
-        """(ne, 6) less those at rest: stretch, shear along y and z, twist [1/m], curvature about y and z [1/m]."""
+        """Strains (ne, 6), less those at rest: stretch, two shears, twist [1/m], two curvatures [1/m]."""
         return fields.strain(self, q)
 
     def section_forces(self, q: np.ndarray) -> np.ndarray:
-        """(ne, 6) in the section's axes: tension, shear forces [N], torque, bending moments about y and z [N·m]."""
+        """(ne, 6) in the section's axes: tension, two shear forces [N], torque, two bending moments [N·m]."""
         return fields.section_forces(self, q)
 
     def stress(
         self, q: np.ndarray, measure: str = "von_mises", *, at: str = "nodes", z: np.ndarray | None = None
     ) -> np.ndarray:
-        """von Mises stress [Pa] at the nodes of the carried mesh (n,), of beam theory; 0 for given stiffnesses."""
+        """von Mises stress (n,) [Pa] of beam theory at the nodes of the mesh; 0 for given stiffnesses."""
         return fields.stress(self, q, measure, at)
 
     def deformation_gradient(self, q: np.ndarray) -> np.ndarray:
@@ -218,16 +224,16 @@ class Beam(Numbered):
     # Material points
 
     def points(self, where: Any, *, outside: str = "error", branch: int | None = None) -> Points:
-        """Material points at rest positions (P, 3) [m], each on the section of its nearest point on the centreline.
+        """Material points at rest positions (P, 3) [m], each on the section of the nearest point of the axis.
 
-        A section reaches as far as one likes: `outside`, which other bodies ask for, makes no difference here.
+        Sections extend without limit: `outside`, which other bodies need, makes no difference here.
         """
         return self._attach(*places.near(self.lines, self.element_lengths, where, branch))
 
     def at(self, arc: Any, *, branch: int = 0, offset: Any = (0.0, 0.0)) -> Points:
-        """Points at arc lengths (P,) [m] along a branch; `offset` (2,) or (P, 2) [m] along the section's y and z."""
-        found = places.along(self.lines, arc, branch, offset)
-        return self._attach(places.rest_position(self.lines, self.element_lengths, found), found)
+        """Points at arc lengths (P,) [m] of a branch, `offset` (2,) or (P, 2) [m] along y and z across it."""
+        where = places.along(self.lines, arc, branch, offset)
+        return self._attach(places.rest_position(self.lines, self.element_lengths, where), where)
 
     def region_points(self, region: str | int) -> Points:
         """The frame of a node, or of a rigid region by name: its centre and the tips of its three axes."""
@@ -241,16 +247,16 @@ class Beam(Numbered):
     def centreline(
         self, spacing: float | None = None, *, branch: int | None = None
     ) -> tuple[Points, np.ndarray]:
-        """Points along the rods no farther apart than `spacing` [m], and the radius (P,) [m] of the rods there.
+        """Points along the rods no farther apart than `spacing` [m], and the radius (P,) [m] of the rods.
 
-        By default those of the nodes and of the middles between them. What contact needs of a rod:
-        `Samples.around(*beam.centreline())`.
+        By default these are the nodes and the middles between them. `Samples.around(*beam.centreline())` are
+        contact samples of a rod.
         """
-        found = places.centreline(self.lines, self.element_lengths, spacing, branch)
-        reach = [self.profile.at(int(e), float(s)).reach for e, s in zip(found.element, found.share)]
-        rest = places.rest_position(self.lines, self.element_lengths, found)
-        return self._attach(rest, found), np.array(reach)
+        where = places.centreline(self.lines, self.element_lengths, spacing, branch)
+        reach = [self.profile.at(int(e), float(s)).reach for e, s in zip(where.element, where.share)]
+        rest = places.rest_position(self.lines, self.element_lengths, where)
+        return self._attach(rest, where), np.array(reach)
 
     def _attach(self, rest: np.ndarray, where: places.Places) -> Points:
-        found = attachment.weights(self.numbering, self.element_lengths, self.ends.turn, where)
-        return Points(self, rest, found.ptr, found.index, found.weight)
+        sums = attachment.weights(self.numbering, self.element_lengths, self.ends.turn, where)
+        return Points(self, rest, sums.ptr, sums.index, sums.weight)

@@ -2,8 +2,9 @@
 
 The helix from one end to the other, the logarithm of their relative motion, is the strain (times length):
 
-    θ = log(Λ₁ᵀΛ₂)             [rad]  twist and bending
-    u = A(θ) p,  p = Λ₁ᵀ(x₂ − x₁)   [m]  stretch and shear,    A = I − ½[θ]ₓ + c [θ]ₓ²,  c = (1 − ½θ cot ½θ)/θ²
+    θ = log(Λ₁ᵀΛ₂)                      [rad]  twist and bending
+    u = A(θ) p,  p = Λ₁ᵀ(x₂ − x₁)         [m]  stretch and shear
+    A = I − ½[θ]ₓ + c [θ]ₓ²,  c = (1 − ½θ cot ½θ)/θ²
     E = ½ (u − u₀)·C_u(u − u₀) + ½ (θ − θ₀)·C_θ(θ − θ₀)
 
 It depends on the relative motion only, so that rigid motion costs nothing; a rod bent to a circle has no
@@ -25,12 +26,16 @@ import numpy as np
 
 from pliant.bodies.blocks import kernel
 
-LARGEST_TURN = 3.0  # [rad] between the ends of an element: at π the shorter way round changes sides
+LARGEST_TURN = 3.0  # [rad] between the ends of an element: beyond π the logarithm jumps
+SERIES_TERMS = 16  # of c(θ²)
+SERIES_LIMIT = 4.0  # θ² [rad²] below which the series is used: its last term is rounding
+NO_TURN = 1e-30  # |sin ½θ|: the axis of smaller rotations is not defined
 
 
 def _series(terms: int) -> tuple[float, ...]:
-    """Coefficients of c by powers of θ²: ½θ cot ½θ = 1 − c θ² is the quotient of the series of cos ½θ and
-    sin(½θ)/½θ.
+    """Coefficients of c by powers of θ².
+
+    ½θ cot ½θ = 1 − c θ² is the quotient of the series of cos ½θ and of sin(½θ)/½θ.
     """
     cosine = [Fraction((-1) ** k, 4**k * math.factorial(2 * k)) for k in range(terms + 1)]
     sine = [Fraction((-1) ** k, 4**k * math.factorial(2 * k + 1)) for k in range(terms + 1)]
@@ -40,15 +45,15 @@ def _series(terms: int) -> tuple[float, ...]:
     return tuple(float(-a) for a in quotient[1:])
 
 
-_SERIES = _series(16)
+_SERIES = _series(SERIES_TERMS)
 
 
 @kernel
 def coefficients(s):
     """c(s), c′(s), c″(s) of c = (1 − ½θ cot ½θ)/θ², s = θ²."""
     c = d = e = 0.0
-    if s < 4.0:
-        for k in range(15, -1, -1):
+    if s < SERIES_LIMIT:
+        for k in range(SERIES_TERMS - 1, -1, -1):
             e = e * s + d
             d = d * s + c
             c = c * s + _SERIES[k]
@@ -87,7 +92,7 @@ def rotation_vector(T, theta):
             w, x, y, z = -w, -x, -y, -z
     size = math.sqrt(x * x + y * y + z * z)
     angle = 2.0 * math.atan2(size, w)
-    scale = angle / size if size > 1e-30 else 2.0
+    scale = angle / size if size > NO_TURN else 2.0
     theta[0], theta[1], theta[2] = scale * x, scale * y, scale * z
     return angle
 

@@ -1,4 +1,4 @@
-"""What rods feel: strains, section forces, stress."""
+"""Strains, section forces and stress of rods."""
 
 from __future__ import annotations
 
@@ -41,22 +41,23 @@ def stress(beam: Beam, q: np.ndarray, measure: str, at: str) -> np.ndarray:
     share = places.share[:, None]
     local = (1.0 - share) * ends[:, 0] + share * ends[:, 1]
     for section in set(beam.sections):
-        mine = np.flatnonzero([beam.sections[e] == section for e in places.element])
-        out[mine] = section.peak_stress(local[mine], places.offset[mine, 1:], beam.material)
+        on_it = np.flatnonzero([beam.sections[e] == section for e in places.element])
+        out[on_it] = section.peak_stress(local[on_it], places.offset[on_it, 1:], beam.material)
     return out
 
 
 def _at_ends(beam: Beam, values: np.ndarray) -> np.ndarray:
-    """Values (ne, 6) in the middle of elements as (ne, 2, 6) at their ends: means of neighbours in a branch,
-    straight on at its ends.
+    """Values (ne, 6) in the middle of elements as (ne, 2, 6) at their ends.
+
+    They are means of neighbours in a branch, and extrapolated linearly to its ends.
     """
     out = np.empty((len(values), 2, 6))
     for branch in np.unique(beam.lines.branch):
-        mine = np.flatnonzero(beam.lines.branch == branch)
-        v = values[mine]
+        elements = np.flatnonzero(beam.lines.branch == branch)
+        v = values[elements]
         inner = 0.5 * (v[1:] + v[:-1])
         first = 2 * v[:1] - inner[:1] if len(inner) else v
         last = 2 * v[-1:] - inner[-1:] if len(inner) else v
         nodes = np.vstack([first, inner, last])
-        out[mine, 0], out[mine, 1] = nodes[:-1], nodes[1:]
+        out[elements, 0], out[elements, 1] = nodes[:-1], nodes[1:]
     return out

@@ -1,11 +1,12 @@
-"""Mass of a beam: ∫ ρ ẋ·ẋ over the rods, with x between the ends as in `attachment`, sections included.
+"""Mass of a beam: ∫ ρ ẋ·ẋ over the rods, with x between the ends as in `places`, sections included.
 
-An end of an element is moved by its region through places and arms: x = Σ h_k x_k + Λ_k(L g_k e_x + N_k o). So
+The regions at the ends of an element move its points through places and arms,
+x = Σ h_k x_k + Λ_k(L g_k e_x + N_k o). So, with a = D(L g e_x + N o) + h a_node,
 
-    M_τᵢτⱼ = Qᵢᵀ(∫ρ hᵢhⱼ)Qⱼ      M_τᵢωⱼ = −QᵢᵀRⱼ[∫ρ hᵢaⱼ]ₓ      M_ωᵢωⱼ = ∫ρ [aᵢ]ₓᵀRᵢᵀRⱼ[aⱼ]ₓ,      a = D(L g e_x + N o) + h a_node
+    M_τᵢτⱼ = Qᵢᵀ(∫ρ hᵢhⱼ)Qⱼ      M_τᵢωⱼ = −QᵢᵀRⱼ[∫ρ hᵢaⱼ]ₓ      M_ωᵢωⱼ = ∫ρ [aᵢ]ₓᵀRᵢᵀRⱼ[aⱼ]ₓ
 
-and gravity acts on the same masses: −g·Σ (m t + R b), m = ∫ρ h, b = ∫ρ a. Rotations with ω (in the axes of their
-region) accelerate the points by R(ω × (ω × a)): the gyroscopic forces.
+and gravity acts on the same masses: −g·Σ (m t + R b), m = ∫ρ h, b = ∫ρ a. Rotations with ω (in the axes of
+their region) accelerate the points by R(ω × (ω × a)): the gyroscopic forces.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _LINEAR = np.array([[1 / 3, 1 / 6], [1 / 6, 1 / 3]])  # ∫ NᵢNⱼ
 
 @dataclass(frozen=True, eq=False)
 class Inertia:
-    """Of elements with ends (ne, 2) on regions, at arms (ne, 2, 3) and turned by D (ne, 2, 3, 3).
+    """That of elements with ends (ne, 2) on regions, at arms (ne, 2, 3) and turned by D (ne, 2, 3, 3).
 
     inertia (ne, 3): mass per length [kg/m], ∫ρy² and ∫ρz² [kg·m]; None: the density is not known.
     """
@@ -51,7 +52,7 @@ class Inertia:
         return float(self.known()[:, 0] @ self.length)
 
     def moments(self, regions: int) -> tuple[np.ndarray, np.ndarray]:
-        """Of each region: mass m (r,) [kg] and first moment b (r, 3) [kg·m] in its axes."""
+        """Mass m (r,) [kg] and first moment b (r, 3) [kg·m], in its axes, of each region."""
         half = 0.5 * self.known()[:, 0] * self.length
         tangent = np.array([1.0, -1.0])[:, None] / 6.0 * self.turn[..., 0] * self.length[:, None, None]
         mass, first = np.zeros(regions), np.zeros((regions, 3))
@@ -167,7 +168,7 @@ def _centripetal(q, pose, r, v, X):
 
 @kernel
 def add_weight(q, pose, rest, frame, mass, first, gravity, diagonal, K, g, tangent):
-    """Energy −G·Σ (m t + R b) [J] since rest, its gradient in g (6r,) and, if tangent, Hessian in K (flat)."""
+    """Energy −G·Σ (m t + R b) [J] since rest; adds its gradient to g (6r,), if tangent its Hessian to K."""
     energy, h = 0.0, np.empty(3)
     for r in range(mass.shape[0]):
         k, b = pose + 12 * r, first[r]

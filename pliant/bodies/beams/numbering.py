@@ -1,8 +1,8 @@
 """Coordinates of a beam: every node of its lines is a rigid region of its own, or shares one with others.
 
-q holds the nodes of the mesh that the beam carries, then four frame nodes per region (its centre and the tips
-of its axes), then per region t (3) and R (9, row-major). dq has two blocks per region, translation and rotation,
-as those of a solid's rigid regions: whatever hangs on one can hang on a beam.
+q is the nodes of the mesh that the beam carries, then four frame nodes per region (its centre and the tips
+of its axes), then per region t (3) and R (9, row-major). dq has two blocks per region, translation and
+rotation, as those of a solid's rigid regions: whatever can be attached to one can be attached to a beam.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from pliant.bodies.coordinates import FRAME_NODES, Coordinates
+from pliant.bodies.oriented_nodes import members, placed_at, select_fixed
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.supports import checked_indices, count_rigid_modes
-from pliant.bodies.turning import members, placed_at, select_fixed
 from pliant.errors import InputError
 from pliant.mesh.lines import Lines
 
@@ -58,8 +58,8 @@ class Numbering:
 
 def number(lines: Lines, carried: np.ndarray, fixed: Any, rigid: Sequence[Rigid]) -> Numbering:
     """The coordinates of a beam that carries mesh nodes (n, 3) [m]."""
-    held = select_fixed(fixed, lines.nodes)
-    member = members(lines.nodes, held, rigid)
+    mask = select_fixed(fixed, lines.nodes)
+    member = members(lines.nodes, mask, rigid)
     groups, first = np.unique(member, return_index=True)
     groups = groups[np.argsort(first)]  # regions in the order of their first nodes
     place = np.empty(len(rigid) + len(lines.nodes), np.int64)
@@ -68,7 +68,7 @@ def number(lines: Lines, carried: np.ndarray, fixed: Any, rigid: Sequence[Rigid]
     placed = [
         placed_at(rigid[n], lines.nodes[member == n])
         if n < len(rigid)
-        else (f"node {n - len(rigid)}", np.eye(3), lines.nodes[n - len(rigid)], ~held[n - len(rigid)])
+        else (f"node {n - len(rigid)}", np.eye(3), lines.nodes[n - len(rigid)], ~mask[n - len(rigid)])
         for n in groups
     ]
     names = tuple(p[0] for p in placed)

@@ -1,7 +1,7 @@
-"""Places on rods: an element, a share of the way along it, and an offset across.
+"""Places on rods: an element, a share of its length, and an offset across.
 
-Between two ends the centreline is the cubic through both with their tangents, and the section is the mean of
-the sections there: with share s of the way,
+Between two ends the centreline is the cubic through both with their tangents, and the section is the mean
+of the sections there: at the share s of the length,
 
     x(s) = Σ_k h_k(s) x_k + Λ_k (L g_k(s) e_x + N_k(s) o)        N = (1 − s, s), h and g the cubics of Hermite
 """
@@ -17,13 +17,15 @@ from pliant.bodies.location import checked_points
 from pliant.errors import InputError, as_floats
 from pliant.mesh.lines import Lines
 
-_STEPS = 12  # of Newton, to the nearest point of the centreline
-_NEAREST = 3  # elements tried
+PROJECTION_STEPS = 12  # of Newton's method, to the nearest point of an element
+NEAREST_ELEMENTS = 3  # by their chords, tried for each point
+SAME_PLACE = 1e-12  # of the rods' size, and of its square: nearer places and equal distances are rounding
+BEYOND_THE_END = 1e-9  # of a branch's length: arc lengths that are off by less are rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Element (n,), share s (n,) of the way along it, offset o (n, 3) [m] in the axes there."""
+    """Element (n,), share s (n,) of its length, offset o (n, 3) [m] in the axes there."""
 
     element: np.ndarray
     share: np.ndarray
@@ -56,11 +58,12 @@ def arms(lengths: np.ndarray, places: Places, g: np.ndarray) -> np.ndarray:
 def along(lines: Lines, arc: Any, branch: int, offset: Any) -> Places:
     """Places at arc lengths (P,) [m] of a branch, `offset` (2,) or (P, 2) [m] along the section's y and z."""
     s = np.atleast_1d(as_floats("arc length", arc, "numbers [m]"))
-    mine = _elements(lines, branch)
-    length = lines.arc[mine[-1], 1]
-    if s.ndim != 1 or not ((s >= -1e-9 * length) & (s <= (1 + 1e-9) * length)).all():
+    elements = _elements(lines, branch)
+    length = lines.arc[elements[-1], 1]
+    if s.ndim != 1 or not ((s >= -BEYOND_THE_END * length) & (s <= (1 + BEYOND_THE_END) * length)).all():
         raise InputError("arc length", expected=f"from 0 to {length:.6g} m along branch {branch}", got=arc)
-    e = mine[np.clip(np.searchsorted(lines.arc[mine, 0], s, side="right") - 1, 0, len(mine) - 1)]
+    before = np.searchsorted(lines.arc[elements, 0], s, side="right") - 1
+    e = elements[np.clip(before, 0, len(elements) - 1)]
     start, end = lines.arc[e].T
     across = np.atleast_2d(as_floats("offset", offset, "two numbers [m], or two for each point"))
     if across.ndim != 2 or across.shape not in ((1, 2), (len(s), 2)):
@@ -70,14 +73,14 @@ def along(lines: Lines, arc: Any, branch: int, offset: Any) -> Places:
 
 
 def near(lines: Lines, lengths: np.ndarray, where: Any, branch: int | None) -> tuple[np.ndarray, Places]:
-    """Positions (P, 3) [m] and where their nearest points on the centreline are, with the offset from there."""
+    """Positions (P, 3) [m] and their nearest places on the centreline, with the offset from there."""
     rest = checked_points(where)
-    mine = _elements(lines, branch)
+    elements = _elements(lines, branch)
     best = np.full(len(rest), np.inf)
     element, share = np.zeros(len(rest), np.int64), np.zeros(len(rest))
-    for e in mine[_candidates(lines, mine, rest)].T:
+    for e in elements[_nearest_chords(lines, elements, rest)].T:
         s, distance = _project(lines, lengths, e, rest)
-        closer = distance < best - 1e-12 * lines.size
+        closer = distance < best - SAME_PLACE * lines.size
         best = np.where(closer, distance, best)
         element, share = np.where(closer, e, element), np.where(closer, s, share)
     far = np.flatnonzero(best > lines.size)
@@ -98,18 +101,18 @@ def on_elements(lines: Lines, lengths: np.ndarray, where: Any, elements: Any) ->
     return _offset(lines, lengths, rest, Places(e.astype(np.int64), share, np.zeros((len(rest), 3))))
 
 
-def _candidates(lines: Lines, mine: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """(P, 3 or fewer) Which of the elements have the nearest chords."""
+def _nearest_chords(lines: Lines, elements: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Which of the elements (P, 3 or fewer) have the chords nearest to x (P, 3)."""
     middle = lines.nodes.mean(axis=0)
-    start, end = np.moveaxis(lines.nodes[lines.elements[mine]] - middle, 1, 0)
+    start, end = np.moveaxis(lines.nodes[lines.elements[elements]] - middle, 1, 0)
     x, chord = x - middle, end - start
     along, square = x @ chord.T - (start * chord).sum(axis=1), (chord**2).sum(axis=1)
     s = np.clip(along / square, 0, 1)
     gap = (
         (x**2).sum(axis=1)[:, None] - 2 * x @ start.T + (start**2).sum(axis=1) + s * (s * square - 2 * along)
     )
-    gap = np.round(gap / (1e-12 * lines.size**2))  # ties go to the first element
-    return np.argsort(gap, axis=1, kind="stable")[:, :_NEAREST]
+    gap = np.round(gap / (SAME_PLACE * lines.size**2))  # ties go to the first element
+    return np.argsort(gap, axis=1, kind="stable")[:, :NEAREST_ELEMENTS]
 
 
 def _project(
@@ -119,7 +122,7 @@ def _project(
     X, T = lines.nodes[lines.elements[e]], lengths[e, None, None] * lines.frames[e][:, :, :, 0]
     at = lambda h, g: np.einsum("nk,nki->ni", h, X) + np.einsum("nk,nki->ni", g, T)
     s = np.full(len(x), 0.5)
-    for _ in range(_STEPS):
+    for _ in range(PROJECTION_STEPS):
         slope = at(
             np.column_stack([6 * s * (s - 1), 6 * s * (1 - s)]),
             np.column_stack([(1 - s) * (1 - 3 * s), s * (3 * s - 2)]),
@@ -138,12 +141,12 @@ def _offset(lines: Lines, lengths: np.ndarray, x: np.ndarray, places: Places) ->
 
 
 def centreline(lines: Lines, lengths: np.ndarray, spacing: float | None, branch: int | None) -> Places:
-    """Nodes of the lines and points between them no farther apart than `spacing` [m] (None: their middles)."""
+    """Nodes of the lines, and points between them no farther apart than `spacing` [m] (None: the middles)."""
     if spacing is not None and not (np.isfinite(spacing) and spacing > 0):
         raise InputError("spacing", expected="a positive number [m]", got=spacing)
     element, share, seen = [], [], set()
     for e in _elements(lines, branch):
-        pieces = 2 if spacing is None else max(1, int(np.ceil(lengths[e] / spacing - 1e-9)))
+        pieces = 2 if spacing is None else max(1, int(np.ceil(lengths[e] / spacing - BEYOND_THE_END)))
         for s in np.arange(pieces + 1) / pieces:
             node = int(lines.elements[e, int(s)]) if s in (0.0, 1.0) else -1
             if node not in seen:
@@ -154,8 +157,8 @@ def centreline(lines: Lines, lengths: np.ndarray, spacing: float | None, branch:
 
 
 def _elements(lines: Lines, branch: int | None) -> np.ndarray:
-    """Those of a branch, or all."""
-    mine = np.arange(len(lines.elements)) if branch is None else np.flatnonzero(lines.branch == branch)
-    if not len(mine):
+    """The elements of a branch, or all."""
+    chosen = np.arange(len(lines.elements)) if branch is None else np.flatnonzero(lines.branch == branch)
+    if not len(chosen):
         raise InputError("branch", expected=f"from 0 to {lines.branch.max()}", got=branch)
-    return mine
+    return chosen

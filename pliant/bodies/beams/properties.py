@@ -14,7 +14,7 @@ from pliant.bodies.mass import DENSEST
 from pliant.errors import InputError, is_number
 from pliant.mesh.lines import Lines
 
-LARGEST_AT_REST = 2.0  # [rad] that an element may turn from one end to the other
+LARGEST_TURN_AT_REST = 2.0  # [rad] from one end of an element to the other
 _EXPECTED = "a Section, one for each element, or a function of the arc length [m]; or these by branch"
 
 
@@ -37,13 +37,14 @@ class Profile:
         self._rules = [_rule(rule, int(n)) for rule, n in zip(by_branch, counts)]
 
     def at(self, element: int, share: float) -> Section:
-        """The section at a share (0 to 1) of the way along an element."""
+        """The section at a share (0 to 1) of the length of an element."""
         branch = int(self._lines.branch[element])
         start, end = self._lines.arc[element]
-        found = self._rules[branch](element - int(self._first[branch]), float(start + share * (end - start)))
-        if not isinstance(found, Section):
-            raise InputError("section", expected=_EXPECTED, got=type(found).__name__)
-        return found
+        rule, number = self._rules[branch], element - int(self._first[branch])
+        section = rule(number, float(start + share * (end - start)))
+        if not isinstance(section, Section):
+            raise InputError("section", expected=_EXPECTED, got=type(section).__name__)
+        return section
 
     def middles(self) -> list[Section]:
         """The section in the middle of every element."""
@@ -67,9 +68,9 @@ def element_stiffness(
 ) -> np.ndarray:
     """C (ne, 6) of the strains (u, θ): EA/L, GA*/L [N/m], GJ/L, EI/L [N·m].
 
-    An element of constant strain under a force across has a constant moment; the true one varies by ±Q L/2 and
-    bends it further. That missing compliance, L²/12EI, goes with the shear (MacNeal's residual bending
-    flexibility), which makes the nodes of a straight rod exact under end loads:
+    An element of constant strain under a force across has a constant moment; the true one varies by ±Q L/2
+    and bends it further. That missing compliance, L²/12EI, is added to that of shear (MacNeal's residual
+    bending flexibility), which makes the nodes of a straight rod exact under end loads:
 
         1/GA* = 1/GA + L²/12EI,         Kirchhoff: 1/GA = 0
     """
@@ -95,9 +96,10 @@ def rest_strains(lines: Lines) -> tuple[np.ndarray, np.ndarray]:
     ends = read_only(every, np.zeros((len(every), 2, 3)), np.tile(np.eye(3), (len(every), 2, 1, 1)))
     strain = np.empty((len(every), 6))
     largest = strains(read_only_view(poses), 0, *ends, strain)
-    if largest > LARGEST_AT_REST:
-        got, hint = f"one that turns by {largest:.2f} rad", "Use more of them."
-        raise InputError(
-            "elements of a rod", expected=f"turns below {LARGEST_AT_REST} rad at rest", got=got, hint=hint
+    if largest > LARGEST_TURN_AT_REST:
+        expected, got = (
+            f"turns below {LARGEST_TURN_AT_REST} rad at rest",
+            f"one that turns by {largest:.2f} rad",
         )
+        raise InputError("elements of a rod", expected=expected, got=got, hint="Use more of them.")
     return strain, np.linalg.norm(strain[:, :3], axis=1)

@@ -14,7 +14,7 @@ from pliant.errors import InputError, MeshError
 from pliant.mesh import Mesh
 from pliant.mesh.lines import Lines
 
-SectionAt = Callable[[int, float], Section]  # of an element and the share (0 to 1) of the way along it
+SectionAt = Callable[[int, float], Section]  # of an element, at a share (0 to 1) of its length
 
 
 def carried(
@@ -25,7 +25,10 @@ def carried(
     section_at: SectionAt,
     detail: tuple[int, int],
 ) -> tuple[Mesh, Places]:
-    """The mesh given, or bars round the rods, and the places of its nodes: on `carriers` (n,), or on the nearest elements."""
+    """The mesh given, or bars round the rods, and the places of its nodes on the rods.
+
+    They are on the elements `carriers` (n,), or on the nearest.
+    """
     if mesh is not None and carriers is not None:
         return mesh, on_elements(lines, lengths, mesh.nodes, carriers)
     if mesh is not None:

@@ -1,6 +1,6 @@
 """Stiffness of one rod element, from (p, θ) to the coordinates (τ₁, ω₁, τ₂, ω₂) of the regions at its ends.
 
-K = YᵀHY, with H the Hessian of E(p, θ) and Y = ∂(p, θ)/∂dq, and what Y changes by; see `element`.
+K = YᵀHY + what the change of Y adds, with H the Hessian of E(p, θ) and Y = ∂(p, θ)/∂dq; see `element`.
 """
 
 from __future__ import annotations
@@ -76,10 +76,11 @@ def congruence(H, Y, HY, Ke):
 
 @kernel
 def add_turning(turn, theta, c, d, f, mu, P, Y, W, rows, Ke):
-    """What the first derivatives change by when the ends turn at constant f and μ, made symmetric; lower blocks.
+    """Add to the lower blocks of Ke what turning the ends changes in the gradient, at constant f and μ.
 
-    ∂E/∂φ₁ = f × p − Aᵀμ and ∂E/∂φ₂ = Aμ along δθ (rows 3 to 5 of Y), and f × δp. Rows 0 to 2 of Y are
-    δp = δy + p × φ₁: f × δp gives the pair (φ₁, y) and [f]ₓ[p]ₓ, of which the transpose brings the other half.
+    That is the symmetric part of the change of ∂E/∂φ₁ = f × p − Aᵀμ and of ∂E/∂φ₂ = Aμ along δθ (rows 3 to
+    5 of Y), and of f × δp. Rows 0 to 2 of Y are δp = δy + p × φ₁: f × δp gives the pair (φ₁, y) and
+    [f]ₓ[p]ₓ, whose transpose is the other half.
     """
     set_cross(f, W)
     for i in range(3):
@@ -124,7 +125,7 @@ def _add_slope(W, Y, scale, rows):
 
 @kernel
 def add_arms(arm, R, force, h, Ke):
-    """g·∂²x/∂dω² = ½(h aᵀ + a hᵀ) − (h·a) I with h = Rᵀg, for ends that lie off the centre of their region."""
+    """g·∂²x/∂dω² = ½(h aᵀ + a hᵀ) − (h·a) I with h = Rᵀg, for ends off the centre of their region."""
     for k in range(2):
         a, o = arm[k], 6 * k + 3
         if a[0] == 0.0 and a[1] == 0.0 and a[2] == 0.0:

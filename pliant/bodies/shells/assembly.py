@@ -24,7 +24,7 @@ _TYPES = ((0, 0), (0, 1), (1, 0), (1, 1))  # position or rotation of the two cor
 
 @dataclass(frozen=True, eq=False)
 class Stiffnesses:
-    """Laws with the triangles they hold for, L (ne, 3, 3) and D (ne, 3, 3, 3, 3); see `shell_kernel`."""
+    """Laws, each with its triangles, and L (ne, 3, 3) and D (ne, 3, 3, 3, 3) of `shell_kernel`."""
 
     laws: list[tuple[Law, np.ndarray]]
     L: np.ndarray
@@ -33,9 +33,9 @@ class Stiffnesses:
 
 @dataclass(frozen=True, eq=False)
 class Posture:
-    """Triangles at some q: frames T (ne, 3, 3), stretches U (ne, 3), turns φ (ne, 3, 3) of their corners, strains (ne, 3).
+    """Triangles at some q: frames T (ne, 3, 3), stretches U (ne, 3), strains (ne, 3), turns φ of the corners.
 
-    `energy` [J] is that of the turns.
+    φ is (ne, 3, 3), `energy` [J] that of the turns.
     """
 
     T: np.ndarray
@@ -46,7 +46,7 @@ class Posture:
 
 
 class ShellAssembly:
-    """Triangles (and strings) on one pattern, with rigid regions projected and locked coordinates taken out."""
+    """Triangles and strings on one pattern, with rigid regions projected and locked coordinates taken out."""
 
     def __init__(
         self, numbering: Numbering, triangles: Triangles, stiffnesses: Stiffnesses, strings: list[StringGroup]
@@ -74,7 +74,7 @@ class ShellAssembly:
         (self._rotations,) = read_only(self.pattern.diagonal[self.coordinates.region_block + 1])
 
     def _lay_out(self) -> None:
-        """The pattern, the slots of all pairs in it (or behind it, for nodes in rigid regions), and the locked entries."""
+        """Make the pattern, the slots of all pairs (behind it for rigid regions), and the locked entries."""
         a, b = np.tril_indices(3)
         rows, cols = self.cells[:, a], self.cells[:, b]
         pairs = [(2 * rows + s, 2 * cols + t) for s, t in _TYPES]
@@ -94,7 +94,7 @@ class ShellAssembly:
         self._diagonal = (9 * self.pattern.diagonal[:, None] + 4 * np.arange(3)).ravel()
 
     def posture(self, q: np.ndarray) -> Posture | None:
-        """Where the triangles are; None if one has collapsed or a corner turned too far against it."""
+        """How the triangles are deformed; None if one has collapsed or a corner turned too far against it."""
         n = len(self.cells)
         T, U, phi, eps = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3, 3)), np.empty((n, 3))
         x = read_only_view(q[: 3 * len(self.numbering.sheet.nodes)].reshape(-1, 3))
@@ -105,7 +105,7 @@ class ShellAssembly:
         return Posture(T, U, phi, eps, strains(U, phi, self.L, self.D, eps))
 
     def rotations(self, q: np.ndarray) -> np.ndarray:
-        """From rest, of the nodes, (k, 3, 3)."""
+        """Rotations (k, 3, 3) of the nodes from rest."""
         R = q[self.coordinates.pose :].reshape(-1, 12)[:, 3:].reshape(-1, 3, 3)
         R = R @ np.swapaxes(self.coordinates.region_frame, 1, 2) if len(self._shared) else R
         return np.ascontiguousarray(R[self._region[: len(self.numbering.sheet.nodes)]])
@@ -168,10 +168,9 @@ class ShellAssembly:
             strain = predicted.reshape(ne, 12)
             change = np.einsum("eij,ej->ei", C, strain[:, :3] - at.eps)
             geometric = N + change, read_only(strain[:, 3:].reshape(ne, 3, 3))[0]
-        add_shell(
-            self.cells, self.gradient, self.frame, self.L, self.D, at.T, at.U, at.phi, N, C, geometric, self._slots, K, f, couple,
-            tangent, clamp,
-        )  # fmt: skip
+        triangles = self.cells, self.gradient, self.frame, self.L, self.D
+        deformed = at.T, at.U, at.phi, N, C, geometric
+        add_shell(*triangles, *deformed, self._slots, K, f, couple, tangent, clamp)
         for string in self.strings:
             energy += string.assemble(q, z, K, f, tangent, clamp)
         return energy, f, couple
@@ -195,7 +194,7 @@ class ShellAssembly:
         return q
 
     def predict(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-        """Strains and turns of the corners (12 ne,) that a change dq of q is to bring; zeros where q is inadmissible."""
+        """Strains and turns of the corners (12 ne,) at q ⊕ dq, to first order; zeros if q is inadmissible."""
         out, at = np.zeros((len(self.cells), 12)), self.posture(q)
         if at is not None:
             out[:, :3], out[:, 3:] = at.eps, at.phi.reshape(-1, 9)

@@ -1,8 +1,8 @@
 """Bending stiffness of triangles: the discrete Kirchhoff triangle (DKT), for corners that have no deflection.
 
-In the frame of the deformed triangle all corners lie in its plane, so that corner rotations alone bend it. The
-normal turns by β = (θ_y, −θ_x), quadratic over the triangle; in the middle of a side with direction s and
-normal n Kirchhoff's hypothesis for a cubic deflection along the side gives
+In the frame of the deformed triangle all corners lie in its plane, so that corner rotations alone bend it.
+The normal turns by β = (θ_y, −θ_x), quadratic over the triangle; in the middle of a side with direction s and
+normal n, Kirchhoff's hypothesis for a cubic deflection along the side gives
 
     β = (½ n nᵀ − ¼ s sᵀ)(β_i + β_j),        κ = (∂β_x/∂x, ∂β_y/∂y, ∂β_x/∂y + ∂β_y/∂x)
 
@@ -15,12 +15,13 @@ import numpy as np
 
 from pliant.bodies.shells.triangle import Triangles
 
-MIDDLES = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.5, 0.0, 0.5]])  # integrate κᵀDκ exactly
+# Area coordinates of the middles of the sides, which integrate κᵀDκ exactly, and of the centre.
+MIDDLES = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.5, 0.0, 0.5]])
 CENTRE = np.full((1, 3), 1.0 / 3.0)
 
 
 def curvature_of_rotations(triangles: Triangles, at: np.ndarray) -> np.ndarray:
-    """B (ne, n, 3, 6) [1/m] at points with area coordinates `at` (n, 3): κ = B (θx₁, θy₁, θx₂, θy₂, θx₃, θy₃)."""
+    """B (ne, n, 3, 6) [1/m] with κ = B (θx₁, θy₁, θx₂, θy₂, θx₃, θy₃) at area coordinates `at` (n, 3)."""
     beta = _nodal_turns(triangles)
     g = triangles.gradient
     corner = (4.0 * at[:, :, None] - 1.0) * g[:, None]  # (ne, n, 3, 2)

@@ -4,21 +4,21 @@ The strain ε of the corners' positions and the corner rotations ϑ (3,) relativ
 
     ε_b = ε + L ϑ,        E = h A ψ(ε_b) + ½ ϑᵀ K_h ϑ
 
-The first part is the force-lumping triangle of Bergan and Felippa with α = 3/2; K_h, proportional to β₀, keeps
-the rotations in place. With β₀ = ½(1 − 4ν²) rectangles of two triangles bend in their plane as they should,
-whatever their aspect ratio. (C. A. Felippa, A study of optimal membrane triangles with drilling freedoms,
-2003.)
+The first part is the force-lumping triangle of Bergan and Felippa with α = 3/2; K_h, proportional to β₀,
+keeps the rotations in place. With β₀ = ½(1 − 4ν²) rectangles of two triangles bend in their plane as they
+should, whatever their aspect ratio. (C. A. Felippa, A study of optimal membrane triangles with drilling
+freedoms, 2003.)
 
-Two things a flat plate does not see are looked after here.
+Two things that do not matter to a flat plate are taken care of here.
 
-Curved sheets: a rotation about the normal of one facet bends its neighbour, so that K_h locks facets that rise
-above each other by more than their thickness. There β₀ is divided by 1 + 3 (rise/h)², rise² = 2A sin²γ, γ the
-angle between the facet and the sheet at its corners; it comes back as the mesh is refined.
+Curved sheets: a rotation about the normal of one facet bends its neighbour, so that K_h locks facets that
+rise above each other by more than their thickness. There β₀ is divided by 1 + 3 (rise/h)², rise² = 2A
+sin²γ, γ the angle between the facet and the sheet at its corners; it comes back as the mesh is refined.
 
-Stretched sheets: the moments of L ϑ, which cancel between flat neighbours, do not when these tilt against each
-other. Where a sheet is thin they overcome its bending stiffness at a strain of about 2h/αℓ, ℓ the length of a
-side; so α is lowered on slender sides, to 2h/ℓ over the largest strain to be expected. Any α that neighbours
-agree on passes the patch test.
+Stretched sheets: the moments of L ϑ, which cancel between flat neighbours, do not when these tilt against
+each other. Where a sheet is thin they overcome its bending stiffness at a strain of about 2h/αℓ, ℓ the
+length of a side; so α is lowered on slender sides, to 2h/ℓ over the largest strain to be expected. Any α
+that neighbours agree on passes the patch test.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ import numpy as np
 from pliant.bodies.shells.triangle import Triangles
 from pliant.mesh.topology import group_rows
 
-ALPHA = 1.5
-LOWEST = 0.01  # β₀ that still keeps rotations in place
-RELIEF = 3.0
+LARGEST_ALPHA = 1.5  # α of the optimal triangle
+LEAST_BETA = 0.01  # β₀ that still keeps rotations in place
+RISE_RELIEF = 3.0  # how fast β₀ falls with (rise/h)²
 
 # Natural strains (along sides 12, 23, 31) of the corner rotations, at the three corners.
 _NATURAL = np.array(
@@ -60,11 +60,11 @@ def lumping_factor(triangles: Triangles, thickness: np.ndarray, strain: float) -
     ends = np.stack([triangles.cells, np.roll(triangles.cells, -1, axis=1)], axis=2).reshape(-1, 2)
     _, number = group_rows(np.sort(ends, axis=1))
     mean = np.bincount(number, np.repeat(thickness, 3)) / np.bincount(number)
-    return np.minimum(ALPHA, 2.0 * mean[number].reshape(-1, 3) / length / strain)
+    return np.minimum(LARGEST_ALPHA, 2.0 * mean[number].reshape(-1, 3) / length / strain)
 
 
 def rotation_stiffness(triangles: Triangles, C: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    """K_h (ne, 3, 3) [N·m] of the corner rotations, for the stiffness C (ne, 3, 3) [N/m] of the sheet in its plane."""
+    """K_h (ne, 3, 3) [N·m] of the corner rotations, for the stiffness C (ne, 3, 3) [N/m] of stretch."""
     side, area = triangles.sides, triangles.area[:, None, None]
     square = (side**2).sum(axis=2)
     natural = (2.0 / 3.0) * area[..., None] * _NATURAL / square[:, None, :, None]
@@ -82,12 +82,15 @@ def drilling_factor(
     facet = triangles.frame[:, :, 2]
     sine = 1.0 - np.einsum("ei,eai->ea", facet, normals[triangles.cells]) ** 2
     rise = 2.0 * triangles.area * sine.mean(axis=1) / thickness**2
-    flat = np.maximum(0.5 * (1.0 - 4.0 * poisson**2), LOWEST)
-    return np.maximum(flat / (1.0 + RELIEF * rise), LOWEST)
+    flat = np.maximum(0.5 * (1.0 - 4.0 * poisson**2), LEAST_BETA)
+    return np.maximum(flat / (1.0 + RISE_RELIEF * rise), LEAST_BETA)
 
 
 def _to_natural(side: np.ndarray, square: np.ndarray, area: np.ndarray) -> np.ndarray:
-    """T (ne, 3, 3) with (ε₁₁, ε₂₂, 2ε₁₂) = T ε_n; ε_n = (x² ε₁₁ + y² ε₂₂ + xy 2ε₁₂)/l² are strains along the sides."""
+    """T (ne, 3, 3) with (ε₁₁, ε₂₂, 2ε₁₂) = T ε_n, ε_n the strains along the sides.
+
+    ε_n = (x² ε₁₁ + y² ε₂₂ + xy 2ε₁₂)/l² for a side (x, y) of length l.
+    """
     after, before = np.roll(side, -1, axis=1), np.roll(side, 1, axis=1)
     rows = [
         after[..., 1] * before[..., 1],

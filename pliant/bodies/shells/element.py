@@ -1,4 +1,4 @@
-"""The shell triangle in compiled loops: corners x_a and their rotations R_a, seen from the triangle's own frame.
+"""The shell triangle in compiled loops: corners x_a and their rotations R_a, seen from the triangle's frame.
 
 F = Σ x_a g_aᵀ (3, 2) maps the natural triangle to where it is; F = T₂ U with T = [T₂, n] a rotation (polar
 decomposition) and U (2, 2) the stretch in its plane. What deforms the triangle is
@@ -8,14 +8,16 @@ decomposition) and U (2, 2) the stretch in its plane. What deforms the triangle 
 so that rigid motion costs nothing. Changes of the corners, δF = T v (v (3, 2): A in the plane, b out of it),
 and of the rotations, R_a ← R_a exp([ω_a]ₓ) with ϑ_a = T₀ᵀω_a, turn the frame by ω and stretch it:
 
-    ω₃ = (A₂₁ − A₁₂)/tr U,  (−ω₂, ω₁) = U⁻¹b,    δU = A − ω₃ J U,        δφ_a = Γ_a ϑ_a − Γ_aᵀ ω,      J = [0 −1; 1 0]
+    ω₃ = (A₂₁ − A₁₂)/tr U,  (−ω₂, ω₁) = U⁻¹b,    δU = A − ω₃ J U,      J = [0 −1; 1 0]
+    δφ_a = Γ_a ϑ_a − Γ_aᵀ ω
 
 With N = ∂E/∂U, m_a = ∂E/∂φ_a and τ = −Σ Γ_a m_a the gradient is
 
     ∂E/∂v = [N + c J; U⁻¹(−τ₂, τ₁)],   c = (τ₃ − N:JU)/tr U,        ∂E/∂ϑ_a = Γ_aᵀ m_a
 
-The Hessian is that of E along straight paths of corners and constant spins of rotations: exact, and symmetric.
-It is built in the variables (δε, ω, ϑ), where all terms are short, and carried to the corners from there.
+The Hessian is that of E along straight paths of corners and constant spins of rotations: exact, and
+symmetric. It is built in the variables (δε, ω, ϑ), where all terms are short, and carried to the corners
+from there.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ import numpy as np
 from pliant.bodies.blocks import kernel
 from pliant.bodies.shells.rotation import LARGEST_TURN, logarithm
 
-FLATTEST = 1e-8  # area of a triangle over its natural area, squared, at which it counts as collapsed
+COLLAPSED = 1e-8  # area of a triangle over its natural area, squared, at which it counts as collapsed
 
 
 @kernel
@@ -42,7 +44,7 @@ def polar(x, cells, gradient, e, T, U):
         T[i, 0], T[i, 1] = u, v
         C00, C11, C01 = C00 + u * u, C11 + v * v, C01 + u * v
     square = C00 * C11 - C01 * C01
-    if not square > FLATTEST:
+    if not square > COLLAPSED:
         return False
     det = math.sqrt(square)
     trace = math.sqrt(C00 + C11 + 2.0 * det)
@@ -58,7 +60,7 @@ def polar(x, cells, gradient, e, T, U):
 
 @kernel
 def deform(x, R, cells, gradient, frame, T, U, phi):
-    """Frames T (ne, 3, 3), stretches U (ne, 3) and turns φ (ne, 3, 3) of all triangles; False if one is inadmissible.
+    """Frames T (ne, 3, 3), stretches U (ne, 3), turns φ (ne, 3, 3) of all triangles; False if inadmissible.
 
     x (k, 3) [m] and R (k, 3, 3) of the nodes; R (0, 3, 3) leaves the turns out.
     """
@@ -149,9 +151,10 @@ def frame_rows(U, S):
 
 @kernel
 def carry_plane(e, S, H, T, gradient, work, out):
-    """out (3, 3, 3, 3) [corner a, corner b ≤ a]: the Hessian of the corners' positions, from the upper half of H (6, 6).
+    """out (3, 3, 3, 3) [corner a, corner b ≤ a]: the Hessian of the corners' positions.
 
-    work (2, 2, 3, 3) is scratch: the Hessian by the columns of F.
+    H (6, 6) is that of (δε, ω), of which the upper half counts. work (2, 2, 3, 3) is scratch: the Hessian
+    by the columns of F.
     """
     for s in range(2):
         for t in range(2):

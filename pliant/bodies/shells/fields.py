@@ -30,7 +30,7 @@ def resultants(body: Shell, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def curvatures(body: Shell, phi: np.ndarray) -> np.ndarray:
-    """κ (ne, 3) [1/m] in the middles of the triangles, of turns φ (ne, 3, 3) of their corners in ascending order."""
+    """κ (ne, 3) [1/m] in the middles of triangles, for turns φ (ne, 3, 3) of corners in ascending order."""
     rank = np.argsort(np.argsort(body.triangles.cells, axis=1), axis=1)
     turns = np.take_along_axis(phi, rank[:, :, None], axis=1)[:, :, :2].reshape(len(phi), 6)
     return np.einsum("eik,ek->ei", curvature_of_rotations(body.triangles, CENTRE)[:, 0], turns)

@@ -1,8 +1,8 @@
 """What sheets are made of: plane stress, σ₃₃ = 0, of any material law.
 
-For Hooke's law in the frame of the triangle ψ = ½ εᵀCε, linear in the stretch. Other laws are evaluated at F =
-[I + ε, 0; 0, λ₃] with the stretch λ₃ across the sheet such that nothing pulls there; for bending all laws use
-their stiffness at rest.
+For Hooke's law in the frame of the triangle ψ = ½ εᵀCε, linear in the stretch. Other laws are evaluated at
+F = [I + ε, 0; 0, λ₃] with the stretch λ₃ across the sheet at which the stress there is zero; for bending
+all laws use their stiffness at rest.
 """
 
 from __future__ import annotations
@@ -19,16 +19,23 @@ from pliant.materials.kernels import evaluate
 from pliant.materials.material import LOCAL, SHEAR, Isotropic, Material
 from pliant.mesh.sheets import Sheet
 
-_PLANE, _ACROSS = [0, 1, 3], [2, 4, 5]  # of (11, 22, 33, 12, 13, 23)
-STIFF_VOLUME = 1e4  # bulk over shear modulus of incompressible laws
 _VOIGT = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)]
+_PLANE, _ACROSS = [0, 1, 3], [2, 4, 5]  # of _VOIGT
+STIFF_VOLUME = 1e4  # bulk over shear modulus that stands for that of incompressible laws
+TYPICAL_POISSON = 0.3  # of materials that have no single ratio
+SMALLEST_AREA = 1e-6  # of a triangle over its area at rest, at which the search for λ₃ begins
+MOST_ITERATIONS = 40  # of Newton's method for λ₃
+CONVERGED_STEP = 1e-12  # of λ₃, over λ₃
 
 
 class Law(Protocol):
     """Forces in the plane of some triangles."""
 
     def respond(self, eps: np.ndarray, *, tangent: bool) -> tuple[float, np.ndarray, np.ndarray | None]:
-        """Energy [J] of strains (n, 3), N = A h ∂ψ/∂ε (n, 3) and, if tangent, ∂N/∂ε (n, 3, 3); inf if inadmissible."""
+        """Energy [J] of strains (n, 3), N = A h ∂ψ/∂ε (n, 3) and, if tangent, ∂N/∂ε (n, 3, 3).
+
+        The energy is inf if a strain is inadmissible.
+        """
         ...
 
     def stress(self, eps: np.ndarray) -> np.ndarray:
@@ -70,14 +77,19 @@ class GeneralLaw:
         self._narrowing = poisson / (1.0 - poisson)
 
     def respond(self, eps: np.ndarray, *, tangent: bool) -> tuple[float, np.ndarray, np.ndarray | None]:
-        energy, N, C, _ = self._found(eps, tangent)
+        energy, N, C, _ = self._plane_stress(eps, tangent)
         return energy, N, C if tangent else None
 
-    def _found(self, eps: np.ndarray, tangent: bool) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-        """Energy, N, C and λ₃, sought from λ₃ = J^(−ν/(1−ν)) with J the change of area: the same strains, the same answer."""
+    def _plane_stress(
+        self, eps: np.ndarray, tangent: bool
+    ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+        """Energy, N, C and λ₃.
+
+        The search begins at λ₃ = J^(−ν/(1−ν)), J the change of area: equal strains have equal answers.
+        """
         N, C = np.empty((len(eps), 3)), np.empty((len(eps) if tangent else 0, 3, 3))
         area = (1.0 + eps[:, 0]) * (1.0 + eps[:, 1]) - 0.25 * eps[:, 2] ** 2
-        across = np.maximum(area, 1e-6) ** -self._narrowing
+        across = np.maximum(area, SMALLEST_AREA) ** -self._narrowing
         given = self._code, self._c, self._axes, self._volume, np.ascontiguousarray(eps), across
         return plane_stress(*given, N, C, tangent), N, C, across
 
@@ -85,7 +97,7 @@ class GeneralLaw:
         return self.respond(eps, tangent=False)[1] / self._volume[:, None]
 
     def across(self, eps: np.ndarray) -> np.ndarray:
-        return self._found(eps, False)[3]
+        return self._plane_stress(eps, False)[3]
 
 
 def make_law(material: Material, axes: np.ndarray, volume: np.ndarray) -> Law:
@@ -112,8 +124,8 @@ def plane_moduli(material: Material, axes: np.ndarray) -> np.ndarray:
 
 
 def small_poisson(material: Material) -> float:
-    """ν at rest, for the choice of β₀; 0.3 for materials that have no single one."""
-    return material.poisson_ratio if isinstance(material, Isotropic) else 0.3
+    """ν at rest, or a typical one for materials that have no single ratio."""
+    return material.poisson_ratio if isinstance(material, Isotropic) else TYPICAL_POISSON
 
 
 def checked_law(material: Any, sheet: Sheet) -> dict[int, Material]:
@@ -136,13 +148,13 @@ def checked_law(material: Any, sheet: Sheet) -> dict[int, Material]:
 
 @kernel
 def plane_stress(code, c, axes, volume, eps, across, N, C, tangent):
-    """N, C and the energy of all triangles; `across` (ne,) are λ₃, found by Newton from what they are."""
+    """The energy of all triangles; writes N, C and `across` (ne,): λ₃ by Newton's method, from its values."""
     F, G, P, A, Z = np.zeros((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((9, 9)), np.empty((4, 4))
     energy, always = 0.0, code >= 0  # a literal True would compile everything anew
     for e in range(len(eps)):
         F[0, 0], F[1, 1], F[0, 1] = 1.0 + eps[e, 0], 1.0 + eps[e, 1], 0.5 * eps[e, 2]
-        F[1, 0], stretch, psi, found = F[0, 1], across[e], np.inf, False
-        for _ in range(40):
+        F[1, 0], stretch, psi, converged = F[0, 1], across[e], np.inf, False
+        for _ in range(MOST_ITERATIONS):
             F[2, 2] = stretch
             _turn(axes[e], F, G)
             psi = evaluate(code, c, G, 0.0, P, A, always)
@@ -152,10 +164,10 @@ def plane_stress(code, c, axes, volume, eps, across, N, C, tangent):
             step = -pull / stiff if stiff > 0.0 else (-0.1 if pull > 0.0 else 0.1) * stretch
             step = max(-0.5 * stretch, min(step, stretch))
             stretch += step
-            found = abs(step) < 1e-12 * stretch
-            if found:
+            converged = abs(step) < CONVERGED_STEP * stretch
+            if converged:
                 break
-        if not found:
+        if not converged:
             return np.inf
         across[e] = stretch
         _strain_tangent(axes[e], A, Z)

@@ -9,12 +9,19 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import read_only, read_only_view
+from pliant.bodies.blocks import kernel
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.scatter import lower_pairs, ordered_cells
 from pliant.bodies.shells import attachment, fields
-from pliant.bodies.shells.element import deform
+from pliant.bodies.shells.element import (
+    add_geometric,
+    add_tension,
+    carry_plane,
+    deform,
+    frame_rows,
+    plane_gradient,
+)
 from pliant.bodies.shells.law import checked_law, make_law
-from pliant.bodies.shells.membrane_kernel import add_membrane
 from pliant.bodies.shells.nodal import NodalBody, as_strings
 from pliant.bodies.shells.strings import Strings
 from pliant.bodies.shells.thin import checked_number, checked_sheet, per_cell, sheet_density, sheet_mass
@@ -64,34 +71,22 @@ class MembraneGroup:
         return read_only_view(T), read_only_view(U), eps
 
     def assemble(self, q, z, K, f, tangent, clamp, viscous=None) -> float:
-        """Add forces to f (3n,) and, if tangent, blocks to K (flat); the energy [J], inf if a triangle has collapsed."""
-        at = self.posture(q)
-        if at is None:
+        """The energy [J], inf if a triangle has collapsed; adds to f (3n,) and, if tangent, to K (flat)."""
+        posture = self.posture(q)
+        if posture is None:
             return math.inf
-        energy, N, C = self.law.respond(at[2], tangent=tangent)
+        T, U, eps = posture
+        energy, N, C = self.law.respond(eps, tangent=tangent)
         if not energy < math.inf:
             return math.inf
-        C = np.empty((0, 3, 3)) if C is None else C
-        T, U, _ = at
-        add_membrane(
-            self._cells,
-            self._gradient,
-            T,
-            U,
-            N,
-            read_only_view(C),
-            self._first,
-            self._slots,
-            K,
-            f,
-            tangent,
-            clamp,
-        )
+        C = read_only_view(np.empty((0, 3, 3)) if C is None else C)
+        cells = self._cells, self._gradient
+        add_membrane(*cells, T, U, N, C, self._first, self._slots, K, f, tangent, clamp)
         return energy
 
 
 class Membrane(NodalBody):
-    """A sheet without bending stiffness, three coordinates per node: a shell's limit, for skins, balloons and drums.
+    """A sheet without bending stiffness, three coordinates per node: for skins, balloons and drums.
 
     Options as those of `Shell`, but fixed (k, 3) as for a Solid, and all materials at any stretch. A membrane
     that is not taut has no stiffness out of its plane: give it some prestretch, or load it before asking for
@@ -134,7 +129,7 @@ class Membrane(NodalBody):
 
     @property
     def volume(self) -> float:
-        """Of the material at rest [m³]."""
+        """Volume of the material at rest [m³]."""
         return float(self.mesh.areas @ self.thickness)
 
     def stress(
@@ -143,10 +138,10 @@ class Membrane(NodalBody):
         """Stress [Pa] (ne, 3, 3) in triangles or (k, 3, 3) at nodes; "von_mises" has one number each."""
         values = None
         for group in self.groups:
-            found = group.posture(q)
-            if found is None:
+            posture = group.posture(q)
+            if posture is None:
                 raise InputError("q", expected="triangles that have not collapsed", got="a collapsed one")
-            T, U, eps = found
+            T, U, eps = posture
             part = fields.measured(group.law.stress(eps), U, T, group.law.across(eps), measure)
             values = np.zeros((len(self.mesh.cells), *part.shape[1:])) if values is None else values
             values[group.chosen] = part
@@ -164,3 +159,38 @@ class Membrane(NodalBody):
     def half_thickness(self, points: Points) -> np.ndarray:
         """How far (P,) [m] the sheet reaches on either side of points on it, for contact."""
         return attachment.half_thickness(self, points)
+
+
+@kernel
+def add_membrane(cells, gradient, T, U, N, C, first, slots, K, f, tangent, clamp):
+    """Add ∂E/∂x to f (3n,) [N] and, if tangent, blocks to K (flat): a shell without rotations, see `element`.
+
+    slots (ne, 6) are those of the corner pairs (a, b ≤ a); corners before first[e] are fixed.
+    """
+    tau, P, H, S = np.zeros(3), np.empty((3, 2)), np.empty((6, 6)), np.zeros((6, 6))
+    work, xx = np.empty((2, 2, 3, 3)), np.empty((3, 3, 3, 3))
+    for e in range(len(cells)):
+        c = plane_gradient(U[e], N[e], tau, P)
+        for a in range(3):
+            n = 3 * cells[e, a]
+            for i in range(3):
+                for s in range(2):
+                    g = gradient[e, a, s]
+                    f[n + i] += g * (T[e, i, 0] * P[0, s] + T[e, i, 1] * P[1, s] + T[e, i, 2] * P[2, s])
+        if not tangent:
+            continue
+        for i in range(3):
+            for j in range(3):
+                H[i, j], H[i, 3 + j], H[3 + i, 3 + j] = C[e, i, j], 0.0, 0.0
+        if clamp:
+            add_tension(U[e], N[e], H)
+        else:
+            add_geometric(U[e], N[e], tau, c, P, H)
+        frame_rows(U[e], S)
+        carry_plane(e, S, H, T, gradient, work, xx)
+        for a in range(first[e], 3):
+            for b in range(first[e], a + 1):
+                k = 9 * slots[e, (a * (a + 1)) // 2 + b]
+                for i in range(3):
+                    for j in range(3):
+                        K[k + 3 * i + j] += xx[a, b, i, j]

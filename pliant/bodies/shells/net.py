@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.bodies.location import ON_MESH
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.shells.nodal import NodalBody, as_strings
 from pliant.bodies.shells.strings import Strings
@@ -80,19 +81,23 @@ class Net(NodalBody):
         return f"Net({len(self.mesh.nodes)} nodes, {len(self.mesh.cells)} strings)"
 
     def tension(self, q: np.ndarray) -> np.ndarray:
-        """Of every string (n,) [N]."""
+        """Tension of every string (n,) [N]."""
         return np.concatenate([group.tension(q) for group in self.strings])
 
     def points(self, where: Any, *, outside: str = "error", tolerance: float | None = None) -> Points:
         """Nodes at rest positions (P, 3) [m].
 
-        outside: "error" for places more than `tolerance` [m] (1e-6 of the size) off a node, or "nearest" for the nearest node.
+        outside: "error" for places more than `tolerance` [m] (1e-6 of the size) off a node, or "nearest" for
+        the nearest node.
         """
         if outside not in ("error", "nearest"):
             raise InputError("outside", expected="'error' or 'nearest'", got=repr(outside))
         where = np.atleast_2d(as_floats("points", where, "coordinates (P, 3) in metres"))
         distance = np.linalg.norm(where[:, None] - self.mesh.nodes, axis=2)
         off = distance.min(axis=1)
-        if outside == "error" and (off > (1e-6 * self.mesh.size if tolerance is None else tolerance)).any():
+        if (
+            outside == "error"
+            and (off > (ON_MESH * self.mesh.size if tolerance is None else tolerance)).any()
+        ):
             raise InputError("points of a net", expected="places of its nodes", got=f"{off.max():.3g} m off")
         return self.node_points(distance.argmin(axis=1))

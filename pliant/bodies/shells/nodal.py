@@ -19,7 +19,7 @@ from pliant.mesh.topology import pieces
 
 
 class NodalBody(ThinBody):
-    """Nodes held together by groups of cells, on the coordinates and the assembly of a solid."""
+    """Nodes joined by groups of cells, on the coordinates and the assembly of a solid."""
 
     strings: list[StringGroup]
 
@@ -42,23 +42,23 @@ class NodalBody(ThinBody):
         self._share_coordinates()
 
     def rigid_modes(self) -> int:
-        """Translations of its pieces that supports and joints leave free.
+        """How many translations of its pieces supports and joints leave free.
 
-        Rotations do not count: gravity and tension hold what hangs on a few nodes.
+        Rotations do not count: gravity and tension support what hangs from a few nodes.
         """
         c, k = self.coordinates, len(self.mesh.nodes)
         links = [self.mesh.cells[:, :2], self.mesh.cells[:, -2:]]
         for r in range(len(c.region_names)):
             nodes = np.flatnonzero(c.node_region[:k] == r)
             links.append(np.column_stack([nodes[:-1], nodes[1:]]))
-        label, left = pieces(np.vstack([*links, *(group.strings.pairs for group in self.strings)]), k), 0
+        label, free = pieces(np.vstack([*links, *(group.strings.pairs for group in self.strings)]), k), 0
         for piece in np.unique(label):
-            held = [np.eye(3)[self.fixed[label == piece].any(axis=0)]]
+            supports = [np.eye(3)[self.fixed[label == piece].any(axis=0)]]
             for r in np.unique(c.node_region[:k][(label == piece) & (c.node_region[:k] >= 0)]):
                 block = 3 * int(c.region_block[r])
-                held.append(c.region_frame[r].T[~c.free[block : block + 3]])
-            left += 3 - int(np.linalg.matrix_rank(np.vstack(held)))
-        return left
+                supports.append(c.region_frame[r].T[~c.free[block : block + 3]])
+            free += 3 - int(np.linalg.matrix_rank(np.vstack(supports)))
+        return free
 
     def mass(self, q: np.ndarray | None = None) -> np.ndarray:
         """M on the pattern (nb, 3, 3) [kg], lumped."""

@@ -1,9 +1,9 @@
 """Coordinates of a shell: every node has a position and a rotation, or shares those of a rigid region.
 
-q holds the nodes of the sheet, then four frame nodes per region (its centre and the tips of its axes), then per
-region t (3) and R (9, row-major); a node by itself is a region of its own, with R = I at rest. dq has two
-blocks per region, translation and rotation, as those of a solid's rigid regions. Points at nodes by themselves
-only know the first: they cost no more than on a solid.
+q is the nodes of the sheet, then four frame nodes per region (its centre and the tips of its axes), then
+per region t (3) and R (9, row-major); a node by itself is a region of its own, with R = I at rest. dq has
+two blocks per region, translation and rotation, as those of a solid's rigid regions. Points at nodes by
+themselves depend on translations only: they cost no more than on a solid.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.bodies.coordinates import FRAME_NODES, Coordinates
+from pliant.bodies.oriented_nodes import members, placed_at
 from pliant.bodies.rigid import Rigid
-from pliant.bodies.turning import members, placed_at
+from pliant.bodies.supports import rank_of_supports
 from pliant.errors import InputError
 from pliant.mesh.sheets import Sheet
 from pliant.mesh.topology import pieces
@@ -23,9 +24,9 @@ from pliant.mesh.topology import pieces
 
 @dataclass(frozen=True, eq=False)
 class Numbering:
-    """`coordinates` as everybody sees them, and what each of the n nodes and frame nodes hangs on.
+    """`coordinates` as for any body, and the region (n,) and arm (n, 3) [m] of each node and frame node.
 
-    region (n,), arm (n, 3) [m]: of every node. shared (k,): nodes of the sheet in rigid regions.
+    shared (k,): nodes of the sheet in rigid regions.
     """
 
     sheet: Sheet
@@ -54,21 +55,21 @@ class Numbering:
         for r in np.unique(self.region[:k][self.shared]):
             nodes = np.flatnonzero(self.region[:k] == r)
             links.append(np.column_stack([nodes[:-1], nodes[1:], nodes[1:]]))
-        label, left = pieces(np.vstack(links), k), 0
+        label, free = pieces(np.vstack(links), k), 0
         for piece in np.unique(label):
-            mine = np.unique(self.region[:k][label == piece])
-            origin = c.region_centre[mine].mean(axis=0)
-            rows = _motion(c, mine, origin, self.sheet.size)[~c.free.reshape(-1, 6)[mine]]
-            left += 6 - (np.linalg.matrix_rank(rows, tol=1e-8 * np.sqrt(len(rows))) if len(rows) else 0)
-        return int(left)
+            regions = np.unique(self.region[:k][label == piece])
+            origin = c.region_centre[regions].mean(axis=0)
+            rows = _motion(c, regions, origin, self.sheet.size)[~c.free.reshape(-1, 6)[regions]]
+            free += 6 - rank_of_supports(rows)
+        return free
 
 
-def number(sheet: Sheet, held: np.ndarray, rigid: Sequence[Rigid]) -> Numbering:
-    """The coordinates of a shell with held coordinates (k, 6) and rigid regions."""
-    member = members(sheet.nodes, held, rigid)
+def number(sheet: Sheet, fixed: np.ndarray, rigid: Sequence[Rigid]) -> Numbering:
+    """The coordinates of a shell with fixed ones (k, 6) and rigid regions."""
+    member = members(sheet.nodes, fixed, rigid)
     _, first, region = np.unique(member, return_index=True, return_inverse=True)
     placed = [
-        (f"node {n}", np.eye(3), sheet.nodes[n], ~held[n])
+        (f"node {n}", np.eye(3), sheet.nodes[n], ~fixed[n])
         if member[n] >= len(rigid)
         else placed_at(rigid[int(member[n])], sheet.nodes[member == member[n]])
         for n in first.tolist()

@@ -13,7 +13,9 @@ import math
 
 from pliant.bodies.blocks import kernel
 
-LARGEST_TURN = 2.5  # [rad] of a corner against its triangle: at π the shorter way round changes sides
+LARGEST_TURN = 2.5  # [rad] of a corner against its triangle: beyond π the logarithm jumps
+SMALL_SINE = 1e-6  # |sin θ| below which θ/sin θ is its series
+SERIES_LIMIT = 0.1  # θ² [rad²] below which ζ is its series
 
 
 @kernel
@@ -22,7 +24,7 @@ def logarithm(R, phi):
     x, y, z = 0.5 * (R[2, 1] - R[1, 2]), 0.5 * (R[0, 2] - R[2, 0]), 0.5 * (R[1, 0] - R[0, 1])
     sine = math.sqrt(x * x + y * y + z * z)
     angle = math.atan2(sine, 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0))
-    scale = angle / sine if sine > 1e-6 else 1.0 + sine * sine / 6.0
+    scale = angle / sine if sine > SMALL_SINE else 1.0 + sine * sine / 6.0
     phi[0], phi[1], phi[2] = scale * x, scale * y, scale * z
     return angle
 
@@ -30,7 +32,7 @@ def logarithm(R, phi):
 @kernel
 def coefficients(s):
     """ζ and dζ/ds."""
-    if s < 0.1:
+    if s < SERIES_LIMIT:
         zeta = 1 / 12 + s * (1 / 720 + s * (1 / 30240 + s * (1 / 1209600 + s / 47900160)))
         slope = 1 / 720 + s * (1 / 15120 + s * (1 / 403200 + s * (1 / 11975040 + s / 378487516)))
         return zeta, slope

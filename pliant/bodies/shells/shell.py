@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.arrays import read_only
 from pliant.bodies.body import Linearised
+from pliant.bodies.oriented_nodes import select_fixed
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.shells import attachment, fields
 from pliant.bodies.shells.assembly import ShellAssembly, Stiffnesses
@@ -33,22 +34,21 @@ from pliant.bodies.shells.thin import (
     sheet_mass,
 )
 from pliant.bodies.shells.triangle import Triangles
-from pliant.bodies.turning import select_fixed
 from pliant.materials.material import Material
 from pliant.mesh.sheets import Sheet
 from pliant.points import Points
 
-_BENDING, _DRILLING = np.array([0, 1, 3, 4, 6, 7]), np.array([2, 5, 8])
+_BENDING, _DRILLING = np.array([0, 1, 3, 4, 6, 7]), np.array([2, 5, 8])  # of the turns of three corners
 
 
 class Shell(ThinBody):
     """A thin sheet with six coordinates per node: any rotation, moderate strain.
 
     sheet: its middle surface, flat or curved at rest; see `pliant.mesh.sheets`.
-    material: one, or a dictionary from region to material. Hooke's law is linear in the stretch of the rotated
-    triangle; other laws stretch as they should and bend with their stiffness at rest.
+    material: one, or a dictionary from region to material. Hooke's law is linear in the stretch of the
+    rotated triangle; other laws stretch as they should and bend with their stiffness at rest.
     thickness: h [m], one number, one per region, or one per triangle. density: ρ [kg/m³], likewise.
-    fixed: nodes that are clamped: indices, a mask (k,) or a function of the nodes; a mask (k, 3) holds
+    fixed: nodes that are clamped: indices, a mask (k,) or a function of the nodes; a mask (k, 3) fixes
     displacements only, a mask (k, 6) any of displacements and rotations (about the axes of space at rest).
     rigid: regions that move as one, see `Rigid`.
     strings: string elements between nodes, see `Strings`.
@@ -80,10 +80,10 @@ class Shell(ThinBody):
         self.bending = checked_number("bending", bending, "")
         self.largest_strain = checked_number("largest_strain", largest_strain, "")
         self.triangles = Triangles.of(sheet, checked_number("prestretch", prestretch, ""))
-        held = select_fixed(fixed, sheet.nodes)
-        self.fixed = held[:, :3]
+        mask = select_fixed(fixed, sheet.nodes)
+        self.fixed = mask[:, :3]
         regions = (rigid,) if isinstance(rigid, Rigid) else tuple(rigid)
-        self.numbering = number(sheet, held, regions)
+        self.numbering = number(sheet, mask, regions)
         bound = as_strings(strings, sheet.nodes)
         self.strings = [StringGroup(s, sheet.nodes, np.arange(len(sheet.nodes))) for s in bound]
         self.assembly = ShellAssembly(self.numbering, self.triangles, self._stiffnesses(), self.strings)
@@ -122,7 +122,7 @@ class Shell(ThinBody):
 
     @property
     def volume(self) -> float:
-        """Of the material at rest [m³]."""
+        """Volume of the material at rest [m³]."""
         return float(self.mesh.areas @ self.thickness)
 
     def _linearised(
@@ -138,15 +138,15 @@ class Shell(ThinBody):
         return self.assembly.predicted_size
 
     def predict(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
-        """Strains of the triangles and turns of their corners that a change dq of q is to bring; see `Body.predict`."""
+        """Strains of triangles and turns of their corners at q ⊕ dq, to first order; see `Body.predict`."""
         return self.assembly.predict(q, dq)
 
     def rotations(self, q: np.ndarray) -> np.ndarray:
-        """Of the nodes from rest, (k, 3, 3)."""
+        """Rotations (k, 3, 3) of the nodes from rest."""
         return self.assembly.rotations(q)
 
     def normals(self, q: np.ndarray) -> np.ndarray:
-        """Of the front at the nodes, (k, 3): those at rest, turned with the nodes."""
+        """Normals (k, 3) of the front at the nodes: those at rest, turned with the nodes."""
         return np.einsum("nij,nj->ni", self.rotations(q), self.mesh.node_normals)
 
     def couples(self, q: np.ndarray) -> np.ndarray:
@@ -170,7 +170,7 @@ class Shell(ThinBody):
     # Outputs
 
     def resultants(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Forces (ne, 3) [N/m] and moments (ne, 3) [N] per width in the triangles, as (11, 22, 12) in `triangles.frame`."""
+        """Forces (ne, 3) [N/m] and moments (ne, 3) [N] per width, as (11, 22, 12) in `triangles.frame`."""
         return fields.resultants(self, q)
 
     def stress(
@@ -193,13 +193,13 @@ class Shell(ThinBody):
     def points(self, where: Any, *, outside: str = "error", tolerance: float | None = None) -> Points:
         """Material points at rest positions (P, 3) [m], on the sheet or within its thickness.
 
-        outside: "error" for points more than `tolerance` [m] (half the thickness, and 1e-6 of the size) off the
-        sheet, or "nearest", which hangs them on the nearest triangle by a rigid arm.
+        outside: "error" for points more than `tolerance` [m] (half the thickness, and 1e-6 of the size) off
+        the sheet, or "nearest", which attaches them to the nearest triangle by a rigid arm.
         """
         return attachment.on_shell(self, where, outside=outside, tolerance=tolerance)
 
     def node_frame(self, node: int) -> Points:
-        """A node as a frame, four points: where it is and the tips of its three axes; for Orientation and Motor."""
+        """The frame of a node, four points: itself and the tips of its axes; for Orientation and Motor."""
         (chosen,) = self._selected("node", node)
         frame = self.numbering.frame_nodes(self.numbering.region[chosen])
         return Points(

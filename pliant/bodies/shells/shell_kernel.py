@@ -1,7 +1,7 @@
 """Energy, forces and stiffness of all triangles of a shell; see `element` for the symbols.
 
 E = A h ψ(ε + L φ_z) + ½ φᵀ D φ, with D of bending (φ_x, φ_y) and drilling (φ_z). The forces N (ne, 3) = A h
-∂ψ/∂ε and their derivative C (ne, 3, 3) come from the law of the material. Loops instead of slices: they compile
+∂ψ/∂ε and their derivative C (ne, 3, 3) come from the law of the material. Loops instead of slices compile
 in a fraction of the time.
 """
 
@@ -40,7 +40,7 @@ def strains(U, phi, L, D, eps):
 
 @kernel
 def add_change(T, U, phi, L, gradient, frame, cells, dx, turn, out):
-    """out (ne, 12) += ∂(ε + L φ_z, φ)/∂dq dq, for changes dx (k, 3) [m] and turn (k, 3) [rad] of the nodes."""
+    """out (ne, 12) += ∂(ε + L φ_z, φ)/∂dq dq, for changes dx (k, 3) [m] and turn (k, 3) [rad] of nodes."""
     v, G, w, theta = np.empty((3, 2)), np.empty((3, 3)), np.empty(3), np.empty(3)
     for e in range(len(cells)):
         for s in range(2):
@@ -79,9 +79,9 @@ def add_change(T, U, phi, L, gradient, frame, cells, dx, turn, out):
 def add_shell(cells, gradient, frame, L, D, T, U, phi, N, C, predicted, slots, K, f, couple, tangent, clamp):
     """Add ∂E/∂x to f (3n,) [N], ∂E/∂ω to couple (k, 3) [N·m] and, if tangent, blocks to K (flat).
 
-    D (ne, 3, 3, 3, 3) [corner a, corner b]. slots (ne, 6, 4): blocks of K of the corner pairs (a, b ≤ a): (x,
-    x), (x, ω), (ω, x), (ω, ω). predicted (2, ne, …): N and φ that the geometric stiffness is taken from; if clamp,
-    there is only that of tension.
+    D (ne, 3, 3, 3, 3) [corner a, corner b]. slots (ne, 6, 4): blocks of K of the corner pairs (a, b ≤ a):
+    (x, x), (x, ω), (ω, x), (ω, ω). predicted (2, ne, …): N and φ that the geometric stiffness is taken from;
+    if clamp, there is only that of tension.
     """
     m, tau, P = np.empty((3, 3)), np.empty(3), np.empty((3, 2))
     G, M, H, S = np.empty((3, 3, 3)), np.empty((3, 3, 3)), np.empty((6, 6)), np.zeros((6, 6))
@@ -144,7 +144,10 @@ def _scatter_forces(e, cells, gradient, frame, T, P, G, m, f, couple):
 
 @kernel
 def _material(e, L, D, C, G, H, mixed, tt):
-    """∂²E/∂(ε, φ)² in (δε, ω, ϑ): the upper half of H (6, 6), mixed (2, 3, 3, 3) of (δε | ω) and ϑ_b, tt of ϑ_a and ϑ_b."""
+    """∂²E/∂(ε, φ)² in (δε, ω, ϑ): the upper half of H (6, 6) in (δε, ω), mixed with ϑ_b, tt of ϑ_a and ϑ_b.
+
+    mixed (2, 3, 3, 3) is that of δε, then of ω, by corner b.
+    """
     for i in range(3):
         for j in range(3):
             H[i, j], H[i, 3 + j], H[3 + i, 3 + j] = C[e, i, j], 0.0, 0.0

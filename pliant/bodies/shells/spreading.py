@@ -1,8 +1,8 @@
 """Where blocks between the positions and rotations of a shell's nodes land in K.
 
-Items 2n and 2n + 1 are position and rotation of node n. A block between items of nodes by themselves is a block
-of K. One that touches a rigid region (t, R, axes Q) is collected in an extra slot behind K and then spread,
-with ∂x = Q dτ − R[a]ₓ dω and ∂ω_n = Q dω.
+Items 2n and 2n + 1 are position and rotation of node n. A block between items of nodes by themselves is a
+block of K. One that touches a rigid region (t, R, axes Q) is collected in an extra slot behind K and then
+spread, with ∂x = Q dτ − R[a]ₓ dω and ∂ω_n = Q dω.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Spreading:
         return np.column_stack([block + turns, np.where(both, block + 1, -1)])
 
     def _place_extra(self) -> None:
-        """For every part (extra block, which target of its row, which of its column): where it goes, and how."""
+        """Say where every part (extra block, target of its row, target of its column) goes, and how."""
         rows, cols = self._targets(self._rows), self._targets(self._cols)
         x, s, t = np.nonzero((rows[:, :, None] >= 0) & (cols[:, None, :] >= 0))
         r, c = rows[x, s], cols[x, t]

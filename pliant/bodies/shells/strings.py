@@ -1,4 +1,4 @@
-"""Strings: straight elements between nodes that only stretch, E = ½ (EA/ℓ₀)(ℓ − ℓ₀)²; by default they cannot push."""
+"""Strings: straight elements between nodes that only stretch, E = ½ (EA/ℓ₀)(ℓ − ℓ₀)²."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from pliant.arrays import read_only
 from pliant.bodies.blocks import kernel
 from pliant.errors import InputError, as_floats
 
+NO_LENGTH = 1e-9  # of ℓ₀: a string that is shorter has no direction
+JUST_STRAIGHT = 1e-12  # of ℓ₀: a string that is shorter by less counts as taut, so that its K is not zero
+
 
 @dataclass(frozen=True, eq=False)
 class Strings:
     """Strings between nodes of a sheet or a net.
 
-    pairs (n, 2): node indices. stiffness: EA [N], one number or one each. rest_length: ℓ₀ [m], one each; None
-    takes the distance at rest over `prestretch`. tension_only: slack strings do nothing; False makes them bars.
+    pairs (n, 2): node indices.
+    stiffness: EA [N], one number or one each.
+    rest_length: ℓ₀ [m], one each; None takes the distance at rest over `prestretch`.
+    tension_only: slack strings do nothing; False makes them bars.
     density [kg/m]: mass per rest length.
     """
 
@@ -99,19 +104,9 @@ class StringGroup:
         (self._slots,) = read_only(slots)
 
     def assemble(self, q, z, K, f, tangent, clamp, viscous=None) -> float:
-        """Add forces to f (3n,) and, if tangent, blocks to K (flat); the energy [J], inf if a string has no length."""
-        return add_strings(
-            q,
-            self._ends,
-            self._length,
-            self._stiffness,
-            self.strings.tension_only,
-            self._slots,
-            K,
-            f,
-            tangent,
-            clamp,
-        )
+        """The energy [J], inf if a string has no length; adds to f (3n,) and, if tangent, to K (flat)."""
+        law = self._length, self._stiffness, self.strings.tension_only
+        return add_strings(q, self._ends, *law, self._slots, K, f, tangent, clamp)
 
     def tension(self, q: np.ndarray) -> np.ndarray:
         """(n,) [N], zero in slack strings."""
@@ -122,7 +117,7 @@ class StringGroup:
 
 @kernel
 def add_strings(q, ends, length, stiffness, tension_only, slots, K, f, tangent, clamp):
-    """K = (EA/ℓ₀) t tᵀ + (T/ℓ)(I − t tᵀ) for each; clamp leaves the push of bars out of the second term."""
+    """Adds K = (EA/ℓ₀) t tᵀ + (T/ℓ)(I − t tᵀ) of each; clamp leaves compression out of the second term."""
     t, energy = np.empty(3), 0.0
     for e in range(len(ends)):
         a, b = 3 * ends[e, 0], 3 * ends[e, 1]
@@ -131,10 +126,10 @@ def add_strings(q, ends, length, stiffness, tension_only, slots, K, f, tangent, 
             t[i] = q[a + i] - q[b + i]
             square += t[i] * t[i]
         now = math.sqrt(square)
-        if not now > 1e-9 * length[e]:
+        if not now > NO_LENGTH * length[e]:
             return np.inf
         k, stretch = stiffness[e] / length[e], now - length[e]
-        if tension_only and stretch < -1e-12 * length[e]:  # just straight counts as taut: there K is not zero
+        if tension_only and stretch < -JUST_STRAIGHT * length[e]:
             continue
         T = k * stretch
         energy += 0.5 * T * stretch

@@ -14,8 +14,8 @@ from pliant.bodies.mass import DENSEST
 from pliant.bodies.numbered import Numbered
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.shells.strings import Strings
-from pliant.bodies.supports import moved_rigidly
 from pliant.errors import InputError, is_number
+from pliant.mesh.motion import moved_rigidly
 from pliant.mesh.sheets import Sheet
 from pliant.points import Points
 
@@ -37,8 +37,8 @@ class Equations(Protocol):
 class ThinBody(Numbered):
     """A body without volume elements: coordinates, forces, supports and points at nodes.
 
-    A subclass also makes `fixed` (k, 3), `density` (ne,) [kg/m³] and `node_mass` (k,) [kg], or None if nothing says what
-    it weighs.
+    A subclass also makes `fixed` (k, 3), `density` (ne,) [kg/m³] and `_node_mass` (k,) [kg], None if nothing
+    says what it weighs.
     """
 
     node_fields = ("stress",)
@@ -72,7 +72,7 @@ class ThinBody(Numbered):
     def _linearised(
         self, q: np.ndarray, external: np.ndarray, tangent: bool, clamp: bool, predicted: np.ndarray | None
     ) -> Linearised:
-        """The equations under forces `external` (3n,) [N]; a body that predicts nothing has no use for `predicted`."""
+        """The equations under forces `external` (3n,) [N]; bodies that predict nothing ignore `predicted`."""
         return self.assembly.linearise(q, self.z0, external, tangent=tangent, clamp=clamp)
 
     def weight(self, gravity: Any) -> np.ndarray:
@@ -105,15 +105,15 @@ class ThinBody(Numbered):
     def gyroscopic(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
         """c(q, v) (ndof,) [N] of M v̇ + c = r: what turning rigid regions pull; None where nothing turns."""
         c, k = self.coordinates, len(self.mesh.nodes)
-        mine = np.flatnonzero(c.node_region[:k] >= 0)
-        region = c.node_region[mine]
+        rigid = np.flatnonzero(c.node_region[:k] >= 0)
+        region = c.node_region[rigid]
         spin = v[3 * c.region_block[region, None] + 3 + np.arange(3)]
         if not spin.any():
             return None
         R = q[c.pose : c.pose + 12 * len(c.region_block)].reshape(-1, 12)[region, 3:].reshape(-1, 3, 3)
-        inward = np.cross(spin, np.cross(spin, c.node_arm[mine]))
+        inward = np.cross(spin, np.cross(spin, c.node_arm[rigid]))
         force = np.zeros((len(c.rest), 3))
-        force[mine] = self.node_mass[mine, None] * np.einsum("nij,nj->ni", R, inward)
+        force[rigid] = self.node_mass[rigid, None] * np.einsum("nij,nj->ni", R, inward)
         return self.assembly.carry(q, force.ravel())
 
     # Material points
@@ -130,8 +130,8 @@ class ThinBody(Numbered):
     ) -> np.ndarray:
         """q with the fixed nodes at x = R X + t, X their rest positions; `nodes` picks some of them.
 
-        `rotation` is a (3, 3) matrix or a scipy Rotation, `translation` (3,) [m]. Nodes held in some directions
-        move in those.
+        `rotation` is a (3, 3) matrix or a scipy Rotation, `translation` (3,) [m]. Nodes that are fixed in
+        some directions move in those.
         """
         chosen = self.fixed.copy()
         if nodes is not None:
@@ -178,16 +178,16 @@ def sheet_density(sheet: Sheet, density: Any) -> np.ndarray | None:
     """ρ (ne,) [kg/m³] of the triangles; None if nothing is given."""
     if density is None:
         return None
-    found = per_cell("density", density, sheet.regions, "kg/m³", zero=True)
-    if found.max(initial=0.0) > DENSEST:
+    of_cells = per_cell("density", density, sheet.regions, "kg/m³", zero=True)
+    if of_cells.max(initial=0.0) > DENSEST:
         raise InputError("density", expected=f"a number from 0 to {DENSEST:g} [kg/m³]", got=density)
-    return found
+    return of_cells
 
 
 def sheet_mass(
     sheet: Sheet, thickness: np.ndarray, density: np.ndarray | None, strings: Sequence[Strings]
 ) -> np.ndarray | None:
-    """Mass (k,) [kg] of the nodes: a third of each triangle's, half of each string's; None without density."""
+    """Mass (k,) [kg] of the nodes: a third of each triangle, half of each string; None without density."""
     weighing = [s for s in strings if s.density > 0]
     if density is None and not weighing:
         return None

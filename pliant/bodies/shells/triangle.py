@@ -13,9 +13,11 @@ from pliant.mesh.sheets import Sheet
 class Triangles:
     """Triangles in their natural shape, the one without stress.
 
-    cells (ne, 3): nodes, counter-clockwise seen from the front. frame (ne, 3, 3): axes as columns, the third is the
-    normal of the front. corners (ne, 3, 2) [m]: in the frame, about the centre. gradient (ne, 3, 2) [1/m]: of
-    the linear shape functions. area (ne,) [m²].
+    cells (ne, 3): nodes, counter-clockwise seen from the front.
+    frame (ne, 3, 3): axes as columns, the third is the normal of the front.
+    corners (ne, 3, 2) [m]: in the frame, about the centre.
+    gradient (ne, 3, 2) [1/m]: that of the linear shape functions.
+    area (ne,) [m²].
     """
 
     cells: np.ndarray
@@ -26,7 +28,7 @@ class Triangles:
 
     @classmethod
     def of(cls, sheet: Sheet, prestretch: float = 1.0) -> Triangles:
-        """Of a sheet that is stretched by `prestretch` as it lies: its natural shape is smaller by that factor."""
+        """The triangles of a sheet that is stretched by `prestretch` as it lies."""
         X = sheet.nodes[sheet.cells]
         along, normal = _unit(X[:, 1] - X[:, 0]), _unit(np.cross(X[:, 1] - X[:, 0], X[:, 2] - X[:, 0]))
         frame = np.stack([along, np.cross(normal, along), normal], axis=2)
@@ -41,7 +43,7 @@ class Triangles:
 
     @property
     def sides(self) -> np.ndarray:
-        """From corner 1 to 2, 2 to 3 and 3 to 1, (ne, 3, 2) [m]."""
+        """Vectors (ne, 3, 2) [m] from corner 1 to 2, 2 to 3 and 3 to 1."""
         return np.roll(self.corners, -1, axis=1) - self.corners
 
 

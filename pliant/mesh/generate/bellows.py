@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.errors import InputError
-from pliant.mesh.generate.disc import disc, round_off, sweep
+from pliant.mesh.generate.disc import ON_SURFACE, disc, round_off, sweep
 from pliant.mesh.generate.grid import at_least, finish, positive
 from pliant.mesh.mesh import Mesh
+
+THICKEST_WALL = 0.9  # of the radius of curvature of the outer wall: the inner one would fold
 
 
 def bellows(
@@ -62,7 +64,7 @@ def bellows(
     kept = np.repeat(filled, len(quads)) | np.tile(in_wall, len(filled))
 
     def curve(ends: np.ndarray, middle: np.ndarray) -> np.ndarray:
-        far = np.linalg.norm(ends[:, :, :2], axis=2) > inner[:, 0].min() * (1 - 1e-9)
+        far = np.linalg.norm(ends[:, :, :2], axis=2) > inner[:, 0].min() * (1 - ON_SURFACE)
         return round_off(ends, middle, where=far.all(axis=1))
 
     return finish(nodes, cells[kept], kind=kind, order=order, curve=curve)
@@ -71,14 +73,13 @@ def bellows(
 def _profile(
     length: float, radius: float, amplitude: float, wall: float, convolutions: int, steps: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Outer and inner (r, z) of the corrugated wall, (n, 2) each: the inner is the outer moved along its
-    normal.
-    """
+    """Outer and inner (r, z) of the corrugated wall, (n, 2): inner is outer moved along its normal."""
     wave = 2 * np.pi * convolutions / length
-    if amplitude * wave**2 * wall > 0.9:
+    if amplitude * wave**2 * wall > THICKEST_WALL:
         raise InputError(
             "wall",
-            expected=f"less than 0.9 of the radius of curvature, {1 / (amplitude * wave**2):.3g} m",
+            expected=f"less than {THICKEST_WALL} of the radius of curvature, "
+            f"{1 / (amplitude * wave**2):.3g} m",
             got=wall,
             hint="Fewer convolutions or a smaller amplitude bend less sharply.",
         )

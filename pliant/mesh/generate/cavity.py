@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pliant.errors import InputError
-from pliant.mesh.generate.disc import round_off
+from pliant.mesh.generate.disc import ON_SURFACE, round_off
 from pliant.mesh.generate.grid import at_least, finish, graded, positive
 from pliant.mesh.generate.shell import capped_cylinder, cube_surface, disc_to_square, shell, sphere_directions
 from pliant.mesh.generate.sphere import on_spheres
@@ -54,10 +54,10 @@ def block_with_cavity(
 
     def curve(ends: np.ndarray, middle: np.ndarray) -> np.ndarray:
         if shape == "sphere":
-            on_void = (np.linalg.norm(ends, axis=2) < radius * (1 + 1e-9)).all(axis=1)
+            on_void = (np.linalg.norm(ends, axis=2) < radius * (1 + ON_SURFACE)).all(axis=1)
             return np.where(on_void[:, None], on_spheres(ends, middle), middle)
-        distance = np.abs(np.linalg.norm(ends[:, :, :2], axis=2) - radius) < 1e-9 * radius
-        level = np.abs(ends[:, :, 2]) < height / 2 * (1 + 1e-9)
+        distance = np.abs(np.linalg.norm(ends[:, :, :2], axis=2) - radius) < ON_SURFACE * radius
+        level = np.abs(ends[:, :, 2]) < height / 2 * (1 + ON_SURFACE)
         return round_off(ends, middle, where=(distance & level).all(axis=1))
 
     return finish(nodes, cells, kind=kind, order=order, curve=curve)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.errors import InputError
-from pliant.mesh.generate.disc import check_around, disc, round_off, sweep
+from pliant.mesh.generate.disc import ON_SURFACE, ROUNDING, check_around, disc, round_off, sweep
 from pliant.mesh.generate.grid import Grade, at_least, finish, graded, positive
 from pliant.mesh.mesh import Mesh
 
@@ -32,7 +32,7 @@ def cylinder(
     nodes, cells = sweep(radius * points, quads, graded(length, along, grade))
 
     def curve(ends: np.ndarray, middle: np.ndarray) -> np.ndarray:
-        on_mantle = (np.linalg.norm(ends[:, :, :2], axis=2) > (1 - 1e-9) * radius).all(axis=1)
+        on_mantle = (np.linalg.norm(ends[:, :, :2], axis=2) > (1 - ON_SURFACE) * radius).all(axis=1)
         return round_off(ends, middle, where=on_mantle)
 
     return finish(nodes, cells, kind=kind, order=order, curve=curve)
@@ -61,13 +61,13 @@ def tube(
     at_least(1, around=around, across=across, along=along)
     if inner >= outer:
         raise InputError("inner radius", expected=f"less than the outer, {outer}", got=inner)
-    if angle > 2 * np.pi * (1 + 1e-12):
+    if angle > 2 * np.pi * (1 + ROUNDING):
         raise InputError("angle", expected="at most 2π", got=angle)
-    whole = angle > 2 * np.pi * (1 - 1e-12)
-    if whole:
+    full = angle > 2 * np.pi * (1 - ROUNDING)
+    if full:
         check_around(around)
     radii = inner + graded(outer - inner, across, grade)
-    points, quads = _sector(radii, angle, around, whole)
+    points, quads = _sector(radii, angle, around, full)
     nodes, cells = sweep(points, quads, np.linspace(0, length, along + 1))
 
     def curve(ends: np.ndarray, middle: np.ndarray) -> np.ndarray:
@@ -76,15 +76,15 @@ def tube(
     return finish(nodes, cells, kind=kind, order=order, curve=curve)
 
 
-def _sector(radii: np.ndarray, angle: float, around: int, whole: bool) -> tuple[np.ndarray, np.ndarray]:
+def _sector(radii: np.ndarray, angle: float, around: int, full: bool) -> tuple[np.ndarray, np.ndarray]:
     """Points and quadrilaterals of a ring or of a part of it."""
-    theta = np.linspace(0, angle, around + 1)[: around + (not whole)]
+    theta = np.linspace(0, angle, around + 1)[: around + (not full)]
     direction = np.column_stack([np.cos(theta), np.sin(theta)])
-    if not whole and np.isclose(angle, np.pi / 2):
+    if not full and np.isclose(angle, np.pi / 2):
         direction[-1, 0] = 0.0  # exactly on the symmetry plane
     points = (direction[:, None, :] * radii[None, :, None]).reshape(-1, 2)
     number = np.arange(len(points)).reshape(len(theta), len(radii))
-    following = np.roll(number, -1, axis=0) if whole else number[1:]
-    number = number if whole else number[:-1]
+    following = np.roll(number, -1, axis=0) if full else number[1:]
+    number = number if full else number[:-1]
     quads = np.stack([number[:, :-1], number[:, 1:], following[:, 1:], following[:, :-1]], axis=-1)
     return points, quads.reshape(-1, 4)

@@ -1,12 +1,13 @@
-"""Quadrilaterals of a disc: a square core inside rings, so that no cell is degenerate; and sweeps of such
-sections.
-"""
+"""Quadrilaterals of a disc, a square core inside rings so that no cell is degenerate; and sweeps of it."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from pliant.errors import InputError
+
+ROUNDING = 1e-12  # of an angle: more than a full turn by less is a full turn
+ON_SURFACE = 1e-9  # of a radius or a height: nodes that are off by less are on it
 
 
 def disc(around: int, rings: int = 1, *, core: float = 0.6) -> tuple[np.ndarray, np.ndarray]:
@@ -55,9 +56,7 @@ def sweep(points: np.ndarray, quads: np.ndarray, z: np.ndarray) -> tuple[np.ndar
 
 
 def round_off(ends: np.ndarray, middle: np.ndarray, *, where: np.ndarray) -> np.ndarray:
-    """Mid nodes pushed out from the z axis to the mean radius of their ends (m, 2, 3), for the edges in the
-    mask (m,).
-    """
+    """Mid nodes at the mean radius about z of their ends (m, 2, 3), for the edges in the mask (m,)."""
     radius = np.linalg.norm(ends[:, :, :2], axis=2).mean(axis=1)
     chord = np.linalg.norm(middle[:, :2], axis=1)
     curved = middle.copy()

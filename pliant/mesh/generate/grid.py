@@ -11,6 +11,7 @@ from pliant.mesh.mesh import Mesh
 from pliant.mesh.subdivide import tetrahedra
 
 Grade = float | tuple[float, float]
+ROUNDING = 1e-6  # of a cell: lengths that are this little too long need no cell more
 
 
 def positive(**lengths: float) -> None:
@@ -48,7 +49,7 @@ def graded(length: float, cells: int, grade: Grade = 1.0) -> np.ndarray:
 
 def through(breaks: Sequence[float] | np.ndarray, size: float) -> np.ndarray:
     """Coordinates that contain every break and no step longer than `size` (up to rounding) [m]."""
-    counts = np.maximum(np.ceil(np.diff(breaks) / size - 1e-6), 1).astype(int)
+    counts = np.maximum(np.ceil(np.diff(breaks) / size - ROUNDING), 1).astype(int)
     steps = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(breaks, breaks[1:], counts)]
     return np.concatenate([*steps, [breaks[-1]]])
 

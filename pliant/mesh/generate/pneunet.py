@@ -28,7 +28,7 @@ def pneunet(
 
     On a bottom `layer` (region 1, the rest is region 0) stand `chambers`, each `chamber` long inside, with
     walls `wall` thick and a `gap` between them; a `channel` (width, height) on the layer joins them. A
-    solid `root` to hold it by precedes the first. The whole is `width` wide and `height` high. No cell edge
+    solid `root` to clamp precedes the first. The finger is `width` wide and `height` high. No cell edge
     is longer than `size`.
     """
     at_least(1, chambers=chambers)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from pliant.errors import InputError, unknown_name
-from pliant.mesh.generate.disc import check_around
+from pliant.mesh.generate.disc import ROUNDING, check_around
 from pliant.mesh.generate.disc import disc as disc_quads
 from pliant.mesh.generate.grid import at_least, positive
 from pliant.mesh.sheets import Sheet, join_sheets
@@ -15,6 +15,9 @@ from pliant.mesh.topology import weld
 
 PATTERNS = ("alternating", "diagonal", "crossed")
 SPHERE_PARTS = ("sphere", "half", "octant")
+SAME_PLACE = 1e-9  # of the sheet's size: nodes that are nearer are one
+SEAM = 1e-6  # of the radius: nodes of a seam that are nearer are one
+BULGE = 0.01  # of a pillow's shorter side: its height by default
 
 
 def sheet(
@@ -22,8 +25,8 @@ def sheet(
 ) -> Sheet:
     """A flat rectangle from the origin to (width, height, 0) [m], its front towards +z.
 
-    `cells` rectangles along x and y, each cut into triangles: "alternating" (a diagonal that turns from one to
-    the next: no preferred direction), "diagonal" (the same one everywhere), or "crossed" (four triangles).
+    `cells` rectangles along x and y, each cut into triangles: "alternating" (a diagonal that turns from one
+    to the next: no preferred direction), "diagonal" (the same one everywhere), or "crossed" (four triangles).
     """
     positive(width=size[0], height=size[1])
     return mapped_sheet(
@@ -49,7 +52,7 @@ def mapped_sheet(
             expected=f"a function (n,), (n,) → (n, 3), here n = {len(points)}",
             got=nodes.shape,
         )
-    triangles = weld(nodes, 1e-9 * float(np.linalg.norm(np.ptp(nodes, axis=0))))[triangles]
+    triangles = weld(nodes, SAME_PLACE * float(np.linalg.norm(np.ptp(nodes, axis=0))))[triangles]
     return Sheet.compacted(nodes, triangles[(triangles != np.roll(triangles, 1, axis=1)).all(axis=1)])
 
 
@@ -83,9 +86,9 @@ def tube_sheet(
     pressure, curved sheets fare best with six triangles at every node.
     """
     positive(radius=radius, length=length, angle=angle)
-    if angle > 2 * np.pi * (1 + 1e-12):
+    if angle > 2 * np.pi * (1 + ROUNDING):
         raise InputError("angle", expected="at most a full turn, 2π", got=angle)
-    full = angle > 2 * np.pi * (1 - 1e-12)
+    full = angle > 2 * np.pi * (1 - ROUNDING)
     check_around(around, multiple=4 if caps else 1) if full else at_least(1, around=around)
     if caps and not full:
         raise InputError("caps", expected="a full turn", got=f"angle {angle:g} rad")
@@ -100,14 +103,14 @@ def tube_sheet(
         return tube
     lid = disc_sheet(radius, around=around, rings=max(1, around // 8), pattern=pattern)
     ends = lid.flipped(), lid.transformed(translation=(0, 0, length))
-    return join_sheets([tube, *ends], weld=1e-6 * radius)
+    return join_sheets([tube, *ends], weld=SEAM * radius)
 
 
 def sphere_sheet(radius: float = 0.03, *, cells: int = 6, part: str = "sphere") -> Sheet:
     """A sphere about the origin of `radius` [m], its front outward.
 
-    An icosahedron with edges cut into `cells`: 10 cells² + 2 nodes, six triangles at nearly all of them. part:
-    "half" (z ≥ 0) and "octant" (x, y, z ≥ 0) are cut from an octahedron, for symmetric problems.
+    An icosahedron with edges cut into `cells`: 10 cells² + 2 nodes, six triangles at nearly all of them.
+    part: "half" (z ≥ 0) and "octant" (x, y, z ≥ 0) are cut from an octahedron, for symmetric problems.
     """
     positive(radius=radius)
     at_least(1, cells=cells)
@@ -127,7 +130,7 @@ def sphere_sheet(radius: float = 0.03, *, cells: int = 6, part: str = "sphere") 
     triangles = np.vstack([up, down])
     triangles = triangles[(triangles >= 0).all(axis=1)]
     triangles = (triangles + len(i) * np.arange(len(faces))[:, None, None]).reshape(-1, 3)
-    return Sheet.compacted(nodes, weld(nodes, 1e-6 * radius / cells)[triangles])
+    return Sheet.compacted(nodes, weld(nodes, SEAM * radius / cells)[triangles])
 
 
 def pillow_sheet(
@@ -137,13 +140,13 @@ def pillow_sheet(
     height: float = 0.0,
     pattern: str = "alternating",
 ) -> Sheet:
-    """Two rectangles from the origin to (width, height) [m] in the x-y plane, joined at their rims: an air cushion.
+    """An air cushion: two rectangles of `size` (width, height) [m] in the x-y plane, joined at their rims.
 
     They bulge to ±`height`/2 [m] in the middle, so that there is a volume to begin with; 0 takes 1 % of the
     shorter side.
     """
     positive(width=size[0], height=size[1])
-    bulge = 0.5 * (height or 0.01 * min(size))
+    bulge = 0.5 * (height or BULGE * min(size))
 
     def half(side: float) -> Sheet:
         rise = lambda u, v: 16 * side * bulge * u * (1 - u) * v * (1 - v)
@@ -151,7 +154,7 @@ def pillow_sheet(
             lambda u, v: np.column_stack([size[0] * u, size[1] * v, rise(u, v)]), cells=cells, pattern=pattern
         )
 
-    return join_sheets([half(1.0), half(-1.0)], weld=1e-9 * float(np.linalg.norm(size)))
+    return join_sheets([half(1.0), half(-1.0)], weld=SAME_PLACE * float(np.linalg.norm(size)))
 
 
 def cut(points: np.ndarray, quads: np.ndarray, pattern: str) -> tuple[np.ndarray, np.ndarray]:

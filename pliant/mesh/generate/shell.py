@@ -43,7 +43,7 @@ def capped_cylinder(around: int, rings: int, along: int) -> tuple[np.ndarray, np
     """The surface of a cylinder with its ends: points (n, 2) of the unit disc, level (n,) from 0 to
     `along`, quads.
 
-    Level 0 and `along` hold whole discs, the levels between them a circle each.
+    Level 0 and `along` are full discs, the levels between them a circle each.
     """
     points, faces = disc(around, rings)
     n, circle = len(points), np.arange(len(points) - around, len(points))

@@ -8,6 +8,9 @@ from pliant.errors import InputError
 from pliant.mesh.generate.grid import at_least, finish, middles, positive, tensor_grid, through
 from pliant.mesh.mesh import Mesh
 
+ROUNDING = 1e-6  # of the width: a slit ends within the tower by more
+ON_LEVEL = 1e-9  # [m]: nodes that are nearer are on a level
+
 
 def tower(
     sections: int = 4,
@@ -34,7 +37,7 @@ def tower(
     """
     at_least(1, sections=sections)
     positive(width=width, chamber=chamber, wall=wall, slit=slit, base=base, size=size)
-    if not (wall / width + 1e-6 < depth < 1 - 1e-6):
+    if not (wall / width + ROUNDING < depth < 1 - ROUNDING):
         raise InputError(
             "slit depth", expected="a share of the width, more than the wall's and less than 1", got=depth
         )
@@ -55,15 +58,15 @@ def tower(
     parts = np.ones(X.shape, np.int64)
     for i in range(sections):
         floor, under, inside, lid, top = levels[4 * i : 4 * i + 5]
-        ahead, aside = [(X, Y), (Y, X), (-X, Y), (-Y, X)][i % 4]
-        near = ahead > -cut
+        along, across = [(X, Y), (Y, X), (-X, Y), (-Y, X)][i % 4]
+        near = along > -cut
         parts[(floor < Z) & (top > Z)] = i + 2
         parts[(floor < Z) & (under > Z) & near] = 0
-        walled = (ahead < far - wall) & (np.abs(aside) < far - wall)
+        walled = (along < far - wall) & (np.abs(across) < far - wall)
         parts[(inside < Z) & (lid > Z) & near & walled] = 0
     nodes, cells, parts = tensor_grid(plan, plan, z, parts)
     for i in range(sections):
-        ahead = nodes[:, i % 2] * (-1.0) ** (i % 4 // 2)
-        under = (np.abs(nodes[:, 2] - levels[4 * i + 1]) < 1e-9) & (ahead > -cut + 1e-9)
+        along = nodes[:, i % 2] * (-1.0) ** (i % 4 // 2)
+        under = (np.abs(nodes[:, 2] - levels[4 * i + 1]) < ON_LEVEL) & (along > -cut + ON_LEVEL)
         nodes[under, :2] = np.clip(nodes[under, :2], chamfer - far, far - chamfer)
     return finish(nodes, cells, kind=kind, order=order, regions=parts - 1)

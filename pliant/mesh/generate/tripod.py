@@ -10,6 +10,8 @@ from pliant.mesh.generate.grid import at_least, finish, positive
 from pliant.mesh.mesh import Mesh
 from pliant.mesh.topology import compact, weld
 
+SAME_PLACE = 1e-6  # of a leg's width: nodes that are nearer are one
+
 
 def tripod(
     reach: float = 0.06,
@@ -27,15 +29,13 @@ def tripod(
     """A flat hub at the height `rise` with legs in the directions 0°, 120° and 240°. All lengths in metres.
 
     Each leg is `width` wide and `thickness` thick; it leaves the hub level and sweeps down to level ends at
-    z = 0, `reach` from the axis. The last `clamp` of the legs, where servo arms hold them, are regions 1,
+    z = 0, `reach` from the axis. The last `clamp` of the legs, where servo arms clamp them, are regions 1,
     2, 3; the rest is region 0. Cells: `across` a leg (even), `layers` its thickness, `along` it.
     """
     positive(reach=reach, width=width, thickness=thickness, clamp=clamp)
     at_least(1, layers=layers)
     at_least(2, across=across, along=along)
-    hub = width / (
-        2 * 3**0.5
-    )  # distance from the axis to the side of the hub, a triangle, where a leg begins
+    hub = width / (2 * 3**0.5)  # distance from the axis to a side of the hub, a triangle, where a leg begins
     if across % 2:
         raise InputError("across", expected="an even number", got=across)
     if hub + clamp >= reach or rise < 0:
@@ -60,9 +60,7 @@ def _leg_axes() -> np.ndarray:
 
 
 def _plan(width: float, across: int, knots: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The tripod from above: points (n, 2), quadrilaterals (m, 4), and the clamped leg of each, 1 to 3, or
-    0.
-    """
+    """The tripod from above: points (n, 2), quadrilaterals (m, 4), the clamped leg of each (1 to 3, or 0)."""
     blocks, clamped = [], []
     u = width * np.linspace(-0.5, 0.5, across + 1)
     axes = _leg_axes()
@@ -85,6 +83,6 @@ def _plan(width: float, across: int, knots: np.ndarray) -> tuple[np.ndarray, np.
         quads.append(np.stack([n[:-1, :-1], n[1:, :-1], n[1:, 1:], n[:-1, 1:]], axis=-1).reshape(-1, 4))
         offset += n.size
     points = np.vstack([block.reshape(-1, 2) for block in blocks])
-    lowest = weld(points, 1e-6 * width)
+    lowest = weld(points, SAME_PLACE * width)
     points, cells, _ = compact(points, lowest[np.vstack(quads)])
     return points, cells, np.concatenate(clamped)

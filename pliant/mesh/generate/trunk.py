@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.errors import InputError
-from pliant.mesh.generate.disc import disc, round_off, sweep
+from pliant.mesh.generate.disc import ON_SURFACE, disc, round_off, sweep
 from pliant.mesh.generate.grid import at_least, finish, middles, positive, through, within
 from pliant.mesh.mesh import Mesh
 
@@ -49,7 +49,7 @@ def trunk(
     def curve(ends: np.ndarray, middle: np.ndarray) -> np.ndarray:
         radius = np.linalg.norm(ends[:, :, :2], axis=2)
         core_radius = core * radius_at(ends[:, :, 2], length, base_radius, tip_radius)
-        return round_off(ends, middle, where=(radius > core_radius * (1 - 1e-9)).all(axis=1))
+        return round_off(ends, middle, where=(radius > core_radius * (1 - ON_SURFACE)).all(axis=1))
 
     return finish(nodes, cells[kept], kind=kind, order=order, regions=regions, curve=curve)
 
@@ -66,8 +66,7 @@ def trunk_cables(
     discs: int = 10,
     thickness: float = 0.006,
 ) -> list[np.ndarray]:
-    """Paths of `count` cables, equally spaced about the axis from the angle `turn` [rad] on: points (n, 3)
-    [m] each.
+    """Paths (n, 3) [m] of `count` cables, equally spaced about the axis from the angle `turn` [rad] on.
 
     A cable enters and leaves every disc up to the share `reach` of the length, at the share `at` of the
     disc's radius. The trunk's own lengths must be those given to `trunk`. Eight cables as usual:

@@ -101,7 +101,7 @@ def carried(beam: Beam, q: np.ndarray, R: np.ndarray, t: np.ndarray) -> np.ndarr
 def settled(
     beam: Beam, load: Any = 0.0, gravity: Any = NONE, q: np.ndarray | None = None, steps: int = 1
 ) -> tuple[np.ndarray, int]:
-    """Equilibrium under constant forces on dq (ndof,), by plain Newton with predicted forces; and its iterations."""
+    """Equilibrium under constant forces on dq (ndof,) by Newton with predicted forces, and its iterations."""
     q, predicted, count = beam.q0 if q is None else q, None, 0
     for share in np.arange(1, steps + 1) / steps:
         for _ in range(40):

@@ -87,7 +87,7 @@ def test_internal_forces_are_in_balance(beams, name):
 
 
 def test_the_way_there_does_not_matter():
-    """Loaded along y then z, or the other way round, a rod that turns by more than a right angle ends the same."""
+    """Loaded along y then z, or z then y, a rod that turns by more than a right angle ends the same."""
     beam = Beam(bent(8), Rectangle(0.01, 0.006), SOFT, fixed=0)
     y, z = tip_force(beam, (0, 0.03, 0)), tip_force(beam, (0, 0, 0.02))
     one = settled(beam, y + z, q=settled(beam, y)[0])[0]
@@ -122,10 +122,10 @@ def test_coefficients_of_the_logarithm(s):
         half = 0.5 * np.sqrt(s)
         assert c == pytest.approx((1 - half / np.tan(half)) / s, rel=1e-10)
     h = 1e-5
-    ahead, behind = coefficients(s + h), coefficients(abs(s - h)) if s > h else coefficients(0.0)
+    plus, minus = coefficients(s + h), coefficients(abs(s - h)) if s > h else coefficients(0.0)
     gap = s + h - (abs(s - h) if s > h else 0.0)
-    assert (ahead[0] - behind[0]) / gap == pytest.approx(d, rel=1e-4)
-    assert (ahead[1] - behind[1]) / gap == pytest.approx(e, rel=1e-4)
+    assert (plus[0] - minus[0]) / gap == pytest.approx(d, rel=1e-4)
+    assert (plus[1] - minus[1]) / gap == pytest.approx(e, rel=1e-4)
 
 
 # Newton with the forces that a step is to bring
@@ -136,16 +136,16 @@ def test_predicted_forces_are_the_forces_of_a_small_step():
     q = wiggled(beam)
     dq = 1e-7 * np.random.default_rng(0).normal(size=beam.ndof)
     moved, predicted = beam.retract(q, dq), beam.predict(q, dq)
-    exact, told = (beam.linearise(moved, NONE, predicted=p)[2] for p in (None, predicted))
-    assert np.abs(exact - told).max() < 1e-9 * np.abs(exact).max()
+    exact, with_prediction = (beam.linearise(moved, NONE, predicted=p)[2] for p in (None, predicted))
+    assert np.abs(exact - with_prediction).max() < 1e-9 * np.abs(exact).max()
 
 
 def test_predicted_forces_without_a_step_are_the_section_forces():
     beam = BEAMS["tree"]()
     q = wiggled(beam)
-    found = beam.predict(q, np.zeros(beam.ndof)).reshape(-1, 6)
+    predicted = beam.predict(q, np.zeros(beam.ndof)).reshape(-1, 6)
     forces = beam.section_forces(q)
-    np.testing.assert_allclose(found, forces, atol=1e-9 * np.abs(forces).max())
+    np.testing.assert_allclose(predicted, forces, atol=1e-9 * np.abs(forces).max())
 
 
 @pytest.mark.parametrize("EA", [1e4, 1e6, 1e8])
@@ -294,13 +294,13 @@ def test_the_skin_follows_the_sections(beams, name):
     every = beam.node_points(np.arange(len(beam.mesh.nodes)))
     np.testing.assert_allclose(every.position(q), beam.positions(q), atol=1e-15)
     h, d = 1e-6, np.random.default_rng(5).normal(size=beam.ndof)
-    ahead, behind = (beam.positions(beam.retract(q, s * h * d)) for s in (1, -1))
+    plus, minus = (beam.positions(beam.retract(q, s * h * d)) for s in (1, -1))
     rate = np.einsum("pia,a->pi", dense_jacobian(beam, every, q), d)
-    np.testing.assert_allclose((ahead - behind) / (2 * h), rate, atol=1e-7)
+    np.testing.assert_allclose((plus - minus) / (2 * h), rate, atol=1e-7)
 
 
 def test_points_between_nodes_lie_on_the_arc():
-    """Of a quarter of a circle in three elements: the centreline is off by 1e-4 of the radius, the skin by cos θ/2."""
+    """A quarter of a circle in three elements: the centreline is off by 1e-4 R, the skin by cos θ/2."""
     angle = np.linspace(0, np.pi / 2, 4)
     beam = Beam(
         curve(0.1 * np.column_stack([np.sin(angle), 0 * angle, 1 - np.cos(angle)])), Circle(0.01), SOFT

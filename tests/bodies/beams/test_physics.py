@@ -136,7 +136,7 @@ def test_bathe_bolourchi_bend(within):
 
 
 def negative_pivots(beam: Beam, rows, lam: float) -> int:
-    """Of K with its rows under load, at the equilibrium that is reached without leaving the plane or the axis."""
+    """Those of K with its rows under load, at the equilibrium reached within the plane or along the axis."""
     from pliant.algebra import factorise
     from pliant.core.view import linearise
 
@@ -164,15 +164,15 @@ def test_euler_columns(within):
     push = {"push": pl.Row(pl.PointForce(beam.at([1.0]), direction=(-1, 0, 0)))}
     within(critical(beam, push, 2.0, 3.0) / (np.pi**2 / 4) - 1, 2e-3, "clamped and free")
     assert negative_pivots(beam, push, 3.0) == 2
-    held = np.zeros((7, 6), bool)
-    held[0, :4] = held[6, 1:3] = True
-    beam = Beam(line((0, 0, 0), (1, 0, 0), elements=6), THIN, fixed=held)
+    fixed = np.zeros((7, 6), bool)
+    fixed[0, :4] = fixed[6, 1:3] = True
+    beam = Beam(line((0, 0, 0), (1, 0, 0), elements=6), THIN, fixed=fixed)
     push = {"push": pl.Row(pl.PointForce(beam.at([1.0]), direction=(-1, 0, 0)))}
     within(critical(beam, push, 8.0, 12.0) / np.pi**2 - 1, 2e-3, "pinned")
 
 
 def test_a_blade_buckles_sideways():
-    """A blade, stiff in its plane, under a moment in it whose axis stays: it turns over at (π/2)√(EI GJ)/L."""
+    """A blade, stiff in its plane, under a moment about a constant axis turns over at (π/2)√(EI GJ)/L."""
     beam = cantilever(8, Stiffness(EA=1e6, GJ=4.0, EI=(1e4, 1.0)))
     rows = {"moment": pl.Row(pl.Motor(beam.region_points(8), (0, 1, 0)))}
     assert critical(beam, rows, 1.5, 8.0) == pytest.approx(np.pi, rel=0.01)
@@ -244,13 +244,13 @@ def bent_by_a_cable(elements: int, vias: int) -> float:
         "cable": pl.Row(pl.Cable(beam.at(along, offset=(0, lever)))),
         "tip": pl.Row(pl.Position(beam.at([length]))),
     }
-    found = pl.static(pl.Robot(beam, rows), {"cable": pl.Known(effort=tension)})
+    result = pl.static(pl.Robot(beam, rows), {"cable": pl.Known(effort=tension)})
     EA, EI = E * np.pi * radius**2, E * np.pi / 4 * radius**4
     kappa, short = tension * lever / EI, 1 - tension / EA
     angle = kappa * length
     tip = short * length / angle * np.array([np.sin(angle), 0, 1 - np.cos(angle)])
-    assert found.displacement["cable"][0] == pytest.approx(length * (kappa * lever + tension / EA), rel=0.2)
-    return float(np.linalg.norm(found.displacement["tip"] - tip) / length)
+    assert result.displacement["cable"][0] == pytest.approx(length * (kappa * lever + tension / EA), rel=0.2)
+    return float(np.linalg.norm(result.displacement["tip"] - tip) / length)
 
 
 def test_a_cable_beside_the_axis_bends_a_rod_to_an_arc(within):

@@ -1,4 +1,4 @@
-"""Beams as bodies of robots: compliance, contact, sliding bases, the inverse model, pictures, the rod in its pipe."""
+"""Beams as bodies of robots: compliance, contact, sliding bases, the inverse model, pictures, a pipe."""
 
 from __future__ import annotations
 
@@ -81,21 +81,21 @@ def test_a_base_on_rails_is_held_by_its_slider():
     rails = Rigid(0, name="base", joint=Prismatic((1, 0, 0)))
     sliding, clamped = bar(rigid=rails), bar(fixed=0)
     rows = {"push": pl.Row(pl.Slider(sliding.region_points("base")[:1], (1, 0, 0)))}
-    found = pl.static(pl.Robot(sliding, rows, gravity=DOWN), {"push": pl.Known(displacement=0.05)})
+    result = pl.static(pl.Robot(sliding, rows, gravity=DOWN), {"push": pl.Known(displacement=0.05)})
     still = pl.static(pl.Robot(clamped, gravity=DOWN))
-    np.testing.assert_allclose(found.positions, still.positions + np.array([0.05, 0, 0]), atol=1e-9)
-    assert found.effort["push"][0] == pytest.approx(0.0, abs=1e-6)
+    np.testing.assert_allclose(result.positions, still.positions + np.array([0.05, 0, 0]), atol=1e-9)
+    assert result.effort["push"][0] == pytest.approx(0.0, abs=1e-6)
 
 
 def test_a_motor_at_a_hinge_carries_the_rod():
     """Held level: the torque is the weight times its arm at the deflected shape."""
     beam = bar(rigid=Rigid(0, name="axle", joint=Hinge(axis=(0, 1, 0), centre=(0, 0, 0))))
     rows = {"motor": pl.Row(pl.Motor(beam.region_points("axle"), (0, 1, 0)))}
-    found = pl.static(pl.Robot(beam, rows, gravity=DOWN), {"motor": pl.Known(displacement=0.0)})
+    result = pl.static(pl.Robot(beam, rows, gravity=DOWN), {"motor": pl.Known(displacement=0.0)})
     points, _ = beam.centreline(LENGTH / 400)
-    x = points.position(found.q)[:, 0]
+    x = points.position(result.q)[:, 0]
     centre = np.trapezoid(x[np.argsort(points.rest[:, 0])], dx=1.0) / (len(x) - 1)
-    assert found.effort["motor"][0] == pytest.approx(-beam.total_mass * 9.81 * centre, rel=1e-4)
+    assert result.effort["motor"][0] == pytest.approx(-beam.total_mass * 9.81 * centre, rel=1e-4)
 
 
 # Contact
@@ -106,11 +106,11 @@ def test_what_it_lies_on_carries_its_weight():
     beam = Beam(fishbone(), Circle(0.003), SOFT, density=1000, fixed=0)
     robot = pl.Robot(beam, gravity=DOWN)
     floor = pl.Plane((0, 0, -0.01), (0, 0, 1))
-    found = pl.static(robot, obstacles=[floor])
-    clamp = beam.reactions(found.q, DOWN)[beam.numbering.node_region[0], 2]
-    assert 0.1 * clamp < found.contact_force.sum()
-    assert clamp + found.contact_force.sum() == pytest.approx(9.81 * beam.total_mass, rel=1e-9)
-    assert found.positions[:, 2].min() > -0.01 - 1e-9
+    result = pl.static(robot, obstacles=[floor])
+    clamp = beam.reactions(result.q, DOWN)[beam.numbering.node_region[0], 2]
+    assert 0.1 * clamp < result.contact_force.sum()
+    assert clamp + result.contact_force.sum() == pytest.approx(9.81 * beam.total_mass, rel=1e-9)
+    assert result.positions[:, 2].min() > -0.01 - 1e-9
 
 
 def test_balls_along_the_axis_touch_like_the_round_rod_does():
@@ -119,7 +119,7 @@ def test_balls_along_the_axis_touch_like_the_round_rod_does():
     detector = Detector(robot, [ball], samples=Samples.around(*beam.centreline(0.002)), alarm=0.1)
     gap = detector.detect(robot.rest.q).gap
     assert gap.min() == pytest.approx(0.03 - 0.02 - 0.004, abs=1e-12)
-    found = [
+    results = [
         pl.static(robot, obstacles=[ball]),
         pl.static(
             pl.Robot(
@@ -130,9 +130,9 @@ def test_balls_along_the_axis_touch_like_the_round_rod_does():
             obstacles=[ball],
         ),
     ]
-    force = [float(f.contact_force.sum()) for f in found]
+    force = [float(f.contact_force.sum()) for f in results]
     assert force[0] == pytest.approx(force[1], rel=0.05) and force[1] > 0.01
-    tips = [node(beam, f.q) for f in found]
+    tips = [node(beam, f.q) for f in results]
     assert np.linalg.norm(tips[0] - tips[1]) < 1e-3
 
 
@@ -140,26 +140,26 @@ def test_reports_and_files(tmp_path):
     from pliant.io.report import report
 
     robot = steered(bar(fixed=0), gravity=DOWN, name="bar")
-    found = pl.static(robot, {"cable 1": pl.Known(effort=0.3)})
-    page = report(found, tmp_path, title="a rod")
+    result = pl.static(robot, {"cable 1": pl.Known(effort=0.3)})
+    page = report(result, tmp_path, title="a rod")
     assert page.exists() and (tmp_path / "picture.png").stat().st_size > 10_000
     mesh = pl.mesh.read(tmp_path / "deformed.vtu")
-    np.testing.assert_allclose(mesh.nodes, found.positions, atol=1e-9)
+    np.testing.assert_allclose(mesh.nodes, result.positions, atol=1e-9)
 
 
 def test_stress_is_that_of_beam_theory(within):
     """Pure bending by a couple: σ = M r/I on the skin, 0 on the axis."""
     beam = bar(fixed=0)
     rows = {"motor": pl.Row(pl.Motor(beam.region_points(8), (0, 1, 0)))}
-    found = pl.static(pl.Robot(beam, rows), {"motor": pl.Known(effort=1e-4)})
-    stress = beam.stress(found.q, "von_mises", at="nodes")
+    result = pl.static(pl.Robot(beam, rows), {"motor": pl.Known(effort=1e-4)})
+    stress = beam.stress(result.q, "von_mises", at="nodes")
     peak = 1e-4 * 0.004 / (np.pi / 4 * 0.004**4)
     within(stress.max() / peak - 1, 1e-6, "skin")
     within(stress[:9] / peak, 1e-6, "axis")
 
 
 def test_elastic_stiffness_is_never_negative(within):
-    """Squeezed beyond its critical load a rod has a negative stiffness, but not the part that damping may follow."""
+    """Beyond its critical load a rod has a negative stiffness, but not the part for damping."""
     beam = bar(fixed=0)
     q = beam.q0.copy()
     for _ in range(10):  # squeezed by 5 %, straight
@@ -189,13 +189,13 @@ def _dense(beam, K: np.ndarray) -> np.ndarray:
 @pytest.fixture(scope="module")
 def inserted() -> dict[int, Any]:
     """The rod steered 60 mm into either branch of its pipe, then left to settle."""
-    found = {}
+    outcomes = {}
     for side in (1, -1):
         controller = pl.Inverse(rod())
         path = branch_path(side, 0.06, steps=50)
         for target in [*path, *[path[-1]] * 15]:
-            found[side] = controller.step(targets={"tip": target})
-    return found
+            outcomes[side] = controller.step(targets={"tip": target})
+    return outcomes
 
 
 def test_the_rod_is_that_of_the_paper():

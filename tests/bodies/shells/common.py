@@ -119,13 +119,15 @@ def linear_answer(body: Any, load: np.ndarray) -> np.ndarray:
     return spsolve(body.pattern.to_csr(K).tocsc(), np.where(body.free, load, 0.0))
 
 
-def settled(body: Any, load: np.ndarray, *, q: np.ndarray | None = None, ahead: bool = True, most: int = 60):
-    """Equilibrium under forces (ndof,) by Newton alone, and how many steps it took; `ahead`: with predicted strains."""
-    q, predicted = body.q0 if q is None else q, None
+def settled(
+    body: Any, load: np.ndarray, *, q: np.ndarray | None = None, predicted: bool = True, most_steps: int = 60
+):
+    """Equilibrium under forces (ndof,) by Newton, and its steps; with `predicted` strains or not."""
+    q, strains = body.q0 if q is None else q, None
     large = scales(body, amount=0.5 * body.mesh.size, turn=1.0)
     symbolic = analyse(body.pattern, body.block_position)
-    for count in range(most):
-        _, r, K = body.linearise(q, NONE, predicted=predicted)
+    for count in range(most_steps):
+        _, r, K = body.linearise(q, NONE, predicted=strains)
         dq = factorise(symbolic, K, indefinite=True).solve(r + np.where(body.free, load, 0.0))
         if np.abs(dq / large).max() < 1e-9:
             return q, count
@@ -134,5 +136,5 @@ def settled(body: Any, load: np.ndarray, *, q: np.ndarray | None = None, ahead: 
         while body.linearise(following, NONE, tangent=False)[1] is None:
             share /= 2
             following = body.retract(q, share * dq)
-        q, predicted = following, body.predict(q, share * dq) if ahead else None
-    raise AssertionError(f"not settled after {most} steps")
+        q, strains = following, body.predict(q, share * dq) if predicted else None
+    raise AssertionError(f"not settled after {most_steps} steps")

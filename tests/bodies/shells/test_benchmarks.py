@@ -1,4 +1,4 @@
-"""Shells against what is known: the obstacle course of shell elements, plates, a strip rolled up, inflated skins."""
+"""Shells against known answers: the obstacle course of shell elements, plates, strips, inflated skins."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pliant as pl
 from pliant.bodies import Shell
 from tests.bodies.shells.common import left, linear_answer, settled
 
-MIRROR = {  # what a plane of symmetry across an axis holds: the displacement along it, rotations about the others
+MIRROR = {  # what a plane of symmetry across an axis fixes: displacement along it, rotations about the others
     "x": [True, False, False, False, True, True],
     "y": [False, True, False, True, False, True],
     "z": [False, False, True, True, True, False],
@@ -32,11 +32,11 @@ def scordelis_lo(n: int, **options) -> float:
         lambda u, v: np.column_stack([R * np.sin(angle * u), L / 2 * v, R * np.cos(angle * u)]), cells=(n, n)
     )
     x, y, _ = sheet.nodes.T
-    held = np.zeros((len(x), 6), bool)
-    held[y < 1e-9] |= np.array([1, 0, 1, 0, 0, 0], bool)
-    held[y > L / 2 - 1e-9] |= np.array(MIRROR["y"])
-    held[x < 1e-9] |= np.array(MIRROR["x"])
-    roof = Shell(sheet, pl.Hooke(young=4.32e8, poisson=0.0), 0.25, density=360.0, fixed=held, **options)
+    fixed = np.zeros((len(x), 6), bool)
+    fixed[y < 1e-9] |= np.array([1, 0, 1, 0, 0, 0], bool)
+    fixed[y > L / 2 - 1e-9] |= np.array(MIRROR["y"])
+    fixed[x < 1e-9] |= np.array(MIRROR["x"])
+    roof = Shell(sheet, pl.Hooke(young=4.32e8, poisson=0.0), 0.25, density=360.0, fixed=fixed, **options)
     sag = linear_answer(roof, roof.linearise(roof.q0, (0, 0, -1.0))[1]).reshape(-1, 6)
     return -sag[np.argmax(x + y), 2] / 0.3024
 
@@ -49,19 +49,19 @@ def pinched_cylinder(n: int, **options) -> float:
         cells=(n, n),
     )
     x, y, z = sheet.nodes.T
-    held = np.zeros((len(x), 6), bool)
-    held[y < 1e-9] |= np.array([1, 0, 1, 0, 0, 0], bool)
-    held[y > L / 2 - 1e-9] |= np.array(MIRROR["y"])
-    held[x < 1e-9] |= np.array(MIRROR["x"])
-    held[z < 1e-9] |= np.array(MIRROR["z"])
+    fixed = np.zeros((len(x), 6), bool)
+    fixed[y < 1e-9] |= np.array([1, 0, 1, 0, 0, 0], bool)
+    fixed[y > L / 2 - 1e-9] |= np.array(MIRROR["y"])
+    fixed[x < 1e-9] |= np.array(MIRROR["x"])
+    fixed[z < 1e-9] |= np.array(MIRROR["z"])
     load = np.zeros((len(x), 6))
     load[np.argmax(z + y), 2] = -0.25
-    cylinder = Shell(sheet, pl.Hooke(young=3e6, poisson=0.3), 3.0, fixed=held, **options)
+    cylinder = Shell(sheet, pl.Hooke(young=3e6, poisson=0.3), 3.0, fixed=fixed, **options)
     return -linear_answer(cylinder, load.ravel()).reshape(-1, 6)[np.argmax(z + y), 2] / 1.8248e-5
 
 
 def hemisphere(n: int, **options) -> Shell:
-    """A quarter of a hemisphere with a hole of 18°; thin and bent without stretching: what makes elements lock."""
+    """A quarter of a hemisphere with a hole of 18°; thin and bent without stretching, where elements lock."""
 
     def surface(u, v):
         around, up = np.pi / 2 * u, np.radians(72) * v
@@ -69,11 +69,11 @@ def hemisphere(n: int, **options) -> Shell:
 
     sheet = pl.mesh.mapped_sheet(surface, cells=(n, n))
     x, y, _ = sheet.nodes.T
-    held = np.zeros((len(x), 6), bool)
-    held[y < 1e-9] |= np.array(MIRROR["y"])
-    held[x < 1e-9] |= np.array(MIRROR["x"])
-    held[np.argmax(x), 2] = True
-    return Shell(sheet, pl.Hooke(young=6.825e7, poisson=0.3), 0.04, fixed=held, **options)
+    fixed = np.zeros((len(x), 6), bool)
+    fixed[y < 1e-9] |= np.array(MIRROR["y"])
+    fixed[x < 1e-9] |= np.array(MIRROR["x"])
+    fixed[np.argmax(x), 2] = True
+    return Shell(sheet, pl.Hooke(young=6.825e7, poisson=0.3), 0.04, fixed=fixed, **options)
 
 
 def pulled(shell: Shell, force: float) -> np.ndarray:
@@ -110,7 +110,7 @@ def test_obstacle_course(strain, n, within):
 
 
 def test_hemisphere_far_from_linear(within):
-    """Forces of 400 move their points by 4.067 out and 8.178 in (Sze, Liu and Lo 2004): 0.4 and 0.8 of the radius."""
+    """Forces of 400 move their points by 4.067 out and 8.178 in, of a radius of 10 (Sze, Liu and Lo 2004)."""
     shell = hemisphere(32, largest_strain=0.01)
     q = shell.q0
     for force in (100.0, 200.0, 300.0, 400.0):
@@ -125,14 +125,14 @@ def test_hemisphere_far_from_linear(within):
 # Plates
 
 
-def plate(n: int, held: str) -> float:
+def plate(n: int, support: str) -> float:
     """A square plate under pressure: deflection of its middle over p a⁴/D."""
     a, h, p, material = 0.1, 0.001, 1e-3, pl.Hooke(young=1e7, poisson=0.3)
     sheet = pl.mesh.sheet((a, a), cells=(n, n))
     edge = np.zeros(len(sheet.nodes), bool)
     edge[np.unique(sheet.rim)] = True
-    mask = edge if held == "clamped" else np.outer(edge, [False, False, True])
-    if held != "clamped":
+    mask = edge if support == "clamped" else np.outer(edge, [False, False, True])
+    if support != "clamped":
         mask[0] = True
         mask[n, 0] = True  # and against turning in its plane
     shell = Shell(sheet, material, h, fixed=mask)
@@ -148,11 +148,11 @@ def plate(n: int, held: str) -> float:
     return float(pl.static(robot).displacement["sag"][0]) * D / (p * a**4)
 
 
-@pytest.mark.parametrize("held, exact", [("clamped", 0.00126532), ("supported", 0.00406235)])
-def test_square_plate_under_pressure(held, exact, within):
+@pytest.mark.parametrize("support, exact", [("clamped", 0.00126532), ("supported", 0.00406235)])
+def test_square_plate_under_pressure(support, exact, within):
     """Timoshenko's series; the error falls with the square of the cells."""
-    errors = [plate(n, held) / exact - 1 for n in (8, 16, 24)]
-    within(errors[-1], 0.004, f"{held}, 24 × 24")
+    errors = [plate(n, support) / exact - 1 for n in (8, 16, 24)]
+    within(errors[-1], 0.004, f"{support}, 24 × 24")
     assert order(errors, 1.5) > 1.7
 
 
@@ -177,19 +177,19 @@ def test_round_plate_under_pressure(within):
 
 
 def strip(n: int, thickness: float = 1e-3) -> tuple[Shell, np.ndarray]:
-    """0.1 × 0.01 m, clamped on the left and bent in its plane, ν = 0; and the end load that bends it by 1 rad (ndof,)."""
+    """0.1 × 0.01 m, clamped on the left and bent in its plane, ν = 0; and the load (ndof,) for 1 rad."""
     sheet = pl.mesh.sheet((0.1, 0.01), cells=(n, 1))
-    held = np.zeros((len(sheet.nodes), 6), bool)
-    held[:, [1, 3, 5]] = True
-    held[left(sheet.nodes)] = True
-    shell = Shell(sheet, pl.Hooke(young=1e6, poisson=0.0), thickness, fixed=held)
+    fixed = np.zeros((len(sheet.nodes), 6), bool)
+    fixed[:, [1, 3, 5]] = True
+    fixed[left(sheet.nodes)] = True
+    shell = Shell(sheet, pl.Hooke(young=1e6, poisson=0.0), thickness, fixed=fixed)
     moment = np.zeros((len(sheet.nodes), 6))
     moment[sheet.nodes[:, 0] > 0.1 - 1e-9, 4] = -0.5 * 1e6 * 0.01 * thickness**3 / 12 / 0.1
     return shell, moment.ravel()
 
 
 def rolled(n: int, angle: float) -> tuple[float, list[int]]:
-    """A strip bent to an arc of `angle` in four steps: error of the tip over its length, and Newton's iterations."""
+    """A strip bent to an arc of `angle` in four steps: error of the tip over its length, iterations."""
     shell, moment = strip(n)
     q, counts = shell.q0, []
     for share in (0.25, 0.5, 0.75, 1.0):
@@ -225,11 +225,11 @@ def test_predicted_forces_save_iterations():
     shell, moment = strip(16, 5e-4)
     assert settled(shell, np.pi / 2 * moment)[1] <= 8
     with pytest.raises(AssertionError, match="not settled"):
-        settled(shell, np.pi / 2 * moment, ahead=False, most=16)
+        settled(shell, np.pi / 2 * moment, predicted=False, most_steps=16)
 
 
 def test_strip_lifted_by_its_end(within):
-    """The cantilever of Sze, Liu and Lo (2004), ν = 0: tip moves 6.698 up and 3.286 back under F = 4 EI/L² (10 × 1 × 0.1)."""
+    """The cantilever of Sze, Liu and Lo (2004), 10 × 1 × 0.1: 6.698 up and 3.286 back under F = 4 EI/L²."""
     sheet = pl.mesh.sheet((10.0, 1.0), cells=(16, 1))
     shell = Shell(sheet, pl.Hooke(young=1.2e6, poisson=0.0), 0.1, fixed=left)
     end = sheet.nodes[:, 0] > 10.0 - 1e-9
@@ -251,14 +251,14 @@ def test_inflated_sphere(within):
     errors, grown = [], []
     for cells in (4, 8):
         sheet = pl.mesh.sphere_sheet(R, cells=cells)
-        held = np.zeros((len(sheet.nodes), 3), bool)
+        fixed = np.zeros((len(sheet.nodes), 3), bool)
         low, high, side = (
             np.argmin(sheet.nodes[:, 2]),
             np.argmax(sheet.nodes[:, 2]),
             np.argmax(sheet.nodes[:, 0]),
         )
-        held[low], held[high, :2], held[side, 1] = True, True, True
-        shell = Shell(sheet, material, h, fixed=held)
+        fixed[low], fixed[high, :2], fixed[side, 1] = True, True, True
+        shell = Shell(sheet, material, h, fixed=fixed)
         robot = pl.Robot(shell, {"p": pl.Row(pl.Cavity.on(shell, sheet.surface), pl.Known(effort=p))})
         result = pl.static(robot)
         forces, _ = shell.resultants(result.q)

@@ -51,15 +51,15 @@ def test_flat_membrane_under_pressure(within):
 
 
 def test_inflated_cylinder_and_sphere(within):
-    """Hooke membranes: pR/2h in the sphere; pR/h around a tube whose ends are held apart."""
+    """Hooke membranes: pR/2h in the sphere; pR/h around a tube whose ends are fixed apart."""
     R, h, p, material = 0.05, 5e-4, 2.0, pl.Hooke(young=1e6, poisson=0.3)
     errors = []
     for cells in (4, 8):
         ball = pl.mesh.sphere_sheet(R, cells=cells)
-        held = np.zeros((len(ball.nodes), 3), bool)
-        held[np.argmin(ball.nodes[:, 2])], held[np.argmax(ball.nodes[:, 2]), :2] = True, True
-        held[np.argmax(ball.nodes[:, 0]), 1] = True
-        skin = Membrane(ball, material, h, fixed=held)
+        fixed = np.zeros((len(ball.nodes), 3), bool)
+        fixed[np.argmin(ball.nodes[:, 2])], fixed[np.argmax(ball.nodes[:, 2]), :2] = True, True
+        fixed[np.argmax(ball.nodes[:, 0]), 1] = True
+        skin = Membrane(ball, material, h, fixed=fixed)
         result = pl.static(
             pl.Robot(skin, {"p": pl.Row(pl.Cavity.on(skin, ball.surface), pl.Known(effort=p))})
         )
@@ -68,9 +68,9 @@ def test_inflated_cylinder_and_sphere(within):
     assert order(errors) > 1.6
     tube = pl.mesh.tube_sheet(R, 0.1, around=48, along=10)
     ends = (tube.nodes[:, 2] < 1e-9) | (tube.nodes[:, 2] > 0.1 - 1e-9)
-    held = np.outer(ends, [False, False, True])
-    held[0], held[np.argmin(tube.nodes[:, 0]), 1] = True, True
-    skin = Membrane(tube, material, h, fixed=held)
+    fixed = np.outer(ends, [False, False, True])
+    fixed[0], fixed[np.argmin(tube.nodes[:, 0]), 1] = True, True
+    skin = Membrane(tube, material, h, fixed=fixed)
     inside = pl.Cavity.on(skin, tube.surface, cap="flat")
     result = pl.static(pl.Robot(skin, {"p": pl.Row(inside, pl.Known(effort=p))}))
     x = tube.centres
@@ -83,10 +83,10 @@ def test_balloon_through_its_limit_point(within):
     """Incompressible neo-Hookean: p = 2μh/R (λ⁻¹ − λ⁻⁷), highest at λ = 7^⅙; volume imposed."""
     R, h, mu = 0.05, 5e-4, 1e5
     ball = pl.mesh.sphere_sheet(R, cells=6)
-    held = np.zeros((len(ball.nodes), 3), bool)
-    held[np.argmin(ball.nodes[:, 2])], held[np.argmax(ball.nodes[:, 2]), :2] = True, True
-    held[np.argmax(ball.nodes[:, 0]), 1] = True
-    skin = Membrane(ball, Incompressible(pl.NeoHookean.from_shear(mu)), h, fixed=held)
+    fixed = np.zeros((len(ball.nodes), 3), bool)
+    fixed[np.argmin(ball.nodes[:, 2])], fixed[np.argmax(ball.nodes[:, 2]), :2] = True, True
+    fixed[np.argmax(ball.nodes[:, 0]), 1] = True
+    skin = Membrane(ball, Incompressible(pl.NeoHookean.from_shear(mu)), h, fixed=fixed)
     robot = pl.Robot(skin, {"gas": pl.Row(pl.Cavity.on(skin, ball.surface))})
     state, pressures, stretches = None, [], (1.1, 1.25, 1.38, 1.6, 2.0)
     for stretch in stretches:
@@ -103,15 +103,15 @@ def test_balloon_through_its_limit_point(within):
     [pl.NeoHookean(young=1e6, poisson=0.4), MooneyRivlin(c10=1e5, c01=2e4, bulk=1e7), pl.Hooke(1e6, 0.4)],
 )
 def test_strip_pulled_to_twice_its_length(material, within):
-    """A uniform state: the force is the material's own uniaxial curve; for Hooke it is linear in the stretch."""
+    """A uniform state: the force is the material's uniaxial curve; for Hooke it is linear in the stretch."""
     size = (0.02, 0.01)
     sheet = pl.mesh.sheet(size, cells=(4, 2))
     for kind in (Membrane, Shell):
         right = sheet.nodes[:, 0] > size[0] - 1e-9
-        held = np.zeros((len(sheet.nodes), 6), bool)
-        held[left(sheet.nodes), 0] = held[sheet.nodes[:, 1] < 1e-9, 1] = held[:, 2] = True
-        held[:, 3:] = True  # nothing turns, as the ends are cut from a longer strip
-        strip = kind(sheet, material, 1e-3, fixed=held if kind is Shell else held[:, :3])
+        fixed = np.zeros((len(sheet.nodes), 6), bool)
+        fixed[left(sheet.nodes), 0] = fixed[sheet.nodes[:, 1] < 1e-9, 1] = fixed[:, 2] = True
+        fixed[:, 3:] = True  # nothing turns, as the ends are cut from a longer strip
+        strip = kind(sheet, material, 1e-3, fixed=fixed if kind is Shell else fixed[:, :3])
         ends = pl.Position(strip.node_points(right), directions="x")
         robot = pl.Robot(strip, {"end": pl.Row(ends)})
         for stretch in (1.3, 2.0):
@@ -158,7 +158,7 @@ def test_two_strings_and_a_weight(within):
 
 
 def rope(n: int) -> tuple[float, float]:
-    """A heavy rope between points 1 m apart, at first an arc of a circle: its sag and the tension at its ends over exact ones."""
+    """A heavy rope between points 1 m apart, at first an arc: its sag and end tension over the exact ones."""
     weight = 0.5 * 9.81
     angle = np.linspace(-1.0, 1.0, n + 1)
     nodes = 0.5 / np.sin(1.0) * np.column_stack([np.sin(angle), 0 * angle, np.cos(1.0) - np.cos(angle)])
@@ -193,20 +193,20 @@ def test_slack_strings_do_nothing_and_bars_push():
 
 
 def test_tie_across_an_arch(within):
-    """A string in a shell holds its feet together: with the tie the arch spreads less by the tie's share of the thrust."""
+    """A string ties the feet of an arch: it spreads less by the tie's share of the thrust."""
     arch = pl.mesh.tube_sheet(0.05, 0.01, around=24, along=2, angle=np.pi)
     feet = np.abs(arch.nodes[:, 1]) < 1e-9
     right = np.flatnonzero(feet & (arch.nodes[:, 0] > 0))
     opposite = np.array(
         [np.argmin(np.linalg.norm(arch.nodes - arch.nodes[n] * [-1, 1, 1], axis=1)) for n in right]
     )
-    held = np.zeros((len(arch.nodes), 6), bool)
-    held[feet, 1] = True
-    held[np.abs(arch.nodes[:, 0]) < 1e-9, 0] = True
-    held[np.argmin(np.abs(arch.nodes[:, 2])), 2] = True
+    fixed = np.zeros((len(arch.nodes), 6), bool)
+    fixed[feet, 1] = True
+    fixed[np.abs(arch.nodes[:, 0]) < 1e-9, 0] = True
+    fixed[np.argmin(np.abs(arch.nodes[:, 2])), 2] = True
     spread = []
     for ties in ((), Strings(np.column_stack([right, opposite]), 1.0)):
-        shell = Shell(arch, pl.Hooke(1e9, 0.3), 1e-3, fixed=held, strings=ties, density=1000)
+        shell = Shell(arch, pl.Hooke(1e9, 0.3), 1e-3, fixed=fixed, strings=ties, density=1000)
         result = pl.static(pl.Robot(shell, gravity=(0, -9.81, 0)))
         spread.append(float((result.positions - arch.nodes)[right, 0].mean()))
     tension = sum(float(group.tension(result.q).sum()) for group in shell.strings)

@@ -1,4 +1,4 @@
-"""Sheets in robots: statics, compliance, the inverse model, contact from both sides, sheets glued on blocks."""
+"""Sheets in robots: statics, compliance, inverse model, contact from both sides, sheets glued on blocks."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_compliance_is_the_slope_of_statics(within):
 
 
 def test_sheet_finds_the_forces_that_lift_it():
-    """Four forces raise the middle by a centimetre; equal ones, as the sheet is symmetric and energy is spared."""
+    """Four forces raise the middle by a centimetre; equal ones, as the sheet is symmetric."""
     shell = soft_sheet(12)
     places = [[x, y, 0.0] for x in (0.05, 0.15) for y in (0.05, 0.15)]
     rows = {
@@ -80,11 +80,11 @@ def test_sheet_finds_the_forces_that_lift_it():
 
 
 def test_touched_on_both_sides(within):
-    """A ball below and a ball above: mirror images, half a thickness away, and the contact carries part of the weight."""
+    """A ball below or above: mirror images, half a thickness away; the contact carries part of the weight."""
     shell = soft_sheet(12)
     every = shell.node_points(np.arange(len(shell.mesh.nodes)))
     skin = Samples.around(every, shell.half_thickness(every))
-    found = []
+    both_sides = []
     for side in (-1, 1):
         robot = pl.Robot(shell, gravity=(0, 0, 9.81 * side), surroundings=Surroundings(samples=skin))
         ball = Sphere(centre=(SIDE / 2, SIDE / 2, 0.07 * side), radius=0.06)
@@ -93,9 +93,9 @@ def test_touched_on_both_sides(within):
         within((gap - THICK / 2) / THICK, 1e-6, "gap")
         force = float(result.contact_force.sum())
         assert 0.1 * shell.total_mass * 9.81 < force < 0.9 * shell.total_mass * 9.81
-        found.append((force, result.positions))
-    within(found[0][0] / found[1][0] - 1, 1e-6, "force")
-    within((found[0][1] * [1, 1, -1] - found[1][1]) / THICK, 1e-6, "mirror image")
+        both_sides.append((force, result.positions))
+    within(both_sides[0][0] / both_sides[1][0] - 1, 1e-6, "force")
+    within((both_sides[0][1] * [1, 1, -1] - both_sides[1][1]) / THICK, 1e-6, "mirror image")
 
 
 def test_membrane_lies_on_a_plane(within):
@@ -110,13 +110,13 @@ def test_membrane_lies_on_a_plane(within):
 
 
 def test_a_motor_turns_a_rigid_edge(within):
-    """A sheet clamped on one side and turned by its rigid other side: torque 2 D κ/(1 + …) of a strip, D (1 − ν²) θ/L · width."""
+    """A sheet clamped on one side and turned by its rigid other side: torque D (1 − ν²) θ/L · width."""
     sheet = pl.mesh.sheet((0.1, 0.02), cells=(20, 4))
-    held = np.zeros((len(sheet.nodes), 6), bool)
-    held[left(sheet.nodes)] = True
+    fixed = np.zeros((len(sheet.nodes), 6), bool)
+    fixed[left(sheet.nodes)] = True
     material = pl.Hooke(young=1e6, poisson=0.0)
     edge = Rigid(lambda x: x[:, 0] > 0.1 - 1e-9, name="edge")
-    shell = Shell(sheet, material, 0.001, fixed=held, rigid=edge)
+    shell = Shell(sheet, material, 0.001, fixed=fixed, rigid=edge)
     motor = pl.Motor(shell.region_points("edge"), axis=(0, -1, 0))
     robot = pl.Robot(shell, {"motor": pl.Row(motor)})
     result = pl.static(robot, {"motor": pl.Known(displacement=np.pi / 2)})
@@ -131,7 +131,7 @@ def test_a_motor_turns_a_rigid_edge(within):
 
 
 def test_sheet_glued_on_a_block(within):
-    """A stiff skin on a soft beam, held by its glue alone: the bending stiffness of the composite, three times the beam's own."""
+    """A stiff skin glued on a soft beam: the bending stiffness of the composite, three times the beam's."""
     L, width, high, thin = 0.2, 0.02, 0.01, 0.001
     soft, stiff = pl.Hooke(young=1e5, poisson=0.0), pl.Hooke(young=2e6, poisson=0.0)
     box = pl.mesh.box((L, width, high), cells=(24, 2, 2), kind="hex")
@@ -153,7 +153,7 @@ def test_sheet_glued_on_a_block(within):
     exact = force * L**3 / 3 / EI
     within(result.displacement["tip"][0] / exact - 1, 0.05, "deflection")
     assert exact < 0.35 * force * L**3 / 3 / (soft.young * width * high**3 / 12)
-    # Bent by half its length, the glue still holds, and its forces balance on either side.
+    # Bent by half its length, the two stay together, and the forces of the glue balance.
     result = pl.static(robot, {"tip": pl.Known(effort=0.02)})
     assert result.displacement["tip"][0] > 0.07
     within(result.displacement["glue"] / L, 1e-10, "glue")

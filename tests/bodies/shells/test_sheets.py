@@ -69,11 +69,12 @@ def test_tubes_discs_and_pillows(within):
 
 
 def test_mapped_sheets_close_their_seams():
-    ring = pl.mesh.mapped_sheet(
-        lambda u, v: np.column_stack([(2 + np.cos(2 * np.pi * v)) * np.cos(2 * np.pi * u),
-                                      (2 + np.cos(2 * np.pi * v)) * np.sin(2 * np.pi * u), np.sin(2 * np.pi * v)]),
-        cells=(16, 8),
-    )  # fmt: skip
+    def torus(u, v):
+        around, about = 2 * np.pi * u, 2 * np.pi * v
+        radius = 2 + np.cos(about)
+        return np.column_stack([radius * np.cos(around), radius * np.sin(around), np.sin(about)])
+
+    ring = pl.mesh.mapped_sheet(torus, cells=(16, 8))
     assert ring.closed and ring.surface.euler == 0 and ring.volume > 0
     with pytest.raises(pl.InputError, match="function"):
         pl.mesh.mapped_sheet(lambda u, v: u)
@@ -240,8 +241,8 @@ def test_nearest_points_are_the_nearest(seed):
     sheet = pl.mesh.sphere_sheet(0.03, cells=2)
     points = rng.normal(size=(5, 3)) * 0.03
     cell, weights, distance = nearest_triangles(sheet, points)
-    found = np.einsum("pa,pai->pi", weights, sheet.nodes[sheet.cells[cell]])
-    assert np.allclose(np.linalg.norm(points - found, axis=1), distance) and weights.min() >= 0
+    nearest = np.einsum("pa,pai->pi", weights, sheet.nodes[sheet.cells[cell]])
+    assert np.allclose(np.linalg.norm(points - nearest, axis=1), distance) and weights.min() >= 0
     share = rng.dirichlet(np.ones(3), size=(40, len(sheet.cells)))
     others = np.einsum("nta,tai->nti", share, sheet.nodes[sheet.cells]).reshape(-1, 3)
     assert (np.linalg.norm(points[:, None] - others, axis=2).min(axis=1) >= distance - 1e-12).all()

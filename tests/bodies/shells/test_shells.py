@@ -1,4 +1,4 @@
-"""Shells, membranes and nets as bodies: energy, forces, tangents, invariance, patch tests, mass, points, errors."""
+"""Shells, membranes and nets as bodies: energy, forces, tangents, invariance, patch tests, mass, points."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ def test_predicted_strains_are_those_of_a_small_step(name, within):
     gap = []
     for s in (1e-1, 1e-2):
         moved, predicted = body.retract(q, s * d), body.predict(q, s * d)
-        K, told = (dense(body, body.linearise(moved, NONE, predicted=p)[2]) for p in (None, predicted))
-        gap.append(np.abs((K - told) * np.outer(scales(body), scales(body))).max())
+        exact, other = (dense(body, body.linearise(moved, NONE, predicted=p)[2]) for p in (None, predicted))
+        gap.append(np.abs((exact - other) * np.outer(scales(body), scales(body))).max())
     assert gap[1] > 0
     within(np.log10(gap[0] / gap[1]) - 2, 0.05, "order")
 
@@ -148,7 +148,7 @@ def test_membrane_patch(within):
 
 @pytest.mark.parametrize("kappa", [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.6, -0.4, 0.5)])
 def test_bending_patch(kappa, within):
-    """Constant curvature, w = ½(κ_x x² + κ_y y²) + ½κ_xy xy: no load inside, and the energy of Kirchhoff's plate."""
+    """Constant curvature, w = ½(κ_x x² + κ_y y²) + ½κ_xy xy: no load inside, energy of Kirchhoff's plate."""
     sheet = crumpled(rise=0.0, cells=4)
     shell = Shell(sheet, SOFT, 0.002)
     x, y = sheet.nodes[:, 0], sheet.nodes[:, 1]
@@ -166,16 +166,16 @@ def test_bending_patch(kappa, within):
 
 
 def test_rectangles_bend_in_their_plane_at_any_aspect_ratio(within):
-    """One layer of rectangles of two triangles each, four to sixteen times as long as high, under an end moment."""
+    """One layer of rectangles of two triangles, 4 to 16 times as long as high, under an end moment."""
     for aspect in (4, 16):
         n, high = 6, 0.01
         sheet = pl.mesh.sheet((aspect * high * n, high), cells=(n, 1), pattern="diagonal")
         x = sheet.nodes
-        held = np.zeros((len(x), 6), bool)
-        held[:, 2:5] = True
-        held[left(x)] = [True, False, True, True, True, True]
-        held[np.argmin(x.sum(axis=1)), 1] = True
-        shell = Shell(sheet, pl.Hooke(young=1e6, poisson=0.0), 0.001, fixed=held, largest_strain=1e-4)
+        fixed = np.zeros((len(x), 6), bool)
+        fixed[:, 2:5] = True
+        fixed[left(x)] = [True, False, True, True, True, True]
+        fixed[np.argmin(x.sum(axis=1)), 1] = True
+        shell = Shell(sheet, pl.Hooke(young=1e6, poisson=0.0), 0.001, fixed=fixed, largest_strain=1e-4)
         end = x[:, 0] > x[:, 0].max() - 1e-9
         load = np.zeros((len(x), 6))
         load[end, 0] = np.where(x[end, 1] > high / 2, -1.0, 1.0)
@@ -187,7 +187,7 @@ def test_rectangles_bend_in_their_plane_at_any_aspect_ratio(within):
 @pytest.mark.parametrize("pattern", ["alternating", "diagonal", "crossed"])
 @pytest.mark.parametrize("slenderness", [5, 20])
 def test_stretched_sheets_are_stable(pattern, slenderness):
-    """However thin: tension makes a sheet stiffer, up to the strain that it was made for; without care it would wrinkle."""
+    """However thin: tension makes a sheet stiffer, up to the largest strain that it was made for."""
     side = 0.01
     sheet = pl.mesh.sheet((4 * side, 4 * side), cells=(4, 4), pattern=pattern)
     pinned = np.zeros((len(sheet.nodes), 3), bool)
@@ -234,7 +234,7 @@ def test_mass_moves_as_it_weighs(body):
 
 
 def test_frequencies(within):
-    """A strip clamped on one side, ω = 3.516 √(EI/ρAL⁴), and a square plate on its edges, ω = 2π² √(D/ρha⁴)."""
+    """A strip clamped on one side, ω = 3.516 √(EI/ρAL⁴); a square plate on its edges, ω = 2π² √(D/ρha⁴)."""
     E, rho, h, a = 1e6, 1000.0, 0.001, 0.1
     lowest = lambda body: np.sqrt(
         eigvals(*(_free(body, X) for X in (body.linearise(body.q0, NONE)[2], body.mass())))[0]
@@ -242,9 +242,9 @@ def test_frequencies(within):
     strip = Shell(pl.mesh.sheet((a, 0.01), cells=(20, 2)), pl.Hooke(E, 0.0), h, density=rho, fixed=left)
     within(lowest(strip) / (3.51602 * np.sqrt(E * h**2 / 12 / rho / a**4)) - 1, 0.005, "strip")
     sheet = pl.mesh.sheet((a, a), cells=(12, 12))
-    held = np.zeros((len(sheet.nodes), 6), bool)
-    held[np.unique(sheet.rim), 2] = held[:, [0, 1, 5]] = True
-    plate = Shell(sheet, pl.Hooke(E, 0.3), h, density=rho, fixed=held)
+    fixed = np.zeros((len(sheet.nodes), 6), bool)
+    fixed[np.unique(sheet.rim), 2] = fixed[:, [0, 1, 5]] = True
+    plate = Shell(sheet, pl.Hooke(E, 0.3), h, density=rho, fixed=fixed)
     D = E * h**3 / 12 / (1 - 0.09)
     within(lowest(plate) / (2 * np.pi**2 * np.sqrt(D / rho / h / a**4)) - 1, 0.01, "plate")
 
@@ -345,10 +345,10 @@ def test_supports_move_and_turn(within):
     shell = BODIES["flat shell"]()
     R, t = turn(), np.array([0.1, 0.0, -0.2])
     q = shell.move_supports(shell.q0, rotation=R, translation=t)
-    held = shell.fixed.all(axis=1)
-    within(shell.positions(q)[held] - (shell.mesh.nodes[held] @ R.T + t), 1e-12, "places")
-    within(shell.rotations(q)[held] - R, 1e-12, "rotations")
-    assert np.allclose(shell.positions(q)[~held], shell.mesh.nodes[~held])
+    fixed = shell.fixed.all(axis=1)
+    within(shell.positions(q)[fixed] - (shell.mesh.nodes[fixed] @ R.T + t), 1e-12, "places")
+    within(shell.rotations(q)[fixed] - R, 1e-12, "rotations")
+    assert np.allclose(shell.positions(q)[~fixed], shell.mesh.nodes[~fixed])
 
 
 # Supports and input
@@ -359,7 +359,7 @@ def test_rigid_modes():
     assert Shell(sheet, SOFT, 0.002).rigid_modes() == 6
     assert (
         Shell(sheet, SOFT, 0.002, fixed=[0]).rigid_modes() == 0
-    )  # one clamped node holds position and rotation
+    )  # one clamped node fixes position and rotation
     assert Shell(sheet, SOFT, 0.002, fixed=np.eye(16, 3, dtype=bool)).rigid_modes() == 3
     pinned = np.zeros((16, 3), bool)
     pinned[0] = True

@@ -1,4 +1,4 @@
-"""Nodes that turn, of rods and shells: which coordinates are held, and which region each node is in."""
+"""Nodes with a position and a rotation, of rods and shells: which are fixed, and the region of each."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pliant.errors import InputError, as_floats
 
 
 def select_fixed(fixed: Any, nodes: np.ndarray) -> np.ndarray:
-    """Mask (k, 6) of the held coordinates: three displacements and three rotations of each node.
+    """Mask (k, 6) of the fixed coordinates: three displacements and three rotations of each node.
 
-    Indices, a mask (k,) or a function of the nodes clamp; a mask (k, 3) holds displacements, (k, 6) any.
+    Indices, a mask (k,) or a function of the nodes clamp; a mask (k, 3) fixes displacements, (k, 6) any.
     """
     k = len(nodes)
     mask = np.zeros((k, 6), bool)
@@ -33,8 +33,8 @@ def select_fixed(fixed: Any, nodes: np.ndarray) -> np.ndarray:
     return mask
 
 
-def members(nodes: np.ndarray, held: np.ndarray, rigid: Sequence[Rigid]) -> np.ndarray:
-    """(k,) Which rigid region each node is in; every other node is a region of its own, numbered behind."""
+def members(nodes: np.ndarray, fixed: np.ndarray, rigid: Sequence[Rigid]) -> np.ndarray:
+    """The rigid region (k,) of each node; every other node is a region of its own, numbered behind them."""
     member = len(rigid) + np.arange(len(nodes))
     for r, region in enumerate(rigid):
         if not isinstance(region, Rigid):
@@ -48,11 +48,11 @@ def members(nodes: np.ndarray, held: np.ndarray, rigid: Sequence[Rigid]) -> np.n
         if not len(chosen):
             raise InputError(what, expected="at least one node", got="none")
         for problem, clash in (
-            ("fixed", held[chosen].any(axis=1)),
+            ("fixed", fixed[chosen].any(axis=1)),
             ("in another region", member[chosen] < len(rigid)),
         ):
             if clash.any():
-                hint = "Hold a region with joint=Hinge(...), Prismatic(...) or Ball(...)."
+                hint = "Support a region with joint=Hinge(...), Prismatic(...) or Ball(...)."
                 got = f"node {chosen[clash][0]}, which is {problem}"
                 raise InputError(what, expected="nodes that are free", got=got, hint=hint)
         member[chosen] = r
@@ -60,7 +60,7 @@ def members(nodes: np.ndarray, held: np.ndarray, rigid: Sequence[Rigid]) -> np.n
 
 
 def placed_at(region: Rigid, X: np.ndarray) -> tuple[str, np.ndarray, np.ndarray, np.ndarray]:
-    """Name, axes Q, centre c and free coordinates (6,) of a region with nodes X (n, 3); one node has axes enough."""
+    """Name, axes Q, centre c and free coordinates (6,) of a region with nodes X (n, 3), which may be one."""
     joint = region.joint or Joint()
     what, origin = f"centre of region {region.name!r}", joint.origin()
     given = None if region.centre is None else as_floats(what, region.centre, "three finite numbers [m]")
