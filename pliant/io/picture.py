@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.contact import Obstacle
+from pliant.contact.obstacles.surfaces import Triangles, joined
 from pliant.errors import unknown_name
 from pliant.interactions import Cable, Position
-from pliant.io import shapes
 from pliant.io.camera import Camera
 from pliant.io.frame import MM, Frame
 from pliant.io.render import Image, Renderer
@@ -31,6 +31,9 @@ LABELS, EDGE, BAR, TITLE = (
     1.0,
     0.4,
 )  # [in] room for tick labels, on other sides, for the colour bar, the title
+
+
+BEYOND = 1.2  # of what else is shown: how large a part of an obstacle without an end is drawn
 
 
 @dataclass(frozen=True)
@@ -157,11 +160,11 @@ class _Sheet:
         return path
 
 
-def _things(obstacles: Iterable[Obstacle], shown: np.ndarray) -> shapes.Shape:
+def _things(obstacles: Iterable[Obstacle], shown: np.ndarray) -> Triangles:
     """The obstacles' surfaces; planes as large as what else is shown (k, 3)."""
     lo, hi = shown.min(axis=0), shown.max(axis=0)
-    size = 1.2 * float(np.linalg.norm(hi - lo))
-    return shapes.joined(shapes.shape(o, (lo + hi) / 2, size) for o in obstacles)
+    size = BEYOND * float(np.linalg.norm(hi - lo))
+    return joined(o.surface((lo + hi) / 2, size) for o in obstacles)
 
 
 def _camera(result: Shown, view: View) -> Camera:

@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.frame import Frame, Push, Touch
 from pliant.stage import RowFacts, Stage
+from pliant.status import severities
 
 BY_ROW = ("effort", "displacement", "command", "target", "error")
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
@@ -96,6 +97,7 @@ def stage_facts(stage: Stage) -> dict[str, Any]:
         "cables": [[name, count] for name, count in stage.cables],
         "cavities": [name for name, _ in stage.cavities],
         "fields": list(stage.fields),
+        "statuses": severities(),
     }
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from pliant.errors import InputError
 from pliant.frame import Frame
-from pliant.io.packet import frame_facts, packet, short
+from pliant.io.packet import frame_facts, packet, quantised, short, stage_blocks
 from pliant.io.page import element, restriction
 from pliant.io.plain import stage_facts
 from pliant.io.policy import policy, scripts_of
@@ -82,25 +82,15 @@ def unpredicted(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 def _data(recording: Recording, frames: tuple[Frame, ...]) -> bytes:
     stage = recording.stage
     points = np.array([np.concatenate([f.positions[stage.vertices], f.lines]) for f in frames])
-    low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
-    step = np.maximum((high - low) / (2**BITS - 1), 1e-12)
-    whole = np.rint((points - low) / step).astype(np.uint16)
+    whole, box = quantised(points, BITS)
     bytes_low, bytes_high = predicted(whole.reshape(len(frames), -1))
     shapes, facts = _with_shapes(frames)
-    index = np.uint16 if len(stage.rest) < 2**16 else np.uint32
-    blocks = {
-        "low": bytes_low,
-        "high": bytes_high,
-        "rest": stage.rest.astype(np.float32),
-        "triangles": stage.triangles.astype(index),
-        "region": stage.region.astype(np.uint8),
-        **{f"cavity {k}": t.astype(index) for k, (_, t) in enumerate(stage.cavities)},
-    }
+    blocks = {"low": bytes_low, "high": bytes_high, **stage_blocks(stage)}
     header = {
         "type": "recording",
         **stage_facts(stage),
         "fields": ["displacement"],
-        "box": [*low.tolist(), *step.tolist()],
+        "box": box,
         "points": points.shape[1],
         "skin": len(stage.vertices),
         "frames": facts,

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.contact.obstacles import KINDS, Obstacle, surface_of
+from pliant.contact.obstacles.surfaces import Triangles, joined
 from pliant.errors import InputError
 from pliant.frame import Frame
-from pliant.io import shapes
 from pliant.io.camera import Camera
-from pliant.io.picture import CABLE, COLOURS, DEFAULT_VIEW, INK, SLACK, TRAIL, View
+from pliant.io.picture import BEYOND, CABLE, COLOURS, DEFAULT_VIEW, INK, SLACK, TRAIL, View
 from pliant.io.render import Image, Renderer, Skin
-from pliant.stage import RowFacts, Stage, obstacle_of
+from pliant.stage import RowFacts, Stage
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
@@ -110,10 +111,10 @@ class Stills:
         alpha = pixels[..., 3:]
         under[:] = (1.0 - alpha) * under + alpha * pixels[..., :3]
 
-    def _things(self, frame: Frame) -> shapes.Shape:
-        obstacles = [obstacle_of(data) for data in frame.obstacles.values()]
-        size = 1.2 * float(np.linalg.norm(self.box[1] - self.box[0]))
-        return shapes.joined(shapes.shape(o, self.box.mean(axis=0), size) for o in obstacles)
+    def _things(self, frame: Frame) -> Triangles:
+        """The obstacles' surfaces; those without an end somewhat larger than the picture."""
+        middle, size = self.box.mean(axis=0), BEYOND * float(np.linalg.norm(self.box[1] - self.box[0]))
+        return joined(surface_of(data, middle, size) for data in frame.obstacles.values())
 
     def _with_lines(self, picture: Any, frame: Frame) -> Any:
         """Cables, trail, targets and forces on top; what it says below."""
@@ -186,8 +187,8 @@ def box_of(stage: Stage, frames: Sequence[Frame]) -> tuple[np.ndarray, np.ndarra
         points += [frame.target[row.name][None] for row in _points(stage) if row.name in frame.target]
         if frame.obstacles is not known:
             known = frame.obstacles
-            made = [obstacle_of(data) for data in known.values() if data["kind"] != "plane"]
-            points += [shapes.shape(o, np.zeros(3), 1.0)[0] for o in made]
+            ended = [data for data in known.values() if KINDS.get(data["kind"], Obstacle).bounded]
+            points += [surface_of(data, np.zeros(3), 1.0)[0] for data in ended]
     everything = np.concatenate(points)
     return everything.min(axis=0), everything.max(axis=0)
 

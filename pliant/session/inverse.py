@@ -14,6 +14,7 @@ from pliant.robot import Robot
 from pliant.session.around import arrange
 from pliant.session.reading import Reading, touching
 from pliant.state import State
+from pliant.status import shown
 
 
 class Inverted:
@@ -68,9 +69,7 @@ class Inverted:
             displacement=outcome.displacement,
             command=outcome.command,
             touch=touching(outcome.contacts, outcome.contact_force, friction, self.controller.detector),
-            status="moving"
-            if certificate.status in ("searching", "recovering", "recovered")
-            else certificate.status,
+            status=shown(certificate.status),
             limits=certificate.limits,
             trouble="no admissible step" if certificate.status == "stuck" else "",
             timings=outcome.timings,

@@ -110,7 +110,7 @@ class Session:
         return self.around.add(obstacle)
 
     def move(self, name: str, position: Any) -> None:
-        """Move an obstacle so that its `centre` (see `shape_data`) is at a position (3,) [m]."""
+        """Move an obstacle so that its `centre` (see `Obstacle.data`) is at a position (3,) [m]."""
         self.around.move(name, position)
 
     def remove(self, name: str) -> None:

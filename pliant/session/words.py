@@ -9,6 +9,7 @@ import numpy as np
 from pliant.frame import Frame
 from pliant.io.units import display, quantity
 from pliant.stage import RowFacts
+from pliant.status import STATUSES, STOPS
 
 NOWHERE = "it stays where it was: no equilibrium was found. Try another command, or let it swing."
 HELD = "it is held still: no step in time was found. Try a slower command, or reset."
@@ -55,25 +56,13 @@ def _inverse(frame: Frame, rows: Mapping[str, RowFacts], met: Sequence[str]) -> 
     far = frame.distance
     worst = max(far, key=lambda name: far[name])
     off = _rounded(far[worst], rows[worst].unit)
-    match frame.status:
-        case "reached":
-            return f"{worst} is at its target, to {off}."
-        case "moving":
-            return f"{worst} is on its way: {off} to go."
-        case "stuck":
-            return f"{worst} is stuck {off} from its target: no step keeps to all limits (infeasible)."
-        case "infeasible" | "solver not converged":
-            return (
-                f"{worst} is {off} from its target: no effort meets all bounds and contacts ({frame.status})."
-            )
-        case "about to buckle":
-            return f"{worst} stops {off} short of its target: any further and it would buckle."
     why = "no effort of the actuators brings it closer"
     if frame.limits:
         why = _listed([_at(limit) for limit in frame.limits])
     elif met:
         why = f"{_listed(met)} {_are(met)} in its way"
-    return f"{worst} stops {off} short of its target: {why}."
+    said = STATUSES[frame.status].sentence if frame.status in STATUSES else STOPS
+    return said.format(name=worst, off=off, why=why, status=frame.status)
 
 
 def _forward(frame: Frame) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.contact import Box, Cylinder, Plane, Sphere
+from pliant.contact.obstacles import KINDS
 from pliant.errors import InputError, PliantError, unknown_name
 from pliant.frame import Frame
 from pliant.io.recording import Recorder
@@ -65,17 +65,10 @@ class Desk:
         self.session.reset()
 
     def add_obstacle(self, kind: str, at: list[float], size: float) -> None:
-        """A sphere, box, cylinder or plane at a place (3,) [m]; the plane faces up, the cylinder stands."""
+        """An obstacle of a kind at a place (3,) [m], about `size` [m] large; a plane faces up, a cylinder stands."""
         if len(self.session.obstacles) >= MOST_OBSTACLES:
             raise InputError("obstacles", expected=f"at most {MOST_OBSTACLES}", got="one more")
-        place, up = np.array(at), self.session.stage.up
-        made = {
-            "sphere": lambda: Sphere(place, size / 2),
-            "box": lambda: Box(place, np.full(3, size), rounding=0.1 * size),
-            "cylinder": lambda: Cylinder(place - up * size, place + up * size, size / 3),
-            "plane": lambda: Plane(place, up),
-        }
-        self.session.add(made[kind]())
+        self.session.add(KINDS[kind].of_size(np.array(at), size, self.session.stage.up))
 
     def start_recording(self) -> None:
         """Write every frame from now on to a new file."""

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 import pliant as pl
 from pliant.frame import Frame, Touch
-from pliant.io.packet import unpack
+from pliant.io.packet import frame_packet, quantised, stage_packet, unpack
 from pliant.io.recording import Recorder, Recording
 from pliant.session import Session
 from pliant.stage import Stage
@@ -23,7 +23,6 @@ from pliant.studio import messages
 from pliant.studio.desk import MOST_OBSTACLES, SETTLED, Desk, View
 from pliant.studio.limits import UNSEEN
 from pliant.studio.loop import SHOWN, Inbox, Loop, Pace
-from pliant.studio.packet import frame_packet, quantised, stage_packet
 from pliant.studio.viewer import Viewer
 from tests.studio.robots import bar
 
