@@ -13,9 +13,9 @@ from pliant.contact import Obstacle
 from pliant.contact.obstacles.surfaces import Triangles, joined
 from pliant.errors import unknown_name
 from pliant.interactions import Cable, Position
-from pliant.io.camera import Camera
-from pliant.io.frame import MM, Frame
+from pliant.io.raster import Camera
 from pliant.io.render import Image, Renderer
+from pliant.io.ruled_box import MM, RuledBox
 
 if TYPE_CHECKING:
     from pliant.inverse import Outcome
@@ -81,12 +81,10 @@ def picture(
     shown = np.vstack([result.positions, rest if ghost else result.positions, *_outside(result)])
     things = _things(result.robot.surroundings.obstacles if obstacles is None else obstacles, shown)
     shown = np.vstack([shown, things[0]])
-    frame = Frame(shown)
-    sheet = _Sheet(
-        camera.project(frame.corners if axes else shown)[:, :2], size, dpi, axes, scale, bool(title)
-    )
+    box = RuledBox(shown)
+    sheet = _Sheet(camera.project(box.corners if axes else shown)[:, :2], size, dpi, axes, scale, bool(title))
     if axes:
-        frame.draw(sheet.canvas, camera)
+        box.draw(sheet.canvas, camera)
     renderer = Renderer(result.robot, camera, sheet.pixels_per_metre)
     if ghost:
         sheet.paste(renderer.ghost, 1)

@@ -13,8 +13,8 @@ import numpy as np
 from pliant.errors import is_number
 from pliant.io import page
 from pliant.io.notes import PUNCTUAL
+from pliant.io.plots import time_plot
 from pliant.io.recording import Recording
-from pliant.io.time_plots import time_plot
 from pliant.io.units import number, quantity
 from pliant.stage import RowFacts
 

@@ -17,8 +17,8 @@ from pliant.contact.obstacles import KINDS, Obstacle, surface_of
 from pliant.contact.obstacles.surfaces import Triangles, joined
 from pliant.errors import InputError
 from pliant.frame import Frame
-from pliant.io.camera import Camera
 from pliant.io.picture import BEYOND, CABLE, COLOURS, DEFAULT_VIEW, INK, SLACK, TRAIL, View
+from pliant.io.raster import Camera
 from pliant.io.render import Image, Renderer, Skin
 from pliant.stage import RowFacts, Stage
 

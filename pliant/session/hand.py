@@ -40,8 +40,6 @@ class Hand:
             name=robot.name,
             surroundings=replace(robot.surroundings, obstacles=()),
         )
-        if robot.pattern.rows.shape == self.robot.pattern.rows.shape:  # linear rows add nothing to K
-            self.robot.__dict__["symbolic"] = robot.symbolic
         self.release()
 
     def hold(self, vertices: np.ndarray, weights: np.ndarray, force: np.ndarray) -> None:

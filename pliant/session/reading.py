@@ -55,6 +55,19 @@ def touching(contacts: Contacts | None, normal: Any, friction: Any, detector: De
     return Touch(contacts.position[on], vector[on], names)
 
 
+def at_nodes(robot: Robot, state: State, name: str) -> np.ndarray:
+    """displacement [m], strain (the largest principal Green strain) or stress (von Mises) [Pa], (k,)."""
+    q, z = state.q, state.internal
+    if name == "displacement":
+        return np.linalg.norm(robot.positions(q) - robot.positions(robot.rest.q), axis=1)
+    spans = zip(robot.bodies, robot.q_spans, robot.z_spans, strict=True)
+    if name == "strain":
+        parts = [np.abs(np.linalg.eigvalsh(b.strain(q[s], at="nodes"))).max(axis=1) for b, s, _ in spans]
+    else:
+        parts = [b.stress(q[s], "von_mises", at="nodes", z=z[t]) for b, s, t in spans]
+    return np.concatenate(parts)
+
+
 def opponents_of(detector: Detector) -> tuple[str, ...]:
     """Whom the robot may touch, as people call them, by number; parts of itself by what they are."""
     own = {o.name: "its own body" if o.touches_itself else "its other body" for o in detector.soft}

@@ -18,11 +18,9 @@ from pliant.robot import Robot
 from pliant.session import hand
 from pliant.session.around import Around
 from pliant.session.dynamic import Dynamic
-from pliant.session.fields import at_nodes
 from pliant.session.forward import Forward
-from pliant.session.inverse import Inverted
-from pliant.session.progress import Progress
-from pliant.session.reading import Reading
+from pliant.session.inverse import Inverted, Progress
+from pliant.session.reading import Reading, at_nodes
 from pliant.session.words import sentence
 from pliant.stage import RowFacts, Stage, movable_target, polylines
 from pliant.state import State

@@ -5,8 +5,8 @@ import pytest
 
 import pliant as pl
 from pliant.contact import obstacles as kinds
-from pliant.io.camera import Camera
 from pliant.io.picture import View, picture
+from pliant.io.raster import Camera
 from pliant.io.render import Renderer
 from pliant.laws import Known
 

@@ -98,7 +98,7 @@ def test_a_link_leads_to_a_file_beside_the_page():
 
 
 def test_names_in_curves_are_no_formulas_and_no_markup():
-    from pliant.io.time_plots import time_plot
+    from pliant.io.plots import time_plot
 
     svg = time_plot({EVIL: ([0, 1], [0, 1]), "other": ([0, 1], [1, 0])}, "m", EVIL)
     texts = [element.text for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]

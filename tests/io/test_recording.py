@@ -24,9 +24,9 @@ import pliant as pl
 from pliant.io.notes import Note
 from pliant.io.packet import packet, unpack
 from pliant.io.player import BITS, export, player, predicted, unpredicted
+from pliant.io.plots import time_plot
 from pliant.io.recording import Recorder, Recording, RecordingError
 from pliant.io.run_report import _against, _readings, _times, run_report
-from pliant.io.time_plots import time_plot
 from pliant.session import Session
 from pliant.studio.bench.tube import bent_tube
 from tests.studio.robots import bar

@@ -79,7 +79,7 @@ def test_a_dry_run_needs_no_device(tmp_path):
 
 
 def test_devices_follow_a_studio(tmp_path):
-    from test_hardware_loop import wait_for
+    from tests.hardware.test_loop import wait_for
 
     from pliant.studio import view
     from pliant.studio.messages import Play

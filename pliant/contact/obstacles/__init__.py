@@ -15,9 +15,9 @@ from pliant.contact.obstacles.surfaces import Triangles
 from pliant.contact.obstacles.triangle_mesh import TriangleMesh
 from pliant.errors import unknown_name
 
-# Every kind of obstacle: what project files, recordings, pictures and the studio know.
+# Every kind of obstacle: what project files, recordings, pictures and the studio know, in the order of its buttons.
 KINDS: dict[str, type[Obstacle]] = {
-    made.kind: made for made in (Sphere, Capsule, Cylinder, Box, Plane, Pipe, ForkedPipe, TriangleMesh)
+    made.kind: made for made in (Sphere, Box, Cylinder, Plane, Capsule, Pipe, ForkedPipe, TriangleMesh)
 }
 
 

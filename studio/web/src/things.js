@@ -1,8 +1,10 @@
 // Obstacles: shapes from plain data, one group each, known by name.
 import { BackSide, BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, CatmullRomCurve3, CylinderGeometry, DoubleSide, EdgesGeometry, GridHelper, Group, LineBasicMaterial, LineSegments, Matrix4, Mesh, MeshStandardMaterial, PlaneGeometry, SphereGeometry, TubeGeometry, Vector3 } from "three";
+import { toCreasedNormals } from "three/examples/jsm/utils/BufferGeometryUtils.js";
 import { PALETTE } from "./colours.js";
 
 const UP = new Vector3(0, 1, 0);
+const CREASE = (35 * Math.PI) / 180; // triangles that meet at a larger angle keep an edge between them, as in pliant/io/render.py
 
 export class Things {
   constructor(scene) {
@@ -118,8 +120,7 @@ function triangles(shape, add) {
   const geometry = new BufferGeometry();
   geometry.setAttribute("position", new BufferAttribute(Float32Array.from(shape.vertices.flatMap((v) => v.map((x, i) => x - c[i]))), 3));
   geometry.setIndex(shape.triangles.flat());
-  geometry.computeVertexNormals();
-  add(geometry);
+  add(toCreasedNormals(geometry, CREASE));
 }
 
 // The same but for its place.
