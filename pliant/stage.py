@@ -1,10 +1,12 @@
-"""A stage: what of a robot does not change while it moves, as plain data. What a viewer and a recording begin with."""
+"""A stage: what of a robot does not change while it moves, as plain data.
+
+What a viewer and a recording begin with.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -54,9 +56,10 @@ class RowFacts:
 class Stage:
     """The skin of a robot and its rows.
 
-    vertices (v,): which nodes (of `Frame.positions`) the skin is made of; rest (v, 3) [m] where they are undeformed;
-    triangles (t, 3) of vertices; region (v,) number of the material there. cables: name and number of points of each
-    polyline in `Frame.lines`; cavities: name and triangles (t, 3) of vertices. up (3,): against gravity.
+    vertices (v,): which nodes (of `Frame.positions`) the skin is made of; rest (v, 3) [m] where they are
+    undeformed; triangles (t, 3) of vertices; region (v,) number of the material there. cables: name and
+    number of points of each polyline in `Frame.lines`; cavities: name and triangles (t, 3) of vertices. up
+    (3,): against gravity.
     """
 
     robot: str
@@ -125,7 +128,7 @@ def movable_target(robot: Robot, name: str) -> bool:
 
 
 def _skin(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
-    """Surface triangles (t, 3) in the numbering of `robot.positions`, and the material region of each node."""
+    """Surface triangles (t, 3), numbered as `robot.positions`, and the material region of each node."""
     triangles, region, offset = [], [], 0
     for body in robot.bodies:
         mesh = body.mesh

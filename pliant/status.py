@@ -1,7 +1,7 @@
-"""The words for how a step, a solve or an estimate went: one table for all who say them, show them or explain them.
+"""The words for how a step, a solve or an estimate went: one table for all who say or show them.
 
-Certificates and frames hold the word itself (`frame.status == "reached"`). A new word is one entry here, and a line where
-it is said: sessions take their sentence from it, the studio's page its colour.
+Certificates and frames hold the word itself (`frame.status == "reached"`). A new word is one entry here, and
+a line where it is said: sessions take their sentence from it, the studio's page its colour.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ STOPS = "{name} stops {off} short of its target: {why}."
 class Status:
     """What a word means, and how bad that is.
 
-    sentence: how a session with targets says it, with {name} the worst effector, {off} its distance from its target, {why}
-    what holds it back and {status} the word. shown: the word that a session shows instead of this one.
+    sentence: how a session with targets says it, with {name} the worst effector, {off} its distance from its
+    target, {why} what holds it back and {status} the word. shown: the word that a session shows instead of
+    this one.
     """
 
     severity: str

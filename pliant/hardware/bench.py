@@ -1,4 +1,4 @@
-"""How punctual the loop is: the trunk leans on a ball at 50 Hz, on an emulated drive behind a pseudo-terminal."""
+"""How punctual the loop is: a trunk on a ball at 50 Hz, with an emulated drive behind a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ def _table(report: LoopReport, model: Leaning) -> Table:
     table.add(what="of that CPU of the model's step [ms]", measured=_three(cpu))
     table.add(what="steps in contact [%]", measured=100 * model.touching / len(model.cpu))
     table.notes.append(
-        "Emulated drive and loop share the machine. Deadlines need an idle one: where others work, a turn takes far longer than its CPU."
+        "Emulated drive and loop share the machine. Deadlines need an idle one: "
+        "where others work, a turn takes far longer than its CPU."
     )
     return table
 

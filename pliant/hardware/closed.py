@@ -1,21 +1,22 @@
 """Closed loop: commands of the inverse model corrected by what sensors measure of its effectors.
 
-The model goes to the target on its own. An integrator in the space of the effectors collects what the real robot lags behind it,
+The model goes to the target on its own. An integrator in the space of the effectors collects what the real
+robot lags behind it,
 
     c ← clip(c + k (p − y)),
 
-y the measured effector, p the model's when that was measured; and the condensed matrices at the model's pose say which efforts would
-move the effectors by c, and which strokes those are:
+y the measured effector, p the model's when that was measured; and the condensed matrices at the model's pose
+say which efforts would move the effectors by c, and which strokes those are:
 
     Δλ = argmin |W_ea Δλ − c|² + μ² Δλᵀ S⁻¹ Δλ,   λ + Δλ within the range of the efforts,        Δδ = W_aa Δλ.
 
-The drives are told δ + Δδ, or λ + Δλ. At rest y = p, whatever is wrong with the model, as long as it is right about the way: stable where
-the eigenvalues z of J W_ea Δλ(c), J the real robot's motion by the model's, lie in |1 − k z| < 1. The model never sees the
-correction, so its own choice of cables stays as it is.
+The drives are told δ + Δδ, or λ + Δλ. At rest y = p, whatever is wrong with the model, as long as it is right
+about the way: stable where the eigenvalues z of J W_ea Δλ(c), J the real robot's motion by the model's, lie
+in |1 − k z| < 1. The model never sees the correction, so its own choice of cables stays as it is.
 
-S weighs actuators: cables by their tension, so that a correction pulls at cables that are taut, and at others only where those cannot
-do it: two taut cables do not move a tip in three directions. Cables that do nothing are let out, by more than a real cable may be
-shorter than the model's: otherwise it would pull.
+S weighs actuators: cables by their tension, so that a correction pulls at cables that are taut, and at others
+only where those cannot do it: two taut cables do not move a tip in three directions. Cables that do nothing
+are let out, by more than a real cable may be shorter than the model's: otherwise it would pull.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ FARTHEST = 0.3  # of the robot's length: a model that is wrong by more is not to
 MOST = 0.15  # of the robot's length: the largest correction
 TAUT = 0.1  # of the largest tension: from here on a cable counts as taut
 IDLE = 0.1  # S of a cable that does nothing, by that of one that is taut
-SLOWER = 0.25  # slack is taken up so much more slowly than the correction grows: else noise in the readings would pull at idle cables
+# slack is taken up so much more slowly than the correction grows: else noise in the readings would pull at
+# idle cables
+SLOWER = 0.25
 TINY = 1e-12  # keeps the two ends of a range apart
 DAMPING = 5e-3  # μ² as a share of the largest eigenvalue of W_ea S W_eaᵀ
 
@@ -47,10 +50,11 @@ DAMPING = 5e-3  # μ² as a share of the largest eigenvalue of W_ea S W_eaᵀ
 class ClosedLoop:
     """A controller for `Loop`: a Session in inverse mode, or an Inverse, with corrections.
 
-    gain k: share of the difference that is taken over with each reading; smaller is calmer, and stable for worse models. delay:
-    periods from a command to the reading that shows it, 1 where the next one does. slack [m]: by how much idle cables are let out (1 % of
-    the robot's length). limit [m, or the unit of the effector]: a difference that is larger is a fault (another marker, a torn
-    cable), and stops the loop. every: periods between two condensations of the model.
+    gain k: share of the difference that is taken over with each reading; smaller is calmer, and stable for
+    worse models. delay: periods from a command to the reading that shows it, 1 where the next one does. slack
+    [m]: by how much idle cables are let out (1 % of the robot's length). limit [m, or the unit of the
+    effector]: a difference that is larger is a fault (another marker, a torn cable), and stops the loop.
+    every: periods between two condensations of the model.
     """
 
     def __init__(
@@ -129,8 +133,11 @@ class ClosedLoop:
                 self.correction[at] = np.clip(self.correction[at] + self.gain * behind, -most, most)
 
     def held_back(self, limits: Sequence[str]) -> None:
-        """Which limits the loop met on the way out. While rate limits hold the robot back it lags behind the model, which is not the
-        model's fault: the integrator waits."""
+        """Which limits the loop met on the way out.
+
+        While rate limits hold the robot back it lags behind the model, which is not the model's fault: the
+        integrator waits.
+        """
         self._held = any(limit.endswith(": rate") for limit in limits)
 
     def step(self) -> Any:

@@ -1,7 +1,8 @@
-"""A guard: a process of its own that holds the device, and brings it to its safe state when we fall silent or die.
+"""A guard: a process of its own that has the device, and makes it safe when we fall silent or die.
 
-For devices without a watchdog, and for safe states that are more than holding still. The loop talks to it through pipes, a line of JSON each
-way. When the pipe ends, because the process was killed, or no command comes for `silence` seconds, the guard sends the safe state.
+For devices without a watchdog, and for safe states that are more than holding still. The loop talks to it
+through pipes, a line of JSON each way. When the pipe ends, because the process was killed, or no command
+comes for `silence` seconds, the guard sends the safe state.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ class Guarded:
 
         Guarded("pressure", channels, silence=0.2, wire="/dev/ttyUSB0")
 
-    `driver` is a name of `pliant.hardware.DRIVERS`; options are those of the driver, and must be plain values. silence [s]: how long
-    the guard waits for a command before it sends the safe state.
+    `driver` is a name of `pliant.hardware.DRIVERS`; options are those of the driver, and must be plain
+    values. silence [s]: how long the guard waits for a command before it sends the safe state.
     """
 
     def __init__(
@@ -45,7 +46,8 @@ class Guarded:
         self._process: subprocess.Popen[bytes] | None = None
         self._buffer, self._number = b"", 0
         self._answers: dict[int, dict[str, Any]] = {}
-        # Two locks: an emergency stop comes from another thread, and its request leaves while that of the loop is not yet answered
+        # Two locks: an emergency stop comes from another thread, and its request leaves while that of the
+        # loop is not yet answered
         self._writing, self._reading = threading.Lock(), threading.Lock()
 
     def open(self) -> None:

@@ -2,8 +2,9 @@
 
     $<sequence> <verb> <arguments>*<CRC-32>\\n          $17 S 1:2048 2:1900*8F3A11C2
 
-The checksum, eight hexadecimal digits, is CRC-32 (IEEE 802.3, as zlib's) of everything between $ and *. A `$` begins a line anew, so
-that a line cut short costs no more than itself. firmware/pliant_serial has the other end.
+The checksum, eight hexadecimal digits, is CRC-32 (IEEE 802.3, as zlib's) of everything between $ and *. A `$`
+begins a line anew, so that a line cut short costs no more than itself. firmware/pliant_serial has the other
+end.
 """
 
 from __future__ import annotations

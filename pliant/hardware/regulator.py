@@ -1,10 +1,13 @@
-"""Pressure regulators with a serial port and the usual text commands: "AS12.500" sets unit A to 12.5 kPa, and it answers
+"""Pressure regulators with a serial port and the usual text commands:
+
+"AS12.500" sets unit A to 12.5 kPa, and it answers
 
     A +012.48 +012.50        what it measures, and its set point
 
-as those of Alicat do. There is no checksum: every answer must repeat the set point that was asked for, or it is asked again. There is
-no watchdog either: let a guard hold the port (`pliant.hardware.Guarded`). Regulators that are set by a voltage hang on the DAC of a
-microcontroller instead: `SerialLine` with channels of `Channel.valve`.
+as those of Alicat do. There is no checksum: every answer must repeat the set point that was asked for, or it
+is asked again. There is no watchdog either: let a guard hold the port (`pliant.hardware.Guarded`). Regulators
+that are set by a voltage hang on the DAC of a microcontroller instead: `SerialLine` with channels of
+`Channel.valve`.
 """
 
 from __future__ import annotations
@@ -23,9 +26,12 @@ STEP = 1e-3  # [kPa] of a count
 
 
 class RegulatorBus(OnAWire):
-    """Regulators on one line; channel id 0 is unit A. Counts are pascals: channels have gain 1 (`RegulatorBus.channel`).
+    """Regulators on one line; channel id 0 is unit A.
 
-    The safe state is the `safe` pressure of each channel, or none: pressure is not something to hold still with.
+    Counts are pascals: channels have gain 1 (`RegulatorBus.channel`).
+
+    The safe state is the `safe` pressure of each channel, or none: pressure is not something to hold still
+    with.
     """
 
     def __init__(

@@ -1,4 +1,7 @@
-"""A microcontroller on a serial port that speaks the line protocol: servos, stepper drives, DACs of pressure regulators."""
+"""A microcontroller on a serial port that speaks the line protocol.
+
+It may drive servos, stepper drives, or the DACs of pressure regulators.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,9 @@ class SilentError(DeviceError):
 class SerialLine(OnAWire):
     """An actuator behind a wire or a port.
 
-    watchdog [s]: without a valid command for so long, the device goes to its safe state by itself, whatever happened to us.
-    timeout [s] for an answer; a request is repeated `retries` times before the device counts as lost. boot [s]: how long it may take until
-    it says hello; opening a port resets an Arduino.
+    watchdog [s]: without a valid command for so long, the device goes to its safe state by itself, whatever
+    happened to us. timeout [s] for an answer; a request is repeated `retries` times before the device counts
+    as lost. boot [s]: how long it may take until it says hello; opening a port resets an Arduino.
     """
 
     def __init__(
@@ -55,7 +58,7 @@ class SerialLine(OnAWire):
         self._splitter, self._sequence, self._armed = Splitter(), 0, False
 
     def open(self) -> None:
-        """Say hello; declare soft limits, beyond which the device refuses commands, safe state and watchdog."""
+        """Say hello; declare the soft limits that the device enforces, its safe state and its watchdog."""
         self._plug_in()
         self._armed = False
         hello = self._hello()
@@ -106,7 +109,8 @@ class SerialLine(OnAWire):
             if self.hurried:
                 break
         raise SilentError(
-            f"Device {self.name!r} does not answer: is firmware/pliant_serial on the board, and is {self._baud} its baud rate?"
+            f"Device {self.name!r} does not answer: is firmware/pliant_serial on the board, "
+            f"and is {self._baud} its baud rate?"
         )
 
     def _ask(self, what: str, *arguments: str, verb: str = "A") -> tuple[str, ...]:

@@ -11,7 +11,9 @@ from pliant.errors import MissingExtraError
 from pliant.hardware.channel import Channel
 from pliant.hardware.device import DeviceError, checked_channels
 
-FULL = 1.0  # [s] for which a device may take nothing before it is lost; what this machine stalls counts in, so no tenth of it
+# [s] for which a device may take nothing before it is lost; what this machine stalls counts in, so no tenth
+# of it
+FULL = 1.0
 BABBLE = 4096  # bytes: no answer is so long, nor is there so much to clear away
 
 
@@ -95,7 +97,8 @@ def clear(wire: Wire) -> None:
 class OnAWire:
     """What actuators behind a wire or a port share: one request at a time, repeated `retries` times.
 
-    timeout [s] for an answer. `hurried`: someone waits for the safe state, so requests are not repeated any more.
+    timeout [s] for an answer. `hurried`: someone waits for the safe state, so requests are not repeated any
+    more.
     """
 
     def __init__(

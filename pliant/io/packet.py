@@ -1,4 +1,4 @@
-"""Packets: what the studio's page reads, live or from a file (a player): a header of JSON, and arrays behind it.
+"""Packets: what the studio's page reads, live or from a player: a header of JSON, and arrays behind it.
 
 Live, positions are 16-bit numbers in a box around the robot: to 1/65535 of its size, a few micrometres.
 """
@@ -22,7 +22,7 @@ THINNEST = 1e-12  # [m]: the step of a box that has no extent
 
 
 def packet(header: Mapping[str, Any], blocks: Mapping[str, np.ndarray]) -> bytes:
-    """A JSON header and blocks of numbers behind it, little-endian, aligned to four bytes: what the page reads.
+    """A JSON header and blocks of numbers behind it, little-endian, aligned to four bytes.
 
     uint32 n | header, n bytes of JSON | block | block …        header["blocks"] = [[name, type, count], …]
     """
@@ -48,7 +48,7 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def quantised(points: np.ndarray, bits: int = BITS) -> tuple[np.ndarray, list[float]]:
-    """Points (…, 3) [m] as whole numbers (…, 3) uint16 in their box, and the box: corner and step, (6,) [m]."""
+    """Points (…, 3) [m] as whole numbers (…, 3) uint16 in their box, and the box: corner, step (6,) [m]."""
     flat = points.reshape(-1, 3)
     low, high = (flat.min(axis=0), flat.max(axis=0)) if len(flat) else (np.zeros(3), np.zeros(3))
     step = np.maximum((high - low) / (2**bits - 1), THINNEST)
@@ -57,7 +57,7 @@ def quantised(points: np.ndarray, bits: int = BITS) -> tuple[np.ndarray, list[fl
 
 
 def stage_blocks(stage: Stage) -> dict[str, np.ndarray]:
-    """The arrays of a stage: the skin at rest, its triangles and materials, and the triangles of the cavities."""
+    """The arrays of a stage: the skin at rest, its triangles and materials, and those of the cavities."""
     index = np.uint16 if len(stage.rest) < 2**16 else np.uint32
     return {
         "rest": stage.rest.astype(np.float32),
@@ -75,7 +75,10 @@ def stage_packet(stage: Stage, more: Mapping[str, Any]) -> bytes:
 def frame_packet(
     frame: Frame, stage: Stage, more: Mapping[str, Any], field: tuple[str, np.ndarray] | None = None
 ) -> bytes:
-    """A frame; `more` goes into its header, `field` is a name and values (k,) at the nodes to colour the skin with."""
+    """A frame; `more` goes into its header.
+
+    `field` is a name and values (k,) at the nodes to colour the skin with.
+    """
     skin = frame.positions[stage.vertices]
     whole, box = quantised(np.concatenate([skin, frame.lines]))
     blocks = {"skin": whole[: len(skin)], "lines": whole[len(skin) :]}

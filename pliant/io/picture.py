@@ -1,4 +1,4 @@
-"""Pictures of a robot: the deformed body coloured by stress, its rest shape and obstacles, cables and tip path on top."""
+"""Pictures of a robot: the body coloured by stress, its rest shape, obstacles, cables and the tip's path."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ BEYOND = 1.2  # of what else is shown: how large a part of an obstacle without a
 
 @dataclass(frozen=True)
 class View:
-    """Where a picture is seen from: degrees around the vertical and above the horizon; `up` defaults to −gravity."""
+    """Where a picture is seen from: degrees around the vertical and above the horizon; `up` is −gravity."""
 
     azimuth: float = -60.0
     elevation: float = 16.0
@@ -67,11 +67,12 @@ def picture(
 ) -> Path:
     """Draw a result to a PNG (or any format matplotlib writes) and return its path.
 
-    `field` colours the body: "stress" (von Mises) or "displacement". `trail` are results on the way here: the effectors'
-    path is drawn through them. `obstacles` are those of the robot's surroundings unless given, say where they have moved
-    to. `ghost` shows the rest shape, `axes` a box with ticks, `mesh` the elements, `scale` a
-    colour bar. `limit` is the top of the colour scale [Pa or m]; by default the 98th percentile over the nodes, because
-    stress is singular at clamps. The picture is at most `size` [in] large, less where the robot is slim.
+    `field` colours the body: "stress" (von Mises) or "displacement". `trail` are results on the way here: the
+    effectors' path is drawn through them. `obstacles` are those of the robot's surroundings unless given, say
+    where they have moved to. `ghost` shows the rest shape, `axes` a box with ticks, `mesh` the elements,
+    `scale` a colour bar. `limit` is the top of the colour scale [Pa or m]; by default the 98th percentile
+    over the nodes, because stress is singular at clamps. The picture is at most `size` [in] large, less where
+    the robot is slim.
     """
     if field not in FIELDS:
         raise unknown_name("field", field, FIELDS)
@@ -104,7 +105,7 @@ def picture(
 
 
 class _Sheet:
-    """A matplotlib figure whose canvas has the picture's metres as units, just large enough for what it shows."""
+    """A matplotlib figure just large enough; the units of its canvas are the picture's metres."""
 
     def __init__(
         self, points: np.ndarray, size: tuple[float, float], dpi: int, axes: bool, bar: bool, title: bool

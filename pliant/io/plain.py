@@ -31,7 +31,7 @@ SCHEMA = {
         "command": {**_ROWS, "description": "of the actuators"},
         "target": {**_ROWS, "description": "of the effectors, in their unit"},
         "error": {**_ROWS, "description": "target − δ"},
-        "touch": {"type": "array", "description": "opponent, position x y z [m], force on the robot x y z [N]"},
+        "touch": {"type": "array", "description": "opponent, position x y z [m], force on robot x y z [N]"},
         "push": {**_NUMBERS, "description": "position x y z [m], force x y z [N]"},
         "lines": {**_NUMBERS, "description": "points of the cables, one after another [m]"},
         "speed": {"type": "number", "description": "of the fastest node, in dynamic mode [m/s]"},

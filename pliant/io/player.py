@@ -1,4 +1,4 @@
-"""A recording as one HTML file that plays by itself, offline, in any browser: the page of the studio with the frames in it.
+"""A recording as one HTML file that plays offline in any browser: the studio's page with the frames in it.
 
 Positions are whole numbers in a box around all frames, predicted in time from the two frames before,
 
@@ -61,7 +61,7 @@ def player(recording: Recording, *, every: int = 1) -> str:
 
 
 def predicted(whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Low and high bytes of the zigzag-coded residuals of whole numbers (frames, n) after prediction in time."""
+    """Low and high bytes of zigzag-coded residuals of whole numbers (frames, n), predicted in time."""
     x = whole.astype(np.int32)
     r = x.copy()
     r[1:] -= x[:-1]

@@ -1,4 +1,4 @@
-"""Curves as SVG, of a load path and over time, in the colour of the page's text: they fit a light page and a dark one."""
+"""Curves as SVG, of a load path and over time, in the colour of the page's text: light or dark."""
 
 from __future__ import annotations
 
@@ -65,8 +65,9 @@ def time_plot(
     dashed: Mapping[str, tuple[Any, Any]] | None = None,
     marks: Sequence[float] = (),
 ) -> Markup:
-    """Curves (times [s], values in an SI unit) by name, on one pair of axes; `dashed` ones in the colour of their namesake. `marks`: times
-    of events."""
+    """Curves (times [s], values in an SI unit) by name, on one pair of axes; `dashed` ones in the colour of
+    their namesake. `marks`: times of events.
+    """
     shown, factor = display(unit)
     figure, (ax,) = _figure(1)
     colour = {}

@@ -59,8 +59,8 @@ class Camera:
 class Fragments:
     """What the pixels of an image (rows, columns) see.
 
-    `triangle` is the nearest triangle, −1 for none; `depth` its distance towards the viewer [px], −inf for none;
-    `weights` (rows, columns, 3) the barycentric coordinates in it.
+    `triangle` is the nearest triangle, −1 for none; `depth` its distance towards the viewer [px], −inf for
+    none; `weights` (rows, columns, 3) the barycentric coordinates in it.
     """
 
     triangle: np.ndarray

@@ -1,9 +1,10 @@
 """Images of a robot's surface: the lit body, the pale ghost of its rest shape, and the obstacles around it.
 
-Why pliant draws its pictures itself: Matplotlib's 3-D axes sort whole collections of triangles by one depth each, so that
-a post that goes through a robot, or a finger round a ball, is in front of it or behind it altogether, and they neither
-light smooth surfaces nor draw the edges of elements of second order; the studio's page needs a browser with WebGL. A depth
-buffer (`pliant.io.raster`) is right for every pixel, and needs nothing that pliant does not need anyway.
+Why pliant draws its pictures itself: Matplotlib's 3-D axes sort whole collections of triangles by one depth
+each, so that a post that goes through a robot, or a finger round a ball, is in front of it or behind it
+altogether, and they neither light smooth surfaces nor draw the edges of elements of second order; the
+studio's page needs a browser with WebGL. A depth buffer (`pliant.io.raster`) is right for every pixel, and
+needs nothing that pliant does not need anyway.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ class Image:
 
 @dataclass(frozen=True)
 class Skin:
-    """What is drawn of a robot: nodes at rest (k, 3) [m], triangles (t, 3) of them, and functions (t, 3, e) that vanish on the
-    edges of its elements, or None."""
+    """What is drawn of a robot: nodes at rest (k, 3) [m], triangles (t, 3) of them, and functions (t, 3, e)
+    that vanish on the edges of its elements, or None.
+    """
 
     rest: np.ndarray
     triangles: np.ndarray
@@ -55,7 +57,8 @@ class Skin:
 class Renderer:
     """Draws a robot, or a skin, with an orthographic camera, at `scale` pixels per metre.
 
-    Images are just as large as what they show. With an `origin` (2,) [m] in the picture, whole pixels lie between it and them.
+    Images are just as large as what they show. With an `origin` (2,) [m] in the picture, whole pixels lie
+    between it and them.
     """
 
     def __init__(self, robot: Any, camera: Camera, scale: float, *, origin: np.ndarray | None = None) -> None:
@@ -89,7 +92,7 @@ class Renderer:
         return Image(_shrink(image), extent)
 
     def things(self, nodes: np.ndarray, vertices: np.ndarray, triangles: np.ndarray) -> tuple[Image, Image]:
-        """Obstacles behind the body with its nodes at (k, 3) [m], and the same where they are before it, like glass."""
+        """Obstacles behind the body with its nodes at (k, 3) [m]; and those before it, like glass."""
         everything = np.concatenate([vertices, nodes])
         seen, xy, extent = self._look(everything, triangles)
         depth = self.camera.project(everything)[:, 2] * self.scale
@@ -135,8 +138,10 @@ class Renderer:
 
 
 def _surface(robot: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Triangles of all bodies (t, 3) in the numbering of `robot.positions`, and functions (t, 3, e) that vanish on the
-    edges of their facets."""
+    """Triangles of all bodies (t, 3), numbered as `robot.positions`, and functions (t, 3, e) for their edges.
+
+    The functions vanish on the edges of the bodies' facets.
+    """
     triangles, edges, offset = [], [], 0
     for body in robot.bodies:
         surface = body.mesh.surface
@@ -189,12 +194,12 @@ def smoothing(triangles: np.ndarray, rest: np.ndarray) -> sp.csr_array:
 
 
 def corner_normals(nodes: np.ndarray, triangles: np.ndarray, around: sp.csr_array) -> np.ndarray:
-    """Unit normals at the corners of the triangles, (t, 3, 3): means over the triangles `around` them, see `smoothing`."""
+    """Unit normals at the corners of the triangles, (t, 3, 3): means over those `around` them."""
     return _unit(around @ triangle_normals(nodes, triangles)).reshape(-1, 3, 3)
 
 
 def lit(colours: np.ndarray, normals: np.ndarray, occlusion: np.ndarray) -> np.ndarray:
-    """Colours (n, 3) under two lights, with normals (n, 3) in the camera's axes; both sides of a surface are lit."""
+    """Colours (n, 3) under two lights, with normals (n, 3) in the camera's axes; both sides are lit."""
     n = _unit(normals)
     n = np.where(n[:, 2:] < 0, -n, n)
     key, fill = _unit(KEY), _unit(FILL)
@@ -206,7 +211,7 @@ def lit(colours: np.ndarray, normals: np.ndarray, occlusion: np.ndarray) -> np.n
 
 
 def occlusion(seen: Fragments, radius: float, strength: float = 0.38) -> np.ndarray:
-    """Darkening (n,) of covered pixels that lie behind their neighbourhood of `radius` [px]: depth made visible."""
+    """Darkening (n,) of covered pixels that lie behind their neighbourhood of `radius` [px]."""
     covered = seen.covered
     every = max(1, int(radius / 4))  # the neighbourhood's mean is smooth: every few pixels are enough
     coarse = covered[::every, ::every]
@@ -232,7 +237,8 @@ def lines(
 ) -> np.ndarray:
     """How much of each covered pixel a mesh line covers, (n,) in 0…1.
 
-    `edges` (t, 3, e) are functions over the triangles' corners that vanish on the edges to draw; `width` [px].
+    `edges` (t, 3, e) are functions over the triangles' corners that vanish on the edges to draw; `width`
+    [px].
     """
     a, b, c = np.moveaxis(xy[triangles], 1, 0)
     (ux, uy), (vx, vy) = (b - a).T, (c - a).T

@@ -36,8 +36,9 @@ LONG = 0.2  # of the robot's length: the arrow of the largest contact force
 class Stills:
     """Draws frames to numbered files in a folder: 00000.png, 00001.png …
 
-    `view` is where it is seen from, `size` (columns, rows) [px]. `box` (2, 3) [m] is the part of space that is seen, and `top`
-    [m] the displacement at the top of the colours; by default there is room for half the robot's length around it at rest.
+    `view` is where it is seen from, `size` (columns, rows) [px]. `box` (2, 3) [m] is the part of space that
+    is seen, and `top` [m] the displacement at the top of the colours; by default there is room for half the
+    robot's length around it at rest.
     """
 
     def __init__(
@@ -180,7 +181,7 @@ class Stills:
 
 
 def box_of(stage: Stage, frames: Sequence[Frame]) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of a box around all that frames show: robot, cables, targets, obstacles (but for planes, which have no end)."""
+    """Corners of a box around the robot, cables, targets and obstacles in frames; planes have no end."""
     points, known = [stage.rest], None
     for frame in frames:
         points += [frame.positions[stage.vertices], frame.lines]

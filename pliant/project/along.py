@@ -1,4 +1,4 @@
-"""Points on rods by the arc length along them: as they are made, and so that they come back the same to the last digit."""
+"""Points on rods by arc length, so that they come back from a file the same to the last digit."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def along_data(body: Any, points: Points) -> dict[str, Any] | None:
 
 
 def _arc(body: Beam, point: Points, branch: int, offset: Any, near: float, digits: int) -> float | None:
-    """The arc length of one point, to the last digit: a short number, or one of those about the one that was found."""
+    """The arc length of one point, to the last digit: a short number, or one next to the one computed."""
     about = near + np.spacing(max(near, 1e-300)) * np.arange(-NEAR, NEAR + 1)
     tried = np.clip([np.round(near, digits), near, *about], 0.0, _length(body, branch))
     again = body.at(tried, branch=branch, offset=offset)

@@ -205,7 +205,7 @@ def _section(spec: BodySpec) -> Any:
 
 
 def read_lines(path: Any) -> tuple[Lines, Any, np.ndarray | None]:
-    """Rods from an .npz file of `write_lines`: the lines, a section for each element, and the carriers of a mesh."""
+    """Rods from an .npz file of `write_lines`: lines, a section for each element, carriers of a mesh."""
     with reading(path, "file of rods", "one that pliant wrote") as file:
         data = read_arrays(file)
         lines = Lines(*(data[name] for name in ("nodes", "elements", "frames", "branch", "arc")))

@@ -32,8 +32,8 @@ def save(
 ) -> Path:
     """Write a robot as a project file, its meshes next to it; `load(path).robot` gives the same results.
 
-    `laws` and `view` become the demonstration of `pliant run`. Solids and beams can be written, with materials of one law
-    per region; what cannot is an InputError.
+    `laws` and `view` become the demonstration of `pliant run`. Solids and beams can be written, with
+    materials of one law per region; what cannot is an InputError.
     """
     path = Path(path)
     if path.suffix != ".toml":

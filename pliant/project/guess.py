@@ -31,10 +31,10 @@ def start(
 ) -> Project:
     """Write a project file for a part and read it back.
 
-    Guessed, and said so at the top of the file: its unit (millimetres if it would be longer than 5 m), the end that is held (the
-    lower one along its longest extent), the tip (the middle of the other end), cables along it where they fit inside, its
-    inner surfaces as pressure chambers, and a silicone. `size` [m]: edges of the mesh of an STL or STEP part, which is written as
-    tetrahedra next to the file.
+    Guessed, and said so at the top of the file: its unit (millimetres if it would be longer than 5 m), the
+    end that is held (the lower one along its longest extent), the tip (the middle of the other end), cables
+    along it where they fit inside, its inner surfaces as pressure chambers, and a silicone. `size` [m]: edges
+    of the mesh of an STL or STEP part, which is written as tetrahedra next to the file.
     """
     part, path = Path(part), Path(path)
     if path.suffix != ".toml":

@@ -1,6 +1,7 @@
 """Where the keys and values of a TOML text stand: the line of every path, so that an error can name it.
 
-`tomllib` reads values without their places. This walks the same text again, which `tomllib` has found to be valid, and notes
+`tomllib` reads values without their places. This walks the same text again, which `tomllib` has found to be
+valid, and notes
 
     ("cables", "cable 1", "through", 3)  →  line 17        (the key, or the element of an array)
 """
@@ -26,7 +27,10 @@ def line_map(text: str) -> dict[Path, int]:
 
 
 def line_of(lines: Mapping[Path, int], path: Sequence[Any]) -> tuple[Path, int]:
-    """The longest known part of a path, and its line. Parts that the file does not have, such as the tag of a choice, are left out."""
+    """The longest known part of a path, and its line.
+
+    Parts that the file does not have, such as the tag of a choice, are left out.
+    """
     known: Path = ()
     for part in path:
         if (*known, part) in lines:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields
-from typing import Annotated, Any, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
 from pydantic import Field, create_model, model_validator
 
@@ -23,7 +23,6 @@ from pliant.project.kinds import (
     refused,
 )
 from pliant.project.schema_rows import AlongSpec
-
 
 Path = Annotated[tuple[Vector, ...], Field(min_length=2)]
 Pair = tuple[Flag, Flag]
@@ -48,14 +47,18 @@ TYPES: dict[str, Any] = {  # of what a number of an obstacle may be, see `pliant
 def obstacle_spec(made: type[Obstacle]) -> type[Part]:
     """The table of a kind of obstacle: its `kind` and its numbers, checked."""
     defaults = {f.name: ... if f.default is MISSING else f.default for f in fields(made)}
-    numbers: dict[str, Any] = {
+    values: dict[str, Any] = {
         name: (TYPES[word], defaults[name]) for name, word in made.number_kinds().items()
     }
-    return create_model(f"{made.__name__}Spec", __base__=Part, kind=(Literal[made.kind], ...), **numbers)
+    values["kind"] = (Literal[made.kind], ...)
+    return create_model(f"{made.__name__}Spec", __base__=Part, **values)
 
 
-_every = tuple(obstacle_spec(made) for made in KINDS.values())
-ObstacleSpec = Annotated[Union[_every], Field(discriminator="kind")]  # noqa: UP007  (one for each kind)
+if TYPE_CHECKING:  # which is made at run time
+    ObstacleSpec = Any
+else:
+    _every = tuple(obstacle_spec(made) for made in KINDS.values())
+    ObstacleSpec = Annotated[Union[_every], Field(discriminator="kind")]  # noqa: UP007
 
 
 class FacetsSpec(Part):

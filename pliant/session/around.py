@@ -12,7 +12,10 @@ from pliant.laws import as_vector
 
 
 class Around:
-    """Obstacles that are added, moved and removed. `obstacles` and `shapes` are new dictionaries after each change."""
+    """Obstacles that are added, moved and removed.
+
+    `obstacles` and `shapes` are new dictionaries after each change.
+    """
 
     def __init__(self, obstacles: Iterable[Obstacle]) -> None:
         self.obstacles: dict[str, Obstacle] = {}

@@ -17,7 +17,10 @@ HOPS = 25  # steps from one end of an actuator's range to the other
 
 @dataclass(frozen=True)
 class Command:
-    """What an actuator is told: "effort" or "displacement", the value asked for, and the one imposed now (m,)."""
+    """What an actuator is told:
+
+    "effort" or "displacement", the value asked for, and the one imposed now (m,).
+    """
 
     drive: str
     asked: np.ndarray

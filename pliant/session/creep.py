@@ -1,6 +1,9 @@
-"""To an equilibrium as through honey, where Newton's method finds none: where contacts come and go between its iterations.
+"""To an equilibrium by overdamped steps in time, where Newton's method finds none.
 
-Steps in time that forget their speed, (M/h² + K) dq = r + Hᵀλ: each is short, none overshoots, and where they end the robot rests.
+That is where contacts come and go between its iterations.
+
+Steps in time that forget their speed, (M/h² + K) dq = r + Hᵀλ: each is short, none overshoots, and where they
+end the robot rests.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ SLOW = 0.02  # of the robot's length per second: slower is at rest
 
 
 class Dynamic:
-    """Drives a robot by commands through time; one step is one period, in one or two steps of Euler's scheme."""
+    """Drives a robot by commands through time; a step is one period, in one or two of Euler's scheme."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Dynamic:
         self.reading = Reading.at(robot, state, self.commands.imposed)
 
     def drive(self, name: str, drive: str, value: np.ndarray) -> None:
-        """Ask for an effort or a displacement (m,); it is clipped to its limits, and reached in short hops."""
+        """Ask for an effort or a displacement (m,), clipped to its limits and reached in short hops."""
         held = self.reading.effort if drive == "effort" else self.reading.displacement
         self.commands.ask(name, drive, value, held[name])
 

@@ -1,7 +1,8 @@
 """Forward mode: equilibria under commanded efforts or displacements, one short hop per step.
 
-A step has a budget of Newton iterations, so that it takes about as long as any other. A hop that needs more goes on in the next
-step; meanwhile the robot is shown where it rested last. One that needs far more is not found that way: the robot creeps there.
+A step has a budget of Newton iterations, so that it takes about as long as any other. A hop that needs more
+goes on in the next step; meanwhile the robot is shown where it rested last. One that needs far more is not
+found that way: the robot creeps there.
 """
 
 from __future__ import annotations

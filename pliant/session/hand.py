@@ -1,7 +1,7 @@
 """A hand that pushes the robot's skin: one row of given forces on all skin nodes, zero until someone pushes.
 
-Such a row costs next to nothing (its efforts are given, so it is not condensed), and where the hand pushes may change from one
-step to the next without building the robot again.
+Such a row costs next to nothing (its efforts are given, so it is not condensed), and where the hand pushes
+may change from one step to the next without building the robot again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROW = "push"  # the name of the row in the session's robot
 
 
 class Hand:
-    """Forces on the skin vertices of a robot; `robot` is a copy that has the row, and no obstacles of its own."""
+    """Forces on the skin of a robot; `robot` is a copy with this row, and no obstacles of its own."""
 
     def __init__(self, robot: Robot) -> None:
         if ROW in robot.rows:

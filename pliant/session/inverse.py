@@ -17,7 +17,6 @@ from pliant.session.reading import Reading, touching
 from pliant.state import State
 from pliant.status import shown
 
-
 LOOKED_BACK = 30  # steps over which progress is judged
 NEARER = 0.01  # of the distance: what counts as coming nearer in so many steps
 
@@ -82,7 +81,7 @@ class Inverted:
 
 
 class Progress:
-    """Whether the effectors still come nearer to their targets: a robot that creeps at its best is not on its way.
+    """Whether the effectors still come nearer: a robot that creeps at its best is not on its way.
 
     It keeps the distances over the last steps with the same targets.
     """

@@ -32,11 +32,11 @@ Driver = Inverted | Forward | Dynamic
 
 
 class Session:
-    """A robot among obstacles, driven by targets (mode "inverse") or by commands to its actuators: from one equilibrium to
-    the next (mode "forward"), or in motion, with inertia (mode "dynamic").
+    """A robot among obstacles, driven by targets (mode "inverse") or by commands to its actuators: from one
+    equilibrium to the next (mode "forward"), or in motion, with inertia (mode "dynamic").
 
-    `period` [s] is what one step stands for. Commands hold from the next step on. Obstacles of the robot's surroundings
-    and more `obstacles` can be moved, added and removed; the robot given stays as it is.
+    `period` [s] is what one step stands for. Commands hold from the next step on. Obstacles of the robot's
+    surroundings and more `obstacles` can be moved, added and removed; the robot given stays as it is.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Session:
     # Commands
 
     def reset(self) -> None:
-        """Back to the beginning: resting under gravity, actuators at zero, the first obstacles, nothing lost."""
+        """Back to the beginning: at rest under gravity, actuators at zero, first obstacles, nothing lost."""
         self.around = Around(self._first)
         self.lost: tuple[str, ...] = ()
         self._off: dict[str, Law] = {}
@@ -97,7 +97,10 @@ class Session:
             self._driver.drive(row, kind, vector)
 
     def switch(self, mode: str) -> None:
-        """Go on in another mode from where the robot is: targets begin at the effectors, commands at the actuators."""
+        """Go on in another mode from where the robot is.
+
+        Targets begin at the effectors, commands at the actuators.
+        """
         if self._checked_mode(mode) == self.mode:
             return
         self.mode = mode
@@ -116,7 +119,10 @@ class Session:
         self.around.remove(name)
 
     def lose(self, row: str) -> None:
-        """An actuator breaks (a cable is cut): no effort from now on. One that alone holds the robot locks where it is."""
+        """An actuator breaks (a cable is cut): no effort from now on.
+
+        One that alone holds the robot locks where it is.
+        """
         self._actuator(row)
         if row in self.lost:
             return
@@ -163,13 +169,16 @@ class Session:
 
     @property
     def commands(self) -> dict[str, tuple[str, np.ndarray]]:
-        """In forward and dynamic mode, what each actuator is asked for: "effort" or "displacement", and the value."""
+        """In forward and dynamic mode, what each actuator is asked for:
+
+        "effort" or "displacement", and the value.
+        """
         if isinstance(self._driver, Inverted):
             return {}
         return {name: (c.drive, c.asked) for name, c in self._driver.commands.now.items()}
 
     def field(self, name: str) -> np.ndarray:
-        """A quantity at the nodes (k,): displacement [m], strain (largest principal Green) or stress (von Mises) [Pa]."""
+        """A quantity at the nodes (k,): displacement [m], largest strain, or von Mises stress [Pa]."""
         if name not in self.stage.fields:
             raise unknown_name("field", name, self.stage.fields)
         return at_nodes(self.robot, self.state, name)

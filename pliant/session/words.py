@@ -17,7 +17,10 @@ SMALLEST = 0.01  # of the unit shown
 
 
 def sentence(frame: Frame, rows: Mapping[str, RowFacts], *, trouble: bool = False) -> str:
-    """Such as: "Tip stops 8.2 mm short of its target: cable 1 is at its largest effort. Touches sphere, which pushes back with 1.3 N."
+    """Such as:
+
+    "Tip stops 8.2 mm short of its target: cable 1 is at its largest effort. Touches sphere, which pushes back
+    with 1.3 N."
 
     `rows` are the facts of the rows by name; `trouble`: no solution was found.
     """

@@ -27,7 +27,7 @@ SETTLED = 50  # steps on end without motion; commands that are reached in hops h
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What a viewer is shown: a frame, its stage, the state of the desk, and quantities at the nodes by name."""
+    """What a viewer is shown: a frame, its stage, the state of the desk, quantities at the nodes by name."""
 
     frame: Frame
     stage: Stage
@@ -65,7 +65,7 @@ class Desk:
         self.session.reset()
 
     def add_obstacle(self, kind: str, at: list[float], size: float) -> None:
-        """An obstacle of a kind at a place (3,) [m], about `size` [m] large; a plane faces up, a cylinder stands."""
+        """An obstacle of a kind at a place (3,) [m], upright, about `size` [m] large."""
         if len(self.session.obstacles) >= MOST_OBSTACLES:
             raise InputError("obstacles", expected=f"at most {MOST_OBSTACLES}", got="one more")
         self.session.add(KINDS[kind].of_size(np.array(at), size, self.session.stage.up))
@@ -79,7 +79,10 @@ class Desk:
         self._write(self.session.frame)
 
     def stop_recording(self) -> None:
-        """Complete the file. Never raises: a file that cannot be completed is read as far as it was written, and a notice says so."""
+        """Complete the file.
+
+        Never raises: a file that cannot be completed is read as far as it was written, and a notice says so.
+        """
         if self.recorder is None:
             return
         recorder, self.recorder = self.recorder, None
@@ -91,7 +94,10 @@ class Desk:
             self.notice = _said(error)
 
     def _write(self, frame: Frame) -> None:
-        """Record a frame. Where that fails, as on a full disk, the recording ends, and the simulation goes on."""
+        """Record a frame.
+
+        Where that fails, as on a full disk, the recording ends, and the simulation goes on.
+        """
         assert self.recorder is not None
         try:
             self.recorder.write(frame)
@@ -127,7 +133,7 @@ class Desk:
 
     @property
     def rests(self) -> bool:
-        """Whether nothing has moved for a while and nobody listens to the session: neither a recording nor devices."""
+        """Whether nothing has moved for a while, and neither a recording nor devices listen."""
         return self._still >= SETTLED and not self.session.listeners
 
     def view(self, fields: frozenset[str] = frozenset()) -> View:

@@ -1,14 +1,14 @@
 """What the page may say: one class for each message, with its form and what is done with it.
 
-Every message has a fixed form: numbers within bounds and short names, never a path or code. The page sends it as JSON, and
-`do` says which it is. A new one is a class here, and a line of the table in docs/studio.md; `parse` knows every class of
-this file. Messages for the simulation have `apply(desk)`, which runs in its thread, see `pliant.studio.desk`; those for the
-server itself have a `hear` of their own.
+Every message has a fixed form: numbers within bounds and short names, never a path or code. The page sends it
+as JSON, and `do` says which it is. A new one is a class here, and a line of the table in docs/studio.md;
+`parse` knows every class of this file. Messages for the simulation have `apply(desk)`, which runs in its
+thread, see `pliant.studio.desk`; those for the server itself have a `hear` of their own.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic_core import PydanticCustomError
@@ -253,7 +253,7 @@ MESSAGES: dict[str, type[Message]] = {
     made.model_fields["do"].annotation.__args__[0]: made  # type: ignore[union-attr]
     for made in Message.__subclasses__()
 }
-_every = Annotated[Union[tuple(MESSAGES.values())], Field(discriminator="do")]  # noqa: UP007
+_every: Any = Annotated[Union[tuple(MESSAGES.values())], Field(discriminator="do")]  # noqa: UP007
 _adapter: TypeAdapter[Message] = TypeAdapter(_every)
 
 

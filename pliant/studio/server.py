@@ -267,7 +267,7 @@ def _rules() -> str:
 
 
 def _ours(record: logging.LogRecord) -> bool:
-    """Whether a record is about an error of ours. That a client breaks off or speaks something else is none."""
+    """Whether a record is about an error of ours: a client that breaks off, or says nonsense, is none."""
     error = record.exc_info[1] if record.exc_info else None
     return not isinstance(error, CLIENTS_FAULTS)
 

@@ -1,4 +1,4 @@
-"""Obstacles: distances in closed form, gradients, motion, pipes; and for every kind how it is drawn, written and sent."""
+"""Obstacles: distances in closed form, gradients, motion; how every kind is drawn, written and sent."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def test_it_is_moved_by_its_handle(name):
 
 @EVERY
 def test_it_travels_as_plain_data(name):
-    """Through JSON, as in the packets of the studio and in recordings; what the page cannot draw brings triangles."""
+    """Through JSON, as in packets and recordings; what the page cannot draw brings its triangles."""
     obstacle = OBSTACLES[name]
     data = json.loads(json.dumps(obstacle.data(), allow_nan=False))
     assert data["kind"] in KINDS and nearly_the_same(obstacle_of(data), obstacle)

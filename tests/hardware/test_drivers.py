@@ -140,7 +140,7 @@ def mangled(rng: random.Random, frame: bytes) -> bytes:
 
 
 def test_ten_thousand_corrupted_frames_no_wrong_command():
-    """Whatever the device accepts was sent exactly so; it survives everything else, and still works afterwards."""
+    """Whatever the device accepts was sent exactly so; it survives everything else, and still works."""
     rng = random.Random(1)
     device = Microcontroller(range(8))
     for line in [Line(1, "W", ("10000",)), Line(2, "G")]:

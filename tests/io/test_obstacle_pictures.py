@@ -1,4 +1,4 @@
-"""Obstacles in pictures: their surfaces are where the obstacles are, and they hide and are hidden as they should."""
+"""Obstacles in pictures: surfaces are where the obstacles are; they hide and are hidden as they should."""
 
 import numpy as np
 import pytest

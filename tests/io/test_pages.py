@@ -1,4 +1,4 @@
-"""Pages: whatever is text stays text, one file makes HTML, and every page says what a browser may do with it."""
+"""Pages: whatever is text stays text, one file makes HTML, every page says what a browser may do with it."""
 
 from __future__ import annotations
 
@@ -202,7 +202,10 @@ def constants(tree):
 
 
 def test_one_file_makes_html():
-    """Nobody else makes markup, escapes, or writes tags; there are marks to be found in the studio's page and in Unicode's tables."""
+    """Nobody else makes markup, escapes, or writes tags.
+
+    There are marks to be found in the studio's page and in Unicode's tables.
+    """
     read = {"<!-- recording -->", "<head>", "<script>(.*?)</script>", "<super>"}
     tag = re.compile(r"(?<!\?P)(?<!\(\?)<(!|/?[a-z][a-z0-9]*[\s>/])")  # not the marks of a regular expression
     for path in set(ROOT.rglob("*.py")) - {ROOT / "io" / "page.py"}:

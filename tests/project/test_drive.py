@@ -1,4 +1,7 @@
-"""Devices of a project file: driven by a loop, and following a studio. On clocks that move when someone waits: machines are busy."""
+"""Devices of a project file: driven by a loop, and following a studio.
+
+On clocks that move when someone waits: machines are busy.
+"""
 
 from __future__ import annotations
 
@@ -79,10 +82,9 @@ def test_a_dry_run_needs_no_device(tmp_path):
 
 
 def test_devices_follow_a_studio(tmp_path):
-    from tests.hardware.test_loop import wait_for
-
     from pliant.studio import view
     from pliant.studio.messages import Play
+    from tests.hardware.test_loop import wait_for
 
     device, clock = Microcontroller([1]), FakeClock()  # which stands still: no watchdog bites
     with Terminal(device, clock=clock.now) as terminal:

@@ -138,7 +138,7 @@ def test_no_forward_step_takes_more_than_its_budget(robot, spent):
 
 
 def test_a_hop_that_needs_more_goes_on_and_only_equilibria_are_shown(robot, spent, monkeypatch):
-    """With one iteration a step, hops take several; the shapes shown are those with a budget that is never used up."""
+    """With one iteration a step, hops take several; the shapes shown are those of an ample budget."""
     shown = {}
     for iterations in (1, 30):
         monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""What a person takes away from the studio and brings back to it: recordings, players, pictures, films, in a real browser."""
+"""What a person takes from the studio and brings back: recordings, players, pictures, films."""
 
 from __future__ import annotations
 

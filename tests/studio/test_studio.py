@@ -1,4 +1,7 @@
-"""The studio without sockets: messages, packets, viewers, the loop. No clock: time is a number that tests set."""
+"""The studio without sockets: messages, packets, viewers, the loop.
+
+No clock: time is a number that tests set.
+"""
 
 from __future__ import annotations
 
@@ -372,7 +375,7 @@ def test_views_come_thirty_times_a_second_or_at_every_step(desk, monkeypatch, pe
 
 
 def test_a_view_that_is_asked_for_puts_off_no_other(desk, monkeypatch):
-    """Someone who asks at every step, for another field or because they come and go, delays nobody's views afterwards."""
+    """Someone who asks at every step, or comes and goes, delays nobody's views afterwards."""
     loop, clock, seen = looped(desk)
     monkeypatch.setattr(desk.session, "step", lambda: None)
 
@@ -421,7 +424,7 @@ def test_a_robot_at_rest_is_not_stepped_while_nobody_looks(desk):
 
 
 def test_a_robot_in_motion_is_stepped_though_nobody_looks(robot):
-    """What swings goes on swinging; it is at rest when nothing has moved for a while, not at a turning point."""
+    """What swings goes on; it is at rest when nothing has moved for a while, not at a turning point."""
     desk = Desk({"bar": lambda: Session(robot, mode="dynamic")}, "bar")
     loop, _, _ = looped(desk)
     loop.watched, tip = False, [int(desk.session.stage.rest[:, 0].argmax())] * 3

@@ -1,4 +1,4 @@
-"""Obstacles: rigid things a robot may touch, each by its signed distance; see `pliant.contact.obstacles.obstacle`."""
+"""Obstacles: rigid things a robot may touch, each by its signed distance; `obstacle.py` says what one is."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,8 @@ from pliant.contact.obstacles.surfaces import Triangles
 from pliant.contact.obstacles.triangle_mesh import TriangleMesh
 from pliant.errors import unknown_name
 
-# Every kind of obstacle: what project files, recordings, pictures and the studio know, in the order of its buttons.
+# Every kind of obstacle: what project files, recordings, pictures and the studio know, in the order of its
+# buttons.
 KINDS: dict[str, type[Obstacle]] = {
     made.kind: made for made in (Sphere, Box, Cylinder, Plane, Capsule, Pipe, ForkedPipe, TriangleMesh)
 }
@@ -29,7 +30,7 @@ def obstacle_of(data: Mapping[str, Any]) -> Obstacle:
 
 
 def surface_of(data: Mapping[str, Any], middle: np.ndarray, size: float) -> Triangles:
-    """The triangles of an obstacle of which plain data was made, also of a kind that this version does not know.
+    """The triangles of an obstacle from its plain data, also of a kind that this version does not know.
 
     `middle` and `size` as of `Obstacle.surface`.
     """

@@ -1,9 +1,9 @@
-"""What an obstacle is: a signed distance with its gradient for contact, and how it is written, drawn and moved.
+"""What an obstacle is: a signed distance for contact, and how it is written, drawn and moved.
 
 A kind of obstacle is one class, and everything that deals with obstacles asks that class:
 
     kind                  its name in project files, recordings and messages
-    its dataclass fields  its numbers; their annotations say what they are (Point, Length …) to who checks a file
+    its dataclass fields  its numbers; their annotations (Point, Length …) say what a file may hold
     surface               triangles, for pictures
     handle                the point by which it is moved
     offer, of_size        how a person adds one in the studio, for kinds that can be added there
@@ -47,16 +47,17 @@ Indices = Annotated[Any, "indices"]  # (t, 3) of points
 
 
 class Offer(NamedTuple):
-    """How the studio offers a kind: the word on its button, and where it is put, "beside" or "below" the tip."""
+    """How the studio offers a kind: the word on its button, and where it is put by the tip."""
 
     word: str
-    where: str = "beside"
+    where: str = "beside"  # or "below"
 
 
 @dataclass(frozen=True, eq=False)
 class Obstacle:
-    """Something rigid that a robot may touch. It is known by its `name` when it moves: the moved one
-    replaces it.
+    """Something rigid that a robot may touch.
+
+    It is known by its `name` when it moves: the moved one replaces it.
 
     A kind of obstacle implements `_distance` and `_moved`, and says whether the gap is a convex function of
     the point: then a linearised gap is never too large. Concave ones need a margin or a second iteration.
@@ -93,8 +94,9 @@ class Obstacle:
         return self._distance(frozen_view(p), float(reach))
 
     def curvature(self, p: np.ndarray, sharpest: float) -> np.ndarray:
-        """∂²gap/∂p² (P, 3, 3) [1/m] at points (P, 3) [m], by differences; edges count as rounded by
-        `sharpest` [m].
+        """∂²gap/∂p² (P, 3, 3) [1/m] at points (P, 3) [m], by differences.
+
+        Edges count as rounded by `sharpest` [m].
         """
         step = SHARE_OF_ROUNDING * sharpest
         ends = np.concatenate([p + step * e for e in (*np.eye(3), *-np.eye(3))])
@@ -141,7 +143,7 @@ class Obstacle:
 
     @classmethod
     def of_size(cls, place: np.ndarray, size: float, up: np.ndarray) -> Self:
-        """One of about `size` [m] whose handle is at a place (3,) [m], upright along the unit vector `up` (3,)."""
+        """One of about `size` [m] with its handle at a place (3,) [m], upright along a unit vector `up`."""
         raise NotImplementedError(f"{cls.__name__}.of_size")
 
     # Plain data

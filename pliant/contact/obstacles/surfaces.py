@@ -27,7 +27,7 @@ def joined(surfaces: Iterable[Triangles]) -> Triangles:
 
 
 def rod(start: np.ndarray, end: np.ndarray, radius: float, *, round_ends: bool) -> Triangles:
-    """A bar of `radius` [m] about the axis from start to end (3,) [m]; with round ends and no length, a ball."""
+    """A bar of `radius` [m] about the axis from start to end (3,) [m]; a ball, if it has only round ends."""
     axis = end - start
     length = float(np.linalg.norm(axis))
     frame = _frame(axis if length > 0 else np.array([0.0, 0.0, 1.0]))

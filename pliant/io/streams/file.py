@@ -1,8 +1,9 @@
 """Marker frames from files: our own tables, Motive's, and recordings.
 
-    time [s], tip x [mm], tip y [mm], tip z [mm], …        one line per frame; empty or nan where a marker was not seen
+    time [s], tip x [mm], tip y [mm], tip z [mm], …        one line per frame; empty or nan: not seen
 
-Motive's table (CSV export of a take) has its labels in the line "Name", and metres or millimetres in its first line.
+Motive's table (CSV export of a take) has its labels in the line "Name", and metres or millimetres in its
+first line.
 """
 
 from __future__ import annotations
@@ -58,7 +59,10 @@ class MarkerFile(Source):
 
 
 def write_markers(path: str | Path, frames: Iterable[Frame], labels: Iterable[str] | None = None) -> Path:
-    """Frames as a table in metres, in a new file; `labels` of the points, by default those of the first frame, or numbers."""
+    """Write frames as a table in metres to a new file.
+
+    `labels` of the points are those of the first frame by default, or numbers.
+    """
     path, taken = Path(path), list(frames)
     first = taken[0] if taken else None
     names = list(labels) if labels is not None else list(first.labels or ()) if first else []
