@@ -17,7 +17,7 @@ import numpy as np
 
 from pliant.errors import FileError, InputError, PliantError
 
-LONGEST = 400  # characters of a path that messages show
+LONGEST_SHOWN = 400  # characters of a path that messages show
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
@@ -55,7 +55,9 @@ def shown(path: Any) -> str:
     """A path as messages show it: on one line, and not for ever."""
     text = str(path)
     text = text if text.isprintable() else repr(text)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}…{text[-LONGEST // 2 :]}"
+    return (
+        text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN // 2]}…{text[-LONGEST_SHOWN // 2 :]}"
+    )
 
 
 def read_arrays(file: str | Path | BinaryIO) -> dict[str, np.ndarray]:

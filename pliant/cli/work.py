@@ -79,16 +79,16 @@ def drive(
     console().print(
         "Dry run: nothing is sent." if dry_run else "Space, escape, q or Ctrl+C stop it.", style="dim"
     )
-    found = drive_devices(path, aims=aims, seconds=seconds, dry_run=dry_run, record=record)
-    console().print(str(found), highlight=False, markup=False, soft_wrap=True)
-    late = found.met < deadlines
+    outcome = drive_devices(path, aims=aims, seconds=seconds, dry_run=dry_run, record=record)
+    console().print(str(outcome), highlight=False, markup=False, soft_wrap=True)
+    late = outcome.met < deadlines
     if late:
         complain(
-            f"Only {100 * found.met:.3g} % of the deadlines were met, {100 * deadlines:.3g} % are asked for: "
+            f"Only {100 * outcome.met:.3g} % of the deadlines were met, {100 * deadlines:.3g} % are asked for: "
             "commands left late, and the robot moved slower than its model. "
-            f"Lower the rate in {path} from {1.0 / found.period:g} Hz, or give this machine less to do."
+            f"Lower the rate in {path} from {1.0 / outcome.period:g} Hz, or give this machine less to do."
         )
-    return 0 if found.status in ("done", "stopped") and not late else FAILED
+    return 0 if outcome.status in ("done", "stopped") and not late else FAILED
 
 
 @app.command(name="report")

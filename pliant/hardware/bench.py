@@ -17,7 +17,7 @@ from pliant.robots import trunk
 from pliant.session import Session
 
 RATE, SECONDS = 50.0, 600.0
-SHARE = 0.999  # of the deadlines, on an idle machine
+SHARE_WANTED = 0.999  # of the deadlines, on an idle machine
 
 
 class Leaning:
@@ -54,7 +54,10 @@ def _table(report: LoopReport, model: Leaning) -> Table:
     table.add(what="status", measured=f"{report.status} {report.reason}".strip(), wanted="done", check=good)
     table.add(what="periods", measured=report.periods)
     table.add(
-        what="deadlines met [%]", measured=100 * report.met, wanted=100 * SHARE, check=report.met >= SHARE
+        what="deadlines met [%]",
+        measured=100 * report.met,
+        wanted=100 * SHARE_WANTED,
+        check=report.met >= SHARE_WANTED,
     )
     late, busy = 1e3 * report.jitter, 1e3 * report.busy
     table.add(what="jitter, median / 99.9 % / largest [ms]", measured=_three(late))

@@ -14,7 +14,7 @@ from typing import Any
 from pliant.errors import MissingExtraError
 from pliant.hardware.channel import Channel
 from pliant.hardware.device import DeviceError
-from pliant.hardware.wire import BABBLE, OnAWire, Wire, clear
+from pliant.hardware.wire import MOST_BYTES, OnAWire, Wire, clear
 
 # Addresses of the X-series control table, and their sizes in bytes
 OPERATING_MODE, TORQUE_ENABLE, HARDWARE_ERROR, BUS_WATCHDOG = (11, 1), (64, 1), (70, 1), (98, 1)
@@ -177,13 +177,13 @@ class Dynamixel(OnAWire):
 
         def read() -> tuple[dict[int, int], int, int]:
             result = group.txRxPacket()
-            found = {}
+            positions = {}
             for channel in self.channels:
                 if group.isAvailable(channel.id, *PRESENT_POSITION):
-                    found[channel.id] = _signed(group.getData(channel.id, *PRESENT_POSITION))
+                    positions[channel.id] = _signed(group.getData(channel.id, *PRESENT_POSITION))
                 else:
                     result = result or self._sdk.COMM_RX_TIMEOUT
-            return found, result, 0
+            return positions, result, 0
 
         return self._again(read, "the servos")
 
@@ -234,7 +234,7 @@ class WirePort:
 
     def __init__(self, wire: Wire, timeout: float) -> None:
         self.wire, self.timeout, self.is_using = wire, timeout, False
-        self._buffer, self._left, self._end, self._room = bytearray(), 0.0, 0.0, BABBLE
+        self._buffer, self._left, self._end, self._room = bytearray(), 0.0, 0.0, MOST_BYTES
 
     def clearPort(self) -> None:
         """Forget what came in."""
@@ -264,7 +264,7 @@ class WirePort:
 
     def setPacketTimeoutMillis(self, msec: float) -> None:
         """Begin to wait for so long."""
-        self._left, self._room = 1e-3 * msec, BABBLE
+        self._left, self._room = 1e-3 * msec, MOST_BYTES
         self._end = (
             monotonic() + 2.0 * self._left
         )  # twice: a machine that stalls has not been answered too late

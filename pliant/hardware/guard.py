@@ -21,9 +21,9 @@ from typing import Any
 from pliant.errors import InputError
 from pliant.hardware.device import DeviceError, checked_channels
 
-ANSWER = 5.0  # [s] that the guard may take to answer: the driver within has timeouts of its own
-KEPT = 8  # answers that nobody has fetched yet; what was given up comes late, and is never fetched
-START = 60.0  # [s] to start Python and the driver
+ANSWER_TIMEOUT = 5.0  # [s] that the guard may take to answer: the driver within has timeouts of its own
+KEPT_ANSWERS = 8  # answers that nobody has fetched yet; what was given up comes late, and is never fetched
+START_TIMEOUT = 60.0  # [s] to start Python and the driver
 
 
 class Guarded:
@@ -60,7 +60,7 @@ class Guarded:
             start_new_session=True,  # Ctrl+C is for us, not for it
         )
         self._buffer = b""
-        self._ask({"open": {**self._said, "channels": [asdict(c) for c in self.channels]}}, START)
+        self._ask({"open": {**self._said, "channels": [asdict(c) for c in self.channels]}}, START_TIMEOUT)
 
     def arm(self) -> None:
         """From now on it wants commands."""
@@ -87,12 +87,12 @@ class Guarded:
             if pipe is not None:
                 pipe.close()
         try:
-            process.wait(ANSWER)
+            process.wait(ANSWER_TIMEOUT)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
 
-    def _ask(self, request: Mapping[str, Any], timeout: float = ANSWER) -> dict[str, Any]:
+    def _ask(self, request: Mapping[str, Any], timeout: float = ANSWER_TIMEOUT) -> dict[str, Any]:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise DeviceError(f"Device {self.name!r} is not open.")
@@ -122,6 +122,6 @@ class Guarded:
             *lines, self._buffer = (self._buffer + data).split(b"\n")
             self._answers |= {said.pop("number"): said for said in map(json.loads, lines)}
         answer = self._answers.pop(number)
-        for late in sorted(self._answers)[:-KEPT]:
+        for late in sorted(self._answers)[:-KEPT_ANSWERS]:
             del self._answers[late]
         return answer

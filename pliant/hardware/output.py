@@ -16,8 +16,8 @@ from pliant.errors import InputError, unknown_name
 from pliant.hardware.channel import Channel
 from pliant.hardware.device import Actuator, DeviceError, Feedback
 
-OUTSIDE = 0.05  # of the range between soft limits: so far beyond them a device may stand when it is armed
-FEW = 10  # counts, likewise
+# How far beyond its soft limits a device may stand when it is armed
+TOLERATED_SHARE, TOLERATED_COUNTS = 0.05, 10  # of the range between them, and in counts
 
 
 def commanded(frame: Any, channel: Channel) -> float:
@@ -214,8 +214,10 @@ def _standing(channel: Channel, counts: int) -> float:
     """
     value, (low, high) = channel.value(counts), channel.limits
     nearest = min(max(value, low), high)
-    room = max(FEW / channel.gain, OUTSIDE * (high - low) if np.isfinite(high - low) else 0.0)
-    if channel.quantity == "displacement" and abs(value - nearest) > room:
+    tolerated = max(
+        TOLERATED_COUNTS / channel.gain, TOLERATED_SHARE * (high - low) if np.isfinite(high - low) else 0.0
+    )
+    if channel.quantity == "displacement" and abs(value - nearest) > tolerated:
         raise DeviceError(
             f"{channel.row!r} stands at {value:.4g} ({counts} counts), "
             f"outside its limits {low:g} … {high:g}: "

@@ -102,9 +102,7 @@ class Post:
         self.state, self.due = "armed", monotonic() + self.silence
 
     def _checked(self, counts: dict[int, int]) -> dict[int, int]:
-        """Counts within the soft limits: for a device that does not know them the guard is the second to
-        look.
-        """
+        """Counts within the soft limits; a device that does not know them has the guard as a second look."""
         for channel in self.device.channels:
             low, high = channel.bounds
             if not low <= counts.get(channel.id, low) <= high:

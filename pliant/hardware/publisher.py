@@ -1,4 +1,6 @@
-"""Commands as messages:
+"""Commands as messages: OSC, zenoh and ROS 2.
+
+Values are SI; every message says after how long without another one to be safe.
 
 OSC, zenoh and ROS 2. Values are SI; every message says after how long without another one to be safe.
 """
@@ -173,8 +175,8 @@ class Ros2(Publisher):
         message.name = list(values)
         for field, wanted in (("position", "displacement"), ("effort", "effort")):
             if wanted in (quantity[row] for row in values):
-                found = [float(v) if quantity[row] == wanted else np.nan for row, v in values.items()]
-                setattr(message, field, found)
+                numbers = [float(v) if quantity[row] == wanted else np.nan for row, v in values.items()]
+                setattr(message, field, numbers)
         if values:
             self._command.publish(message)
         self._safe.publish(self._bool(data=kind == "safe"))

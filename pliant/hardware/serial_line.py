@@ -12,7 +12,7 @@ from contextlib import suppress
 from pliant.errors import InputError
 from pliant.hardware.channel import Channel
 from pliant.hardware.device import DeviceError
-from pliant.hardware.lineprotocol import LONGEST, SEQUENCES, Line, Splitter, pairs
+from pliant.hardware.lineprotocol import LONGEST_LINE, SEQUENCES, Line, Splitter, pairs
 from pliant.hardware.wire import Ear, OnAWire, Wire
 
 VERSION = "1"
@@ -44,11 +44,11 @@ class SerialLine(OnAWire):
     ) -> None:
         super().__init__(name, channels, wire, baud=baud, timeout=timeout, retries=retries)
         longest = Line(SEQUENCES - 1, "S", tuple(f"{c.id}:{-(2**31)}" for c in self.channels)).encoded()
-        if len(longest) > LONGEST:
+        if len(longest) > LONGEST_LINE:
             got = f"{len(self.channels)}, whose command takes up to {len(longest)} bytes"
             raise InputError(
                 f"channels of {name!r}",
-                expected=f"as many as fit a line of {LONGEST} bytes",
+                expected=f"as many as fit a line of {LONGEST_LINE} bytes",
                 got=got,
                 hint="Spread them over two devices.",
             )
@@ -87,10 +87,10 @@ class SerialLine(OnAWire):
 
     def counts(self) -> dict[int, int]:
         """Where the device says it is; a channel that it cannot know of is left out."""
-        found = pairs(self._ask("Q", verb="R"))
-        if found is None:
+        counts = pairs(self._ask("Q", verb="R"))
+        if counts is None:
             raise DeviceError(f"Device {self.name!r} answers with no positions.")
-        return found
+        return counts
 
     def safe(self) -> None:
         try:

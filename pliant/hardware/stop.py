@@ -13,8 +13,8 @@ from types import FrameType, TracebackType
 from typing import Any
 
 KEYS = b" \x1bqQ\x03"  # space, escape, q, Ctrl+C
-# Ctrl+C, `kill`, a terminal or connection that is gone, Ctrl+\\, Ctrl+Z: what ends or freezes a program; not
-# all systems have all
+# What ends or freezes a program: Ctrl+C, `kill`, a lost terminal or connection, Ctrl+\\, Ctrl+Z; not all systems
+# have all of them.
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGTSTP")
 
 
@@ -67,8 +67,7 @@ class Signals:
         self.stop, self._before = stop, {}
 
     def _press(self, number: int, frame: FrameType | None) -> None:
-        # in a thread: this runs between two lines of whatever the main thread does, which may hold the wire's
-        # lock
+        # in a thread: this runs between two lines of the main thread, which may have the lock of the wire
         if self.stop.pressed and number == signal.SIGINT:  # the model hangs, and someone has seen enough
             raise KeyboardInterrupt
         threading.Thread(target=self.stop.press, args=(signal.Signals(number).name,), daemon=True).start()

@@ -11,10 +11,9 @@ from pliant.errors import MissingExtraError
 from pliant.hardware.channel import Channel
 from pliant.hardware.device import DeviceError, checked_channels
 
-# [s] for which a device may take nothing before it is lost; what this machine stalls counts in, so no tenth
-# of it
-FULL = 1.0
-BABBLE = 4096  # bytes: no answer is so long, nor is there so much to clear away
+# [s] for which a device may take nothing before it is lost. That includes what this machine stalls.
+WRITE_TIMEOUT = 1.0
+MOST_BYTES = 4096  # bytes: no answer is so long, nor is there so much to clear away
 
 
 class Wire(Protocol):
@@ -44,7 +43,9 @@ class SerialWire:
         self.port = port
         self._lost: tuple[type[Exception], ...] = (serial.SerialException, OSError)
         try:
-            self._serial: Any = serial.Serial(port, baud, timeout=0, write_timeout=FULL, exclusive=True)
+            self._serial: Any = serial.Serial(
+                port, baud, timeout=0, write_timeout=WRITE_TIMEOUT, exclusive=True
+            )
         except (*self._lost, ValueError) as error:
             raise DeviceError(f"Serial port {port} cannot be opened: {error}.") from error
 
@@ -75,7 +76,7 @@ class Ear:
 
     def __init__(self, wire: Wire, seconds: float) -> None:
         self.wire, self.seconds = wire, seconds
-        self._end, self._left = None, BABBLE
+        self._end, self._left = None, MOST_BYTES
 
     def read(self) -> bytes:
         """What came in; b"" when the time is up, or more came than an answer may be long."""
@@ -89,7 +90,7 @@ class Ear:
 
 def clear(wire: Wire) -> None:
     """Throw away what has come in: late answers to other questions."""
-    left = BABBLE
+    left = MOST_BYTES
     while left > 0 and (data := wire.read(0.0)):
         left -= len(data)
 

@@ -49,7 +49,7 @@ def visible(text: str) -> str:
 
 
 def readable(text: str, encoding: str) -> str:
-    """Text in characters that an encoding has, for those that it lacks something to read:
+    """Text in characters that an encoding has, with something to read for those that it lacks.
 
     "−5 µm ≤ δ" is "-5 um <= delta" in ASCII.
     """

@@ -150,14 +150,14 @@ def _against(
 
 def _readings(run: Recording) -> dict[str, tuple[np.ndarray, list[Any]]]:
     """What sensors saw of each row: times and values."""
-    found: dict[str, tuple[list[float], list[Any]]] = {}
+    readings: dict[str, tuple[list[float], list[Any]]] = {}
     for note in run.notes:
         if note.kind == "reading":
             for row, value in note.data["values"].items():
-                times, values = found.setdefault(row, ([], []))
+                times, values = readings.setdefault(row, ([], []))
                 times.append(note.time)
                 values.append(value)
-    return {row: (np.array(times), values) for row, (times, values) in found.items()}
+    return {row: (np.array(times), values) for row, (times, values) in readings.items()}
 
 
 def _device_curves(run: Recording) -> Iterator[page.Markup]:

@@ -136,8 +136,8 @@ def _density(body: Solid) -> dict[int | None, float | None]:
         if body.weighs:
             raise InputError("mass of the body", expected="a density", got="nodal masses")
         return {None: None}
-    found = {int(r): float(known[body.mesh.regions == r][0]) for r in np.unique(body.mesh.regions)}
-    return {None: next(iter(found.values())), **found}
+    by_region = {int(r): float(known[body.mesh.regions == r][0]) for r in np.unique(body.mesh.regions)}
+    return {None: next(iter(by_region.values())), **by_region}
 
 
 def _clamped(body: Beam) -> np.ndarray:

@@ -66,9 +66,9 @@ class _Walk:
         return self._line
 
     def _skip(self, pattern: re.Pattern[str]) -> None:
-        found = pattern.match(self.text, self.at)
-        assert found is not None
-        self.at = found.end()
+        match = pattern.match(self.text, self.at)
+        assert match is not None
+        self.at = match.end()
 
     def _note(self, path: Path, line: int) -> None:
         for n in range(1, len(path) + 1):
@@ -125,10 +125,10 @@ class _Walk:
             self._string()
             (value,) = tomllib.loads(f"k = {self.text[start : self.at]}").values()
             return value
-        found = _BARE.match(self.text, self.at)
-        assert found is not None
-        self.at = found.end()
-        return found[0]
+        match = _BARE.match(self.text, self.at)
+        assert match is not None
+        self.at = match.end()
+        return match[0]
 
     def _string(self) -> None:
         quote = next(q for q in _QUOTES if self.text.startswith(q, self.at))

@@ -39,8 +39,8 @@ class Around:
     def move(self, name: str, position: Any) -> None:
         """Move an obstacle so that its `centre` (see `Obstacle.data`) is at a position (3,) [m]."""
         self._check(name)
-        way = as_vector(position, 3, f"position of {name!r}") - self.shapes[name]["centre"]
-        self._put(self.obstacles[name].moved(translation=way))
+        translation = as_vector(position, 3, f"position of {name!r}") - self.shapes[name]["centre"]
+        self._put(self.obstacles[name].moved(translation=translation))
 
     def remove(self, name: str) -> None:
         """Take an obstacle away."""

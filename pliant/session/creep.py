@@ -20,8 +20,8 @@ from pliant.session.around import arrange
 from pliant.state import State
 
 TIME_STEP = 0.02  # h [s]
-STILL = 1e-6  # of the robot's length: motion in a step that is none
-LONGEST = 500  # steps
+MOTIONLESS = 1e-6  # of the robot's length: motion in a step that is none
+MOST_STEPS = 500  # steps
 
 
 class Creep:
@@ -40,8 +40,8 @@ class Creep:
         before = self.robot.positions(self.simulation.state.q)
         moment = self.simulation.step(laws)
         self.simulation.state = _stopped(moment.state)
-        way = float(np.abs(moment.positions - before).max(initial=0.0))
-        self.steps, self.rests = self.steps + 1, way < STILL * self.robot.length
+        motion = float(np.abs(moment.positions - before).max(initial=0.0))
+        self.steps, self.rests = self.steps + 1, motion < MOTIONLESS * self.robot.length
         return moment
 
 

@@ -42,7 +42,7 @@ class Hand:
         )
         self.release()
 
-    def hold(self, vertices: np.ndarray, weights: np.ndarray, force: np.ndarray) -> None:
+    def press(self, vertices: np.ndarray, weights: np.ndarray, force: np.ndarray) -> None:
         """Push with a force (3,) [N] at Σ weights · vertices of the skin."""
         vertices = np.asarray(vertices, int)
         if vertices.size and not (vertices.min() >= 0 and vertices.max() < self.size):
@@ -54,7 +54,7 @@ class Hand:
 
     def release(self) -> None:
         """Let go."""
-        self.hold(np.zeros(0, int), np.zeros(0), np.zeros(3))
+        self.press(np.zeros(0, int), np.zeros(0), np.zeros(3))
 
     def stiffness(self, effectors: list[str]) -> float:
         """[N/m] of a hand's pull that moves the effectors about half as far as it is drawn out."""

@@ -13,7 +13,7 @@ from pliant.frame import Touch
 from pliant.robot import Robot
 from pliant.state import State
 
-TRACE = 1e-6  # [N]: less is rounding, not a touch
+LEAST_FORCE, LEAST_SHARE = 1e-6, 1e-6  # [N], and of the largest force: less is rounding, not a touch
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ def touching(contacts: Contacts | None, normal: Any, friction: Any, detector: De
     vector = force[:, None] * contacts.normal
     if friction is not None and np.any(friction):
         vector = vector + np.einsum("kai,ka->ki", contacts.tangents, friction)
-    on = np.flatnonzero(force > max(TRACE, 1e-6 * force.max()))
+    on = np.flatnonzero(force > max(LEAST_FORCE, LEAST_SHARE * force.max()))
     if not len(on):
         return Touch.none()
     opponents = opponents_of(detector)

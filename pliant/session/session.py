@@ -27,7 +27,7 @@ from pliant.state import State
 from pliant.static import resting
 
 MODES = ("inverse", "forward", "dynamic")
-BUDGET = 5  # linearisations of the inverse model in a period, which should be punctual
+LINEARISATIONS = 5  # linearisations of the inverse model in a period, which should be punctual
 Driver = Inverted | Forward | Dynamic
 
 
@@ -52,7 +52,7 @@ class Session:
         if not 0 < period < float("inf"):
             raise InputError("period", expected="a positive time [s]", got=period)
         self.given, self.period = robot, float(period)
-        self.settings = settings or Settings(rate=1.0 / period, budget=BUDGET)
+        self.settings = settings or Settings(rate=1.0 / period, budget=LINEARISATIONS)
         self.hand = hand.Hand(robot)
         self.robot = self.hand.robot
         self.stage = Stage.of(self.robot, summary=summary, hidden=(hand.ROW,))
@@ -138,7 +138,7 @@ class Session:
     def push(self, vertices: Any, weights: Any, force: Any) -> None:
         """Push the skin with a force (3,) [N] at Σ weights · vertices; vertices are those of the stage."""
         weights = as_vector(weights, len(vertices), "weights of a push")
-        self.hand.hold(vertices, weights, as_vector(force, 3, "force of a push"))
+        self.hand.press(vertices, weights, as_vector(force, 3, "force of a push"))
         self._push_law = self.hand.law
 
     def release(self) -> None:
@@ -169,7 +169,7 @@ class Session:
 
     @property
     def commands(self) -> dict[str, tuple[str, np.ndarray]]:
-        """In forward and dynamic mode, what each actuator is asked for:
+        """What each actuator is asked for: "effort" or "displacement", and the value. None in inverse mode.
 
         "effort" or "displacement", and the value.
         """

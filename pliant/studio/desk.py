@@ -21,7 +21,7 @@ from pliant.stage import Stage
 
 MOST_OBSTACLES = 24
 LONGEST_RECORDING = 30_000  # frames
-STILL = 1e-6  # of the robot's length: motion in a step that is none
+MOTIONLESS = 1e-6  # of the robot's length: motion in a step that is none
 SETTLED = 50  # steps on end without motion; commands that are reached in hops have arrived by then
 
 
@@ -124,8 +124,8 @@ class Desk:
             self.session.step()
         except Exception as error:  # stop and say so: the page can reset, or choose another robot
             self.playing, self.notice = False, _said(error)
-        way = float(np.abs(self.session.frame.positions - before).max(initial=0.0))
-        self._still = self._still + 1 if way < STILL * self.session.stage.length else 0
+        motion = float(np.abs(self.session.frame.positions - before).max(initial=0.0))
+        self._still = self._still + 1 if motion < MOTIONLESS * self.session.stage.length else 0
         if self.recorder is not None and self.recorder.count >= LONGEST_RECORDING:
             self.notice = f"The recording ended at {LONGEST_RECORDING} frames."
             self.stop_recording()

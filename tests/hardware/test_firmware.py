@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pliant.hardware.emulators import Microcontroller
-from pliant.hardware.lineprotocol import LONGEST, Line, Splitter
+from pliant.hardware.lineprotocol import LONGEST_LINE, Line, Splitter
 from tests.hardware.test_drivers import mangled
 
 FIRMWARE = Path(__file__).parent.parent.parent / "firmware" / "pliant_serial"
@@ -166,7 +166,7 @@ def test_whole_lines_of_any_content_are_answered_alike(firmware, requests):
     setup = [("W", ["10000"]), *((("D"), [str(k), "-100", "100", "hold"]) for k in (1, 2)), ("G", [])]
     for k, (verb, arguments) in enumerate([*setup, *requests]):
         raw = Line(k, verb, tuple(arguments)).encoded()
-        if len(raw) <= LONGEST:
+        if len(raw) <= LONGEST_LINE:
             same(firmware, device, raw, k)
 
 

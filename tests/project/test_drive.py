@@ -40,7 +40,7 @@ TIP = (0.07, 0.0075, 0.05)
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
     """A machine that stalls has not lost its port."""
-    monkeypatch.setattr("pliant.hardware.wire.FULL", 60.0)
+    monkeypatch.setattr("pliant.hardware.wire.WRITE_TIMEOUT", 60.0)
 
 
 def write(folder, port: str):

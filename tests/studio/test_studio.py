@@ -69,6 +69,14 @@ GOOD = [
 ]
 
 
+def test_every_message_is_tried_here_and_stands_in_the_docs():
+    assert {message["do"] for message in GOOD} == set(messages.MESSAGES)
+    page = (Path(pl.__file__).parent.parent / "docs" / "studio.md").read_text(encoding="utf-8")
+    for name, made in messages.MESSAGES.items():
+        fields = ", ".join(f"`{field}`" for field in made.model_fields if field != "do")
+        assert f"| `{name}` | {fields}{' ' if fields else ''}|" in page, name
+
+
 @pytest.mark.parametrize("message", GOOD, ids=lambda m: m["do"])
 def test_every_message_has_one_form(message):
     """Nothing can be added, left out or changed in kind."""

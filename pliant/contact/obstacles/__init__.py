@@ -15,8 +15,7 @@ from pliant.contact.obstacles.surfaces import Triangles
 from pliant.contact.obstacles.triangle_mesh import TriangleMesh
 from pliant.errors import unknown_name
 
-# Every kind of obstacle: what project files, recordings, pictures and the studio know, in the order of its
-# buttons.
+# Every kind of obstacle that files, recordings, pictures and the studio know, in the order of its buttons.
 KINDS: dict[str, type[Obstacle]] = {
     made.kind: made for made in (Sphere, Box, Cylinder, Plane, Capsule, Pipe, ForkedPipe, TriangleMesh)
 }
@@ -35,9 +34,8 @@ def surface_of(data: Mapping[str, Any], middle: np.ndarray, size: float) -> Tria
     `middle` and `size` as of `Obstacle.surface`.
     """
     if data["kind"] not in KINDS and "triangles" in data:
-        return np.array(data["vertices"], float).reshape(-1, 3), np.array(data["triangles"], int).reshape(
-            -1, 3
-        )
+        vertices, triangles = np.array(data["vertices"], float), np.array(data["triangles"], int)
+        return vertices.reshape(-1, 3), triangles.reshape(-1, 3)
     return obstacle_of(data).surface(middle, size)
 
 

@@ -45,7 +45,7 @@ class SolidShape:
     def distance(
         self, p: np.ndarray, R: np.ndarray, origin: np.ndarray, reach: float, grid: Grid | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Gap (P,), gradient (P, 3) and nearest triangle (P,) of points (P, 3); the shape stands at R x +
+        """Gap (P,), gradient (P, 3), nearest triangle (P,) of points (P, 3); the shape stands at R x +
         origin.
 
         Where the gap surely exceeds `reach` it is a lower bound, and the triangle −1.

@@ -31,7 +31,7 @@ def packet(servo: int, instruction: int, parameters: bytes) -> bytes:
 
 
 class DynamixelBus:
-    """Servos by id:
+    """Servos by id, each with its control `table`; `goals` are all that were accepted (time, id, counts).
 
     `table` is the control table of each, `goals` all goals that were accepted (time, id, counts).
     """
