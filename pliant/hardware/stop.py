@@ -13,8 +13,8 @@ from types import FrameType, TracebackType
 from typing import Any
 
 KEYS = b" \x1bqQ\x03"  # space, escape, q, Ctrl+C
-# What ends or freezes a program: Ctrl+C, `kill`, a lost terminal or connection, Ctrl+\\, Ctrl+Z; not all systems
-# have all of them.
+# What ends or freezes a program: Ctrl+C, `kill`, a lost terminal or connection, Ctrl+\\, Ctrl+Z. Not all
+# systems have all of them.
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGTSTP")
 
 

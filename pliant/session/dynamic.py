@@ -19,9 +19,7 @@ from pliant.stage import RowFacts
 from pliant.state import State
 
 DAMPING = Rayleigh(mass=1.0)  # [1/s], on top of what the scheme takes out of fast vibrations
-FEW_COORDINATES = (
-    4000  # coordinates of a robot for which two steps in time fit into a period: it swings longer
-)
+FEW_COORDINATES = 4000  # of a robot for which two steps in time fit into a period: it swings longer
 REST_SPEED = 0.02  # of the robot's length per second: slower is at rest
 
 
