@@ -55,9 +55,9 @@ def player(recording: Recording, *, every: int = 1) -> str:
     if not len(recording):
         raise InputError("recording", expected="at least one frame", got="none")
     data = base64.b64encode(zlib.compress(_data(recording, recording.frames[::every]), 9)).decode()
-    held = element("script", {"type": "application/octet-stream", "id": "recording"}, data)
+    script = element("script", {"type": "application/octet-stream", "id": "recording"}, data)
     rules = restriction(policy(scripts_of(page())))
-    return page().replace(HEAD, f"{HEAD}\n{rules}", 1).replace(MARK, held, 1)
+    return page().replace(HEAD, f"{HEAD}\n{rules}", 1).replace(MARK, script, 1)
 
 
 def predicted(whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

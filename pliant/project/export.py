@@ -96,7 +96,7 @@ def _fixed(mask: np.ndarray, mesh: Any) -> dict[str, Any]:
     for n, pattern in enumerate(patterns):
         if pattern.any():
             chosen = which.ravel() == n
-            axes = "".join(a for a, held in zip("xyz", pattern, strict=True) if held)
+            axes = "".join(a for a, fixed in zip("xyz", pattern, strict=True) if fixed)
             out.append(_selection(chosen, mesh) | ({} if axes == "xyz" else {"axes": axes}))
     return {"fixed": out} if out else {}
 
@@ -143,10 +143,10 @@ def _density(body: Solid) -> dict[int | None, float | None]:
 def _clamped(body: Beam) -> np.ndarray:
     """Nodes of the lines that neither move nor turn, as a mask (k, 3)."""
     free = np.asarray(body.free).reshape(-1, 6)[(body.region_block // 2)]
-    held = ~free[body.numbering.node_region].any(axis=1)
-    if (~free[body.numbering.node_region].all(axis=1) & ~held & ~_in_region(body)).any():
+    clamped = ~free[body.numbering.node_region].any(axis=1)
+    if (~free[body.numbering.node_region].all(axis=1) & ~clamped & ~_in_region(body)).any():
         raise InputError("fixed nodes of a Beam", expected="clamped ones", got="some that may still turn")
-    return np.repeat((held & ~_in_region(body))[:, None], 3, axis=1)
+    return np.repeat((clamped & ~_in_region(body))[:, None], 3, axis=1)
 
 
 def _own_skin(body: Beam) -> bool:

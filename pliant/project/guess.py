@@ -69,7 +69,7 @@ def _unit(part: Path, kind: str) -> str:
 def _guesses(mesh: Mesh, stem: str, name: str, unit: str) -> tuple[dict[str, Any], list[str]]:
     low, high = mesh.bounds
     axis = int(np.argmax(high - low))
-    share, box = _held(mesh, axis)
+    share, box = _fixed_end(mesh, axis)
     stuff = library[MATERIAL]
     body = Solid(mesh, stuff.hooke(POISSON), density=stuff.density, fixed=inside_box(mesh, *box))
     tip = _tip(body, axis)
@@ -100,7 +100,7 @@ def _guesses(mesh: Mesh, stem: str, name: str, unit: str) -> tuple[dict[str, Any
     return data, notes
 
 
-def _held(mesh: Mesh, axis: int) -> tuple[float, tuple[list[float], list[float]]]:
+def _fixed_end(mesh: Mesh, axis: int) -> tuple[float, tuple[list[float], list[float]]]:
     """The least share of the lower end that holds a face of nodes, and its box."""
     low, high = mesh.bounds
     for share in END_SHARES:

@@ -120,20 +120,26 @@ function triangles(shape, add) {
   const geometry = new BufferGeometry();
   geometry.setAttribute("position", new BufferAttribute(Float32Array.from(shape.vertices.flatMap((v) => v.map((x, i) => x - c[i]))), 3));
   geometry.setIndex(shape.triangles.flat());
-  add(toCreasedNormals(geometry, CREASE));
+  geometry.computeBoundingSphere();
+  const large = 1e4 / (geometry.boundingSphere.radius || 1); // below a hundredth of a unit, vertices count as one
+  add(toCreasedNormals(geometry.scale(large, large, large), CREASE).scale(1 / large, 1 / large, 1 / large));
 }
 
-// The same but for its place.
-const sameForm = (a, b) => JSON.stringify(form(a)) === JSON.stringify(form(b));
+// The same but for its place, to a few micrometres: coordinates are rounded where they are sent.
+const sameForm = (a, b) => close(form(a), form(b));
 
-// What is drawn, seen from its centre.
+function close(a, b) {
+  if (typeof a === "number" && typeof b === "number") return Math.abs(a - b) < 2e-6;
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((x, k) => close(x, b[k]));
+  return a === b;
+}
+
+// What is drawn, seen from its centre: names and values.
 function form(shape) {
   const c = shape.centre;
-  const back = (p) => p.map((x, i) => Math.round(1e6 * (x - c[i])));
-  if (shape.vertices) return [shape.kind, shape.inside, shape.triangles, shape.vertices.map(back)];
-  const out = { ...shape, centre: 0, point: 0 };
-  for (const key of ["start", "end"]) if (out[key]) out[key] = back(out[key]);
-  if (out.path) out.path = out.path.map(back);
-  for (const key of ["branches", "paths"]) if (out[key]) out[key] = out[key].map((path) => path.map(back));
-  return out;
+  const back = (p) => (typeof p[0] === "number" ? p.map((x, i) => x - c[i]) : p.map(back));
+  if (shape.vertices) return [shape.kind, shape.inside, shape.triangles, back(shape.vertices)];
+  const moving = ["start", "end", "path", "paths", "branches"];
+  const rest = Object.entries(shape).filter(([key]) => key !== "centre" && key !== "point");
+  return rest.map(([key, value]) => [key, moving.includes(key) ? back(value) : value]);
 }
