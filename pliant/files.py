@@ -1,4 +1,7 @@
-"""Files that are read: whatever is wrong with one is a FileError that names it, and arrays take no more memory than they hold."""
+"""Files that are read: what is wrong with one is a FileError that names it.
+
+Arrays take no more memory than the file holds.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ import numpy as np
 
 from pliant.errors import FileError, InputError, PliantError
 
-LONGEST = 400  # characters of a path that messages show
+LONGEST_SHOWN = 400  # characters of a path that messages show
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
@@ -22,12 +25,13 @@ _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.r
 def reading(
     path: str | Path, what: str, expected: str, *, hint: str = "", error: type[FileError] = FileError
 ) -> Iterator[Path]:
-    """Gives the path of a file that is there; what goes wrong inside becomes a FileError that names it, with its cause.
+    """Gives the path of a file that is there; what goes wrong inside is a FileError that names it.
 
         with reading(path, "reduced model", "a file that pliant wrote") as file: ...
 
-    Inside belongs what depends on the file alone: opening it, parsing it, making what it describes. Parsers and libraries have many
-    words for a damaged file, so every exception counts as one; those of ours keep what they say, and warnings pass.
+    Inside belongs what depends on the file alone: opening it, parsing it, making what it describes. Parsers
+    and libraries have many words for a damaged file, so every exception counts as one; those of ours keep
+    what they say, and warnings pass.
     """
     named = f"{what} {shown(path)}"
     try:
@@ -51,13 +55,16 @@ def shown(path: Any) -> str:
     """A path as messages show it: on one line, and not for ever."""
     text = str(path)
     text = text if text.isprintable() else repr(text)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}…{text[-LONGEST // 2 :]}"
+    return (
+        text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN // 2]}…{text[-LONGEST_SHOWN // 2 :]}"
+    )
 
 
 def read_arrays(file: str | Path | BinaryIO) -> dict[str, np.ndarray]:
     """The arrays of an .npz file by name; call it within `reading`.
 
-    Nothing in the file is executed. An array that claims another size than its content has is refused before memory is taken for it.
+    Nothing in the file is executed. An array that claims another size than its content has is refused before
+    memory is taken for it.
     """
     with zipfile.ZipFile(file) as box:
         return {entry.filename.removesuffix(".npy"): _array(box, entry) for entry in box.infolist()}
@@ -76,7 +83,10 @@ def _array(box: zipfile.ZipFile, entry: zipfile.ZipInfo) -> np.ndarray:
 
 
 def read_saved(file: Path, kind: str, version: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Facts and arrays of an .npz file in which `facts` is a line of JSON with its "format" and "version"; within `reading`."""
+    """Facts and arrays of an .npz file, read within `reading`.
+
+    Its array `facts` is a line of JSON, with "format" and "version".
+    """
     arrays = read_arrays(file)
     if "facts" not in arrays:
         raise InputError("content", expected=f"a {kind} that pliant wrote", got=f"{sorted(arrays)[:5]}")

@@ -11,9 +11,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Touch:
-    """The n contacts that carry a force: positions (n, 3) [m], forces on the robot (n, 3) [N], and whose they
-    are.
-    """
+    """The n contacts that carry a force: positions (n, 3) [m], forces on the robot (n, 3) [N], opponents."""
 
     position: np.ndarray
     force: np.ndarray
@@ -53,8 +51,8 @@ class Frame:
     time [s] counts steps of the session's period; positions (k, 3) [m] are the nodes of all bodies. By row
     name: effort λ and displacement δ of every row, command of the actuators, target of the effectors and
     error = target − δ. `lines` (p, 3) [m]: the cables' polylines, one after another (see `Stage.cables`).
-    `obstacles` are plain data by name. `status` is one of "reached", "moving", "at its limits", "out of
-    reach", "about to buckle", "stuck", "holds"; `words` a sentence about it.
+    `obstacles` are plain data by name, see `Obstacle.data`. `status` is a word of `pliant.status`; `words` a
+    sentence about it.
     """
 
     step: int
@@ -84,9 +82,7 @@ class Frame:
         return {name: float(np.linalg.norm(value)) for name, value in self.error.items()}
 
     def signals(self) -> dict[str, float]:
-        """Every scalar of the frame by a name with its kind, such as "effort cable 1"; the columns of a
-        table.
-        """
+        """Every scalar of the frame by its kind and name, such as "effort cable 1": columns of a table."""
         out = {"time": self.time}
         for kind in ("effort", "displacement", "command", "target", "error"):
             for name, value in getattr(self, kind).items():

@@ -1,7 +1,10 @@
-"""Where compiled kernels are kept. Importing this module, before any kernel is made, sees to it that there is a place.
+"""Where compiled kernels are kept.
 
-Numba keeps kernels beside their sources, or else in the user's cache folder, and refuses to make any where it can write to neither.
-Then they go to a temporary folder of the user's own. Compiled code runs as it is found: nobody else may be able to put some there.
+Importing this module, before any kernel is made, sees to it that there is a place.
+
+Numba keeps kernels beside their sources, or else in the user's cache folder, and refuses to make any where it
+can write to neither. Then they go to a temporary folder of the user's own. Compiled code runs as it is found:
+nobody else may be able to put some there.
 """
 
 from __future__ import annotations
@@ -28,7 +31,9 @@ KEPT, TEMPORARY, LOST = (
 
 
 def where() -> Path | None:
-    """The folder in which Numba keeps the kernels of this file's folder, those of others are beside it; None if it does not compile.
+    """The folder in which Numba keeps the kernels of this file's folder; None if it does not compile.
+
+    Those of other folders are beside it.
 
     Numba raises a RuntimeError where it has no place for them.
     """
@@ -39,14 +44,15 @@ def where() -> Path | None:
 def private_folder() -> tuple[Path, str]:
     """A temporary folder that only this user can write to, and how long it stays.
 
-    It has the user's number in its name, so that the next process finds it. If somebody else was there before, or could put another in
-    its place, it is a new one for this process alone.
+    It has the user's number in its name, so that the next process finds it. If somebody else was there
+    before, or could put another in its place, it is a new one for this process alone.
     """
     try:
         base = Path(tempfile.gettempdir())
     except FileNotFoundError:
         raise PliantError(
-            f"Compiled kernels need a folder to be kept in, and none can be written, not even a temporary one: set {VARIABLE} to one."
+            "Compiled kernels need a folder to be kept in, and none can be written, not even a temporary "
+            f"one: set {VARIABLE} to one."
         ) from None
     if hasattr(os, "getuid"):
         folder = base / f"pliant-kernels-{os.getuid()}"
@@ -77,7 +83,7 @@ def _nothing() -> None:
 
 
 def _settle() -> str:
-    """Name a folder to Numba where it finds none, also for the processes that this one starts; returns how long kernels stay."""
+    """Name a folder to Numba where it finds none, also for child processes; returns how long kernels stay."""
     try:
         where()
     except RuntimeError:

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """`__getattr__` of a package for names that live in other modules, or are modules themselves: {name: module}."""
+    """`__getattr__` of a package for names of other modules, or modules themselves: {name: module}."""
 
     def get(name: str) -> Any:
         if name not in homes:

@@ -1,18 +1,15 @@
-"""A stage: what of a robot does not change while it moves, as plain data. What a viewer and a recording begin
-with.
+"""A stage: what of a robot does not change while it moves, as plain data.
+
+What a viewer and a recording begin with.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from pliant.contact import Obstacle
-from pliant.contact import obstacles as kinds
-from pliant.errors import InputError
 from pliant.interactions import Cable, Cavity, Position
 from pliant.laws import Bounded
 from pliant.robot import Robot
@@ -130,65 +127,8 @@ def movable_target(robot: Robot, name: str) -> bool:
     return isinstance(action, Position) and action.size == 3
 
 
-def shape_data(obstacle: Obstacle) -> dict[str, Any]:
-    """An obstacle as plain data: its `kind`, its numbers, and `centre` (3,), the point it is moved by."""
-    rounded = lambda array: np.round(np.asarray(array, float), 7).tolist()
-    match obstacle:
-        case kinds.Sphere():
-            return {"kind": "sphere", "centre": rounded(obstacle.centre), "radius": obstacle.radius}
-        case kinds.Capsule() | kinds.Cylinder():
-            ends = {"start": rounded(obstacle.start), "end": rounded(obstacle.end), "radius": obstacle.radius}
-            middle = rounded((obstacle.start + obstacle.end) / 2)
-            return {"kind": type(obstacle).__name__.lower(), "centre": middle, **ends}
-        case kinds.Box():
-            form = {"size": rounded(obstacle.size), "rounding": obstacle.rounding}
-            turn = rounded(obstacle.rotation)
-            return {"kind": "box", "centre": rounded(obstacle.centre), "rotation": turn, **form}
-        case kinds.Plane():
-            return {
-                "kind": "plane",
-                "centre": rounded(obstacle.point),
-                "normal": rounded(obstacle.normal),
-            }
-        case kinds.Pipe():
-            paths = [rounded(obstacle.path)]
-            return {
-                "kind": "pipe",
-                "centre": paths[0][0],
-                "paths": paths,
-                "radii": [float(obstacle.radius)],
-            }
-        case kinds.ForkedPipe():
-            paths = [rounded(path) for path in obstacle.branches]
-            radii = np.broadcast_to(np.asarray(obstacle.radius, float), len(paths)).tolist()
-            return {"kind": "pipe", "centre": paths[0][0], "paths": paths, "radii": radii}
-        case kinds.TriangleMesh():
-            surface = {"vertices": rounded(obstacle.vertices), "triangles": obstacle.triangles.tolist()}
-            middle = rounded(np.mean(obstacle.vertices, axis=0))
-            return {"kind": "mesh", "centre": middle, "inside": obstacle.inside, **surface}
-    raise InputError("obstacle", expected="a kind that can be drawn", got=type(obstacle).__name__)
-
-
-def obstacle_of(data: Mapping[str, Any]) -> Obstacle:
-    """The obstacle of which `shape_data` was made."""
-    made = {
-        "sphere": lambda d: kinds.Sphere(d["centre"], d["radius"]),
-        "capsule": lambda d: kinds.Capsule(d["start"], d["end"], d["radius"]),
-        "cylinder": lambda d: kinds.Cylinder(d["start"], d["end"], d["radius"]),
-        "box": lambda d: kinds.Box(d["centre"], d["size"], d["rotation"], d.get("rounding", 0.0)),
-        "plane": lambda d: kinds.Plane(d["centre"], d["normal"]),
-        "pipe": lambda d: (
-            kinds.Pipe(d["paths"][0], d["radii"][0])
-            if len(d["paths"]) == 1
-            else kinds.ForkedPipe(d["paths"], d["radii"])
-        ),
-        "mesh": lambda d: kinds.TriangleMesh(d["vertices"], d["triangles"], inside=d["inside"]),
-    }
-    return made[data["kind"]](data)
-
-
 def _skin(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
-    """Surface triangles (t, 3) in the numbering of `robot.positions`, and the material region of each node."""
+    """Surface triangles (t, 3), numbered as `robot.positions`, and the material region of each node."""
     triangles, region, offset = [], [], 0
     for body in robot.bodies:
         mesh = body.mesh

@@ -1,4 +1,7 @@
-"""Timing as a ratio: machines differ and are noisy, so a time is stated in units of a 1500 × 1500 matrix product."""
+"""Timing as a ratio: a time in units of a 1500 × 1500 matrix product.
+
+Machines differ and are noisy; their ratios less so.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ class Stopwatch:
 
 
 def milliseconds(action: Callable[[], object], *, repeats: int = 30, budget: float = 1.0) -> float:
-    """Median time of an action [ms], over at most `repeats` runs or `budget` seconds, after two warm-up runs."""
+    """Median time of an action [ms], over `repeats` runs or `budget` seconds, after two warm-up runs."""
     action()
     action()
     times: list[float] = []
@@ -80,7 +83,7 @@ class Yardstick:
 
 
 def paired(action: Callable[[], object], *, rounds: int = 5, budget: float = 0.4) -> tuple[float, float]:
-    """(milliseconds, ratio) of an action, the yardstick measured around every round: drift of the machine cancels."""
+    """(milliseconds, ratio) of an action; the yardstick is measured around every round: drift cancels."""
     samples = []
     for _ in range(rounds):
         before = Yardstick.measure()

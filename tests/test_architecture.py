@@ -16,7 +16,18 @@ import pliant as pl
 ROOT = Path(pl.__file__).parent
 REPOSITORY = Path(__file__).parent.parent
 MODULES = sorted(ROOT.rglob("*.py"))
-FOUNDATIONS = {"arrays", "conditions", "errors", "files", "inputs", "lazy", "sparse", "threads", "timing"}
+FOUNDATIONS = {
+    "arrays",
+    "conditions",
+    "errors",
+    "files",
+    "inputs",
+    "lazy",
+    "sparse",
+    "status",
+    "threads",
+    "timing",
+}
 # What each part may import of pliant, beside itself. Parts that are not listed stand above all of these.
 LAYERS = {
     "conditions": set(),
@@ -27,6 +38,7 @@ LAYERS = {
     "threads": set(),
     "timing": set(),
     "state": set(),
+    "status": set(),
     "points": FOUNDATIONS,
     "laws": FOUNDATIONS,
     "mesh": FOUNDATIONS,

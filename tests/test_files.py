@@ -1,4 +1,4 @@
-"""Files that are damaged, missing or of another kind: one kind of error for all readers, with the path and its cause."""
+"""Files that are damaged, missing or of another kind: one kind of error, with the path and its cause."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ READERS = {
 
 @pytest.mark.parametrize("name", READERS)
 def test_paths_that_lead_to_no_file(name, tmp_path):
-    """Missing, a folder, overlong, with a NUL: a FileError that names the path, and does not go on for ever."""
+    """Missing, a folder, overlong, with a NUL: a FileError that names the path, and does not go on."""
     read, ending = READERS[name]
     (tmp_path / f"folder{ending}").mkdir()
     for path in (
@@ -64,7 +64,7 @@ def test_random_bytes_are_refused(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["rods", "reduced model", "snapshots", "contact basis"])
 def test_archives_with_damaged_members_are_refused(name, tmp_path):
-    """A wrong byte in each member, before and behind its compression: zlib, zip and NumPy all have words of their own for it."""
+    """A wrong byte in each member, before and behind its compression: each library says it differently."""
     (whole, *_) = kinds()[name].seeds(tmp_path)
     read, ending = READERS[name]
     path = tmp_path / f"input{ending}"

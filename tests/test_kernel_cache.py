@@ -112,7 +112,8 @@ def test_the_package_is_imported_where_neither_it_nor_the_home_can_be_written(tm
         "TMPDIR": str(base),
         "PYTHONPATH": str(tmp_path / "site"),
     }
-    code = "import pliant; print(pliant.__file__, pliant.kernel_cache.where(), pliant.kernel_cache.STAY, sep='\\n')"
+    code = "import pliant; from pliant import kernel_cache as cache; "
+    code += "print(pliant.__file__, cache.where(), cache.STAY, sep='\\n')"
     run = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,

@@ -11,7 +11,7 @@ from pliant.cli.app import FAILED, File, Folder, app, save_tables
 from pliant.errors import InputError, unknown_name
 from pliant.io.terminal import complain, console, tell
 
-# What can be measured, and where; those apart are not part of "all": they need a folder, an extra, or minutes.
+# What can be measured, and where. Those apart are not part of "all": they need a folder, an extra or minutes.
 BENCHES = {
     "cantilever": "pliant.bench:cantilever",
     "closed": "pliant.hardware.bench_closed:closed_bench",
@@ -50,14 +50,15 @@ def bench(
     """Measure accuracy and speed; exit code 1 when a stated check fails.
 
     Args:
-        what: cantilever (error against cost), closed (feedback on a wrong model), damping (the trunk's first vibration,
-            controlled), dynamics (time of a step in motion), fuzz (damaged files and messages), golden (reference
-            equilibria in a folder), hand (soft hand), hardware (deadlines of the loop, ten minutes), lcp and qpcc (solvers),
-            learning (steps of the environments per second), manipulator (a tree of rods that touches itself), rates (steps of the inverse model per second), reduced (the hyper-reduced
-            trunk), speed (one step), stop (from an emergency stop to the safe state), studio (how fast the page is served),
-            trace (every robot by every method, compared with an earlier run),
-            validation (closed forms and orders of convergence), or all but closed, fuzz, golden, hardware, learning, reduced,
-            stop, studio and trace.
+        what: cantilever (error against cost), closed (feedback on a wrong model), damping (the trunk's first
+            vibration, controlled), dynamics (time of a step in motion), fuzz (damaged files and messages),
+            golden (reference equilibria in a folder), hand (soft hand), hardware (deadlines of the loop, ten
+            minutes), lcp and qpcc (solvers), learning (steps of the environments per second), manipulator (a
+            tree of rods that touches itself), rates (steps of the inverse model per second), reduced (the
+            hyper-reduced trunk), speed (one step), stop (from an emergency stop to the safe state), studio
+            (how fast the page is served), trace (every robot by every method, compared with an earlier run),
+            validation (closed forms and orders of convergence), or all but closed, fuzz, golden, hardware,
+            learning, reduced, stop, studio and trace.
         path: the folder with cases.json, for golden; with earlier runs, for trace.
         json: also write the tables to this file.
         count: of fuzz, how many inputs.
@@ -100,8 +101,9 @@ def reproduce(
     only: Annotated[tuple[str, ...], tyro.conf.arg(metavar="PART …")] = (),
     json: File = None,
 ) -> int:
-    """Repeat the experiments of a paper, paper | measured, and write a page with the figures; exit code 1 when a stated
-    check fails.
+    """Repeat the experiments of a paper and write a page: paper | measured, with figures.
+
+    The exit code is 1 when a stated check fails.
 
     Args:
         name: the study, such as coevoet2017.

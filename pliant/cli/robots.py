@@ -52,8 +52,9 @@ def run(
         out: the folder to write, results/NAME by default.
         steps: load steps to the final command.
         json: also write the numbers to this file (as result.json in the folder).
-        settings: commands instead of the demonstration's, in SI units: "cable 1=displacement:0.02" pulls a cable in by
-            20 mm, "chamber=effort:3e4" is a pressure of 30 kPa. Rows that are not named get no effort.
+        settings: commands instead of the demonstration's, in SI units: "cable 1=displacement:0.02" pulls a
+            cable in by 20 mm, "chamber=effort:3e4" is a pressure of 30 kPa. Rows that are not named get no
+            effort.
     """
     chosen = entry_of(name)
     laws = dict(parse_setting(text) for group in settings for text in group) or dict(chosen.laws)
@@ -85,7 +86,8 @@ def view(
 
     Args:
         name: a robot of `pliant list`, a project file (robot.toml), or a recording.
-        host: the address to listen on. Other than this machine's own, the page opens only with the token in its link.
+        host: the address to listen on. Other than this machine's own, the page opens only with the token in
+            its link.
         port: the port to listen on, 0 for any that is free.
         browser: open the page; otherwise only print its link.
         folder: where recordings go, results/recordings by default.
@@ -127,7 +129,7 @@ def _tell_stop(reason: str) -> None:
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
-    """ "cable 1=displacement:0.02" → ("cable 1", Known(displacement=0.02)); several numbers are parted by commas."""
+    """ "cable 1=displacement:0.02" → ("cable 1", Known(displacement=0.02)); commas part several numbers."""
     from pliant.laws import Known
 
     row, equals, command = text.partition("=")

@@ -22,7 +22,9 @@ def new(
     unit: str | None = None,
     size: float | None = None,
 ) -> int:
-    """Begin a project file (robot.toml): from a part, with guesses to go on from, or as a copy of a robot of the gallery.
+    """Begin a project file (robot.toml), from a part or as a copy of a robot of the gallery.
+
+    From a part, what it does not say is guessed, to go on from.
 
     Args:
         path: the file to write; or the part, then the file stands beside it.
@@ -77,20 +79,21 @@ def drive(
     console().print(
         "Dry run: nothing is sent." if dry_run else "Space, escape, q or Ctrl+C stop it.", style="dim"
     )
-    found = drive_devices(path, aims=aims, seconds=seconds, dry_run=dry_run, record=record)
-    console().print(str(found), highlight=False, markup=False, soft_wrap=True)
-    late = found.met < deadlines
+    outcome = drive_devices(path, aims=aims, seconds=seconds, dry_run=dry_run, record=record)
+    console().print(str(outcome), highlight=False, markup=False, soft_wrap=True)
+    late = outcome.met < deadlines
     if late:
         complain(
-            f"Only {100 * found.met:.3g} % of the deadlines were met, {100 * deadlines:.3g} % are asked for: commands left late, and the robot "
-            f"moved slower than its model. Lower the rate in {path} from {1.0 / found.period:g} Hz, or give this machine less to do."
+            f"Only {100 * outcome.met:.3g} % of the deadlines were met, {100 * deadlines:.3g} % are asked "
+            "for: commands left late, and the robot moved slower than its model. "
+            f"Lower the rate in {path} from {1.0 / outcome.period:g} Hz, or give this machine less to do."
         )
-    return 0 if found.status in ("done", "stopped") and not late else FAILED
+    return 0 if outcome.status in ("done", "stopped") and not late else FAILED
 
 
 @app.command(name="report")
 def report_recording(path: Given, /, out: Folder = None) -> int:
-    """Draw what a recording (a .mcap file) holds: pictures, curves over time, what was sent and read, what happened.
+    """Draw what a recording (a .mcap file) holds: pictures, curves over time, and what happened.
 
     Args:
         path: the recording.
@@ -119,14 +122,18 @@ def reduce(
     error: float = 0.01,
     json: File = None,
 ) -> int:
-    """Make a reduced model of a robot: model.npz and a report with its modes, errors on held-out motions and speed-up.
+    """Make a reduced model of a robot: model.npz, and a report.
+
+    The report has its modes, its errors on held-out motions, and its speed-up.
 
     Args:
         name: a robot of `pliant list`.
         out: the folder to write, "results/NAME reduced" by default. Snapshots in it are used again.
-        plan: how the robot is driven: few (a few actuators at a time), halton, latin-hypercube, plackett-burman, grid or pull.
+        plan: how the robot is driven: few (a few actuators at a time), halton, latin-hypercube,
+            plackett-burman, grid or pull.
         postures: of the plan.
-        turns: the robot looks the same after each n-th of a turn about the vertical: its snapshots count n times.
+        turns: the robot looks the same after each n-th of a turn about the vertical: its snapshots count n
+            times.
         tolerance: of the basis, the share of the motion that it may miss.
         modes: of the basis, instead of as many as the tolerance needs.
         cells: at most so many stand for the mesh.
@@ -152,7 +159,7 @@ def reduce(
 
 
 def _refuse_existing(path: Path, part: Path | None) -> None:
-    """A project file is someone's work, and so may be the mesh of its name, which one that is made of a surface or a robot has beside it."""
+    """Refuse to overwrite a project file, or the mesh that would be written beside it."""
     from pliant.io.recording import taken
     from pliant.mesh.files import FORMATS
 

@@ -1,4 +1,4 @@
-"""How punctual the loop is: the trunk leans on a ball at 50 Hz, on an emulated drive behind a pseudo-terminal."""
+"""How punctual the loop is: a trunk on a ball at 50 Hz, with an emulated drive behind a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pliant.robots import trunk
 from pliant.session import Session
 
 RATE, SECONDS = 50.0, 600.0
-SHARE = 0.999  # of the deadlines, on an idle machine
+SHARE_WANTED = 0.999  # of the deadlines, on an idle machine
 
 
 class Leaning:
@@ -54,7 +54,10 @@ def _table(report: LoopReport, model: Leaning) -> Table:
     table.add(what="status", measured=f"{report.status} {report.reason}".strip(), wanted="done", check=good)
     table.add(what="periods", measured=report.periods)
     table.add(
-        what="deadlines met [%]", measured=100 * report.met, wanted=100 * SHARE, check=report.met >= SHARE
+        what="deadlines met [%]",
+        measured=100 * report.met,
+        wanted=100 * SHARE_WANTED,
+        check=report.met >= SHARE_WANTED,
     )
     late, busy = 1e3 * report.jitter, 1e3 * report.busy
     table.add(what="jitter, median / 99.9 % / largest [ms]", measured=_three(late))
@@ -63,7 +66,8 @@ def _table(report: LoopReport, model: Leaning) -> Table:
     table.add(what="of that CPU of the model's step [ms]", measured=_three(cpu))
     table.add(what="steps in contact [%]", measured=100 * model.touching / len(model.cpu))
     table.notes.append(
-        "Emulated drive and loop share the machine. Deadlines need an idle one: where others work, a turn takes far longer than its CPU."
+        "Emulated drive and loop share the machine. Deadlines need an idle one: "
+        "where others work, a turn takes far longer than its CPU."
     )
     return table
 

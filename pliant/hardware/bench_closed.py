@@ -1,4 +1,4 @@
-"""How wrong a model may be: a trunk whose plant differs in stiffness, in the zero of its cables and in where they run."""
+"""How wrong a model may be: a trunk of another stiffness, cable zero and cable path than its model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast an emergency stop is: pressed at random moments of a running loop, until the device has acknowledged its safe state."""
+"""How fast an emergency stop is: from the press, at random moments, until the device has acknowledged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BUSY = 0.4  # of a period that the model computes
 
 
 def stop_bench(stops: int = STOPS) -> list[Table]:
-    """Milliseconds from the press to the acknowledged safe state, over a pseudo-terminal; wanted: within one period."""
+    """Milliseconds from the press to the acknowledged safe state; wanted: within one period."""
     device, rng = Microcontroller([1]), np.random.default_rng(0)
     with Terminal(device) as terminal:
         drive = SerialLine(terminal.port, [Channel("cable", 1, 1e5, safe=0.0)], watchdog=10.0, timeout=5.0)

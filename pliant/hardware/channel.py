@@ -18,10 +18,10 @@ class Channel:
 
         counts = zero + sign · gain · value
 
-    value: the row's displacement (stroke [m], angle [rad], volume [m³]) or effort (tension [N], pressure [Pa]), as `quantity`
-    says. gain [counts per SI unit], zero [counts] where the value is 0, sign ±1 for the way a motor is mounted. `limits` are
-    soft, in SI units; `rate` [SI unit/s] is the fastest change. `safe`: the value of the declared safe state, or None: hold still.
-    `span` [counts]: what the device can take.
+    value: the row's displacement (stroke [m], angle [rad], volume [m³]) or effort (tension [N], pressure
+    [Pa]), as `quantity` says. gain [counts per SI unit], zero [counts] where the value is 0, sign ±1 for the
+    way a motor is mounted. `limits` are soft, in SI units; `rate` [SI unit/s] is the fastest change. `safe`:
+    the value of the declared safe state, or None: hold still. `span` [counts]: what the device can take.
     """
 
     row: str
@@ -77,7 +77,7 @@ class Channel:
         counts: tuple[int, int] = (0, 4095),
         **options: Any,
     ) -> Channel:
-        """A pressure regulator: counts from low to high set pressures from 0 to `full_scale` [Pa]; safe is no pressure."""
+        """A pressure regulator: its counts set 0 to `full_scale` [Pa]; its safe state is no pressure."""
         low, high = counts
         _check(
             f"channel of {row!r}", "full scale", full_scale, "a positive pressure [Pa]", 0 < full_scale < INF
@@ -93,7 +93,7 @@ class Channel:
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """Counts from one soft limit to the other, each to the nearest count and within the span: what a device is told to keep to."""
+        """Counts at the soft limits, within the span, in rising order: what a device is told to keep to."""
         low, high = sorted((self.counts(self.limits[0]), self.counts(self.limits[1])))
         return low, high
 

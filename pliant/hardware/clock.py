@@ -10,7 +10,10 @@ SPIN = 5e-4  # [s] before the time is up that are not slept but watched: sleepin
 
 
 class Clock(Protocol):
-    """Seconds, from any beginning. One that goes back blinds watchdogs for as long: the machine's wall clock is none."""
+    """Seconds, from any beginning.
+
+    One that goes back blinds watchdogs for as long: the machine's wall clock is none.
+    """
 
     def now(self) -> float:
         """[s]."""

@@ -18,7 +18,9 @@ class DeviceError(PliantError):
 
 @runtime_checkable
 class Actuator(Protocol):
-    """A device with channels. `safe` brings it to its declared safe state: it must not raise, and may be called at any time.
+    """A device with channels.
+
+    `safe` brings it to its declared safe state: it must not raise, and may be called at any time.
 
     Devices with a watchdog have `arm`, which starts it; it is called when all devices of a loop are open.
     """
@@ -62,7 +64,10 @@ class Reading:
 
 @runtime_checkable
 class Sensor(Protocol):
-    """A device that measures rows. `read` gives the newest reading that it has not given yet, without waiting."""
+    """A device that measures rows.
+
+    `read` gives the newest reading that it has not given yet, without waiting.
+    """
 
     name: str
 
@@ -92,9 +97,10 @@ def checked_channels(name: str, channels: Sequence[Channel]) -> tuple[Channel, .
 
 
 def zero(device: Any, at: Mapping[str, float] | None = None) -> tuple[Channel, ...]:
-    """Zeroing: the robot stands at these values by row (0 if not named) now; the device's channels take its present counts for that.
+    """Zeroing: take the device's present counts for these values by row (0 if not named).
 
-    Opens and closes the device; do this before a loop has it. Returns the new channels, whose `zero` can be kept in a project file.
+    Opens and closes the device; do this before a loop has it. Returns the new channels, whose `zero` can be
+    kept in a project file.
     """
     if not hasattr(device, "counts"):
         raise InputError("device to zero", expected="one that tells its counts", got=type(device).__name__)

@@ -1,4 +1,7 @@
-"""Dynamixel X-series servos, protocol 2, through ROBOTIS' dynamixel-sdk. Counts are those of the servo, 4096 to a turn."""
+"""Dynamixel X-series servos, protocol 2, through ROBOTIS' dynamixel-sdk.
+
+Counts are those of the servo, 4096 to a turn.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import Any
 from pliant.errors import MissingExtraError
 from pliant.hardware.channel import Channel
 from pliant.hardware.device import DeviceError
-from pliant.hardware.wire import BABBLE, OnAWire, Wire, clear
+from pliant.hardware.wire import MOST_BYTES, OnAWire, Wire, clear
 
 # Addresses of the X-series control table, and their sizes in bytes
 OPERATING_MODE, TORQUE_ENABLE, HARDWARE_ERROR, BUS_WATCHDOG = (11, 1), (64, 1), (70, 1), (98, 1)
@@ -23,11 +26,14 @@ SLICE = 0.002  # [s] that one look at the wire may wait
 
 
 class Dynamixel(OnAWire):
-    """Servos on one bus. Where the soft limits of a channel are within one turn of the servo, 0 … 4095, it is told of them, and ignores goals
-    beyond; for several turns a servo knows no limits.
+    """Servos on one bus.
 
-    watchdog [s]: the servos' own Bus Watchdog; without an instruction for so long they stop where they are. `release`: the safe state
-    switches the torque off; otherwise servos whose channel has a `safe` value go there, and the others hold.
+    Where the soft limits of a channel are within one turn of the servo, 0 … 4095, it is told of them, and
+    ignores goals beyond; for several turns a servo knows no limits.
+
+    watchdog [s]: the servos' own Bus Watchdog; without an instruction for so long they stop where they are.
+    `release`: the safe state switches the torque off; otherwise servos whose channel has a `safe` value go
+    there, and the others hold.
     """
 
     def __init__(
@@ -50,7 +56,10 @@ class Dynamixel(OnAWire):
         self._armed, self._looked = False, 0
 
     def open(self) -> None:
-        """Every servo must answer without an error. Torque stays as it is, unless the servo was in another mode."""
+        """Every servo must answer without an error.
+
+        Torque stays as it is, unless the servo was in another mode.
+        """
         try:
             import dynamixel_sdk as sdk
         except ImportError as error:
@@ -75,8 +84,10 @@ class Dynamixel(OnAWire):
         return all(0 <= n < TURN for n in (*channel.bounds, self._present[channel.id]))
 
     def _tell_limits(self, servo: int, place: int) -> None:
-        """The limits, and where it stands if that is just outside: it would not take that for its goal. They are kept in memory that wears
-        out, and cannot be written under torque: only if they are others."""
+        """The limits, and where it stands if that is just outside: it would not take that for its goal.
+
+        They are kept in memory that wears out, and cannot be written under torque: only if they are others.
+        """
         low, high = self._limits[servo]
         limits = ((MIN_POSITION, min(low, place)), (MAX_POSITION, max(high, place)))
         if any(self._read(servo, address) != value for address, value in limits):
@@ -97,7 +108,7 @@ class Dynamixel(OnAWire):
         self._armed = True
 
     def send(self, counts: Mapping[int, int]) -> None:
-        """Goals of all servos in one packet, which has no answer; then all must tell where they are, and one in turn how it is."""
+        """Send all goals in one packet, which has no answer; then read all positions and one status."""
         far = {i: n for i, n in counts.items() if abs(n) > FARTHEST}
         if far:  # a servo would ignore it, and nobody notice
             raise DeviceError(f"Servos of {self.name!r} go to ±{FARTHEST} counts, not to {far}.")
@@ -116,7 +127,10 @@ class Dynamixel(OnAWire):
             return dict(self._present)
 
     def safe(self) -> None:
-        """To all at once, which has no answer; then to each, until it answers. The Bus Watchdog would stop them on their way."""
+        """To all at once, which has no answer; then to each, until it answers.
+
+        The Bus Watchdog would stop them on their way.
+        """
         if self._port is None:
             return
         hold = self._present
@@ -138,7 +152,10 @@ class Dynamixel(OnAWire):
                             self._write(servo, address, values[servo])
 
     def _look(self, servo: int, *, needs_torque: bool) -> None:
-        """It must report no error, and hold: one that was overloaded or restarted ignores its goals without a word."""
+        """Check that a servo reports no error and holds.
+
+        One that was overloaded or restarted ignores its goals without a word.
+        """
         at, size = TORQUE_ENABLE[0], HARDWARE_ERROR[0] + 1 - TORQUE_ENABLE[0]
         said = self._again(lambda: self._handler.readTxRx(self._ready(), servo, at, size), f"servo {servo}")
         if said[-1]:
@@ -160,13 +177,13 @@ class Dynamixel(OnAWire):
 
         def read() -> tuple[dict[int, int], int, int]:
             result = group.txRxPacket()
-            found = {}
+            positions = {}
             for channel in self.channels:
                 if group.isAvailable(channel.id, *PRESENT_POSITION):
-                    found[channel.id] = _signed(group.getData(channel.id, *PRESENT_POSITION))
+                    positions[channel.id] = _signed(group.getData(channel.id, *PRESENT_POSITION))
                 else:
                     result = result or self._sdk.COMM_RX_TIMEOUT
-            return found, result, 0
+            return positions, result, 0
 
         return self._again(read, "the servos")
 
@@ -210,11 +227,14 @@ class Dynamixel(OnAWire):
 
 
 class WirePort:
-    """A wire as the SDK's port. Time is what its reads wait; a bus that babbles is not listened to for longer."""
+    """A wire as the SDK's port.
+
+    Time is what its reads wait; a bus that babbles is not listened to for longer.
+    """
 
     def __init__(self, wire: Wire, timeout: float) -> None:
         self.wire, self.timeout, self.is_using = wire, timeout, False
-        self._buffer, self._left, self._end, self._room = bytearray(), 0.0, 0.0, BABBLE
+        self._buffer, self._left, self._end, self._room = bytearray(), 0.0, 0.0, MOST_BYTES
 
     def clearPort(self) -> None:
         """Forget what came in."""
@@ -244,7 +264,7 @@ class WirePort:
 
     def setPacketTimeoutMillis(self, msec: float) -> None:
         """Begin to wait for so long."""
-        self._left, self._room = 1e-3 * msec, BABBLE
+        self._left, self._room = 1e-3 * msec, MOST_BYTES
         self._end = (
             monotonic() + 2.0 * self._left
         )  # twice: a machine that stalls has not been answered too late

@@ -18,7 +18,9 @@ from pliant.hardware.supervisor import Supervisor
 
 
 class Follower:
-    """Sends every frame of a session. A pause that is longer than `watchdog` [s] is a stop; so is a device's fault.
+    """Sends every frame of a session.
+
+    A pause that is longer than `watchdog` [s] is a stop; so is a device's fault.
 
     After a stop nothing is sent until `resume`.
     """

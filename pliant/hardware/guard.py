@@ -1,7 +1,8 @@
-"""A guard: a process of its own that holds the device, and brings it to its safe state when we fall silent or die.
+"""A guard: a process of its own that has the device, and makes it safe when we fall silent or die.
 
-For devices without a watchdog, and for safe states that are more than holding still. The loop talks to it through pipes, a line of JSON each
-way. When the pipe ends, because the process was killed, or no command comes for `silence` seconds, the guard sends the safe state.
+For devices without a watchdog, and for safe states that are more than holding still. The loop talks to it
+through pipes, a line of JSON each way. When the pipe ends, because the process was killed, or no command
+comes for `silence` seconds, the guard sends the safe state.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from typing import Any
 from pliant.errors import InputError
 from pliant.hardware.device import DeviceError, checked_channels
 
-ANSWER = 5.0  # [s] that the guard may take to answer: the driver within has timeouts of its own
-KEPT = 8  # answers that nobody has fetched yet; what was given up comes late, and is never fetched
-START = 60.0  # [s] to start Python and the driver
+ANSWER_TIMEOUT = 5.0  # [s] that the guard may take to answer: the driver within has timeouts of its own
+KEPT_ANSWERS = 8  # answers that nobody has fetched yet; what was given up comes late, and is never fetched
+START_TIMEOUT = 60.0  # [s] to start Python and the driver
 
 
 class Guarded:
@@ -30,8 +31,8 @@ class Guarded:
 
         Guarded("pressure", channels, silence=0.2, wire="/dev/ttyUSB0")
 
-    `driver` is a name of `pliant.hardware.DRIVERS`; options are those of the driver, and must be plain values. silence [s]: how long
-    the guard waits for a command before it sends the safe state.
+    `driver` is a name of `pliant.hardware.DRIVERS`; options are those of the driver, and must be plain
+    values. silence [s]: how long the guard waits for a command before it sends the safe state.
     """
 
     def __init__(
@@ -45,7 +46,8 @@ class Guarded:
         self._process: subprocess.Popen[bytes] | None = None
         self._buffer, self._number = b"", 0
         self._answers: dict[int, dict[str, Any]] = {}
-        # Two locks: an emergency stop comes from another thread, and its request leaves while that of the loop is not yet answered
+        # Two locks: an emergency stop comes from another thread, and its request leaves while that of the
+        # loop is not yet answered
         self._writing, self._reading = threading.Lock(), threading.Lock()
 
     def open(self) -> None:
@@ -58,7 +60,7 @@ class Guarded:
             start_new_session=True,  # Ctrl+C is for us, not for it
         )
         self._buffer = b""
-        self._ask({"open": {**self._said, "channels": [asdict(c) for c in self.channels]}}, START)
+        self._ask({"open": {**self._said, "channels": [asdict(c) for c in self.channels]}}, START_TIMEOUT)
 
     def arm(self) -> None:
         """From now on it wants commands."""
@@ -85,12 +87,12 @@ class Guarded:
             if pipe is not None:
                 pipe.close()
         try:
-            process.wait(ANSWER)
+            process.wait(ANSWER_TIMEOUT)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
 
-    def _ask(self, request: Mapping[str, Any], timeout: float = ANSWER) -> dict[str, Any]:
+    def _ask(self, request: Mapping[str, Any], timeout: float = ANSWER_TIMEOUT) -> dict[str, Any]:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise DeviceError(f"Device {self.name!r} is not open.")
@@ -120,6 +122,6 @@ class Guarded:
             *lines, self._buffer = (self._buffer + data).split(b"\n")
             self._answers |= {said.pop("number"): said for said in map(json.loads, lines)}
         answer = self._answers.pop(number)
-        for late in sorted(self._answers)[:-KEPT]:
+        for late in sorted(self._answers)[:-KEPT_ANSWERS]:
             del self._answers[late]
         return answer

@@ -2,8 +2,9 @@
 
     $<sequence> <verb> <arguments>*<CRC-32>\\n          $17 S 1:2048 2:1900*8F3A11C2
 
-The checksum, eight hexadecimal digits, is CRC-32 (IEEE 802.3, as zlib's) of everything between $ and *. A `$` begins a line anew, so
-that a line cut short costs no more than itself. firmware/pliant_serial has the other end.
+The checksum, eight hexadecimal digits, is CRC-32 (IEEE 802.3, as zlib's) of everything between $ and *. A `$`
+begins a line anew, so that a line cut short costs no more than itself. firmware/pliant_serial has the other
+end.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 import zlib
 from dataclasses import dataclass
 
-LONGEST = 240  # bytes of a line, from $ to the last digit: what a small device keeps
+LONGEST_LINE = 240  # bytes of a line, from $ to the last digit: what a small device keeps
 SEQUENCES = 65536
 _LINE = re.compile(rb"(\d{1,5}) ([A-Z])((?: [!-)+-~]{1,40}){0,20})\*([0-9A-F]{8})")
 
@@ -33,16 +34,16 @@ class Line:
 
 def decoded(raw: bytes) -> Line | None:
     """The line between $ and the line end, None if it is damaged."""
-    found = _LINE.fullmatch(raw)
-    if found is None or len(raw) > LONGEST:
+    match = _LINE.fullmatch(raw)
+    if match is None or len(raw) > LONGEST_LINE:
         return None
     body = raw[: raw.rindex(b"*")]
-    if zlib.crc32(body) != int(found[4], 16):
+    if zlib.crc32(body) != int(match[4], 16):
         return None
-    sequence = int(found[1])
+    sequence = int(match[1])
     if sequence >= SEQUENCES:
         return None
-    return Line(sequence, found[2].decode(), tuple(found[3].decode().split()))
+    return Line(sequence, match[2].decode(), tuple(match[3].decode().split()))
 
 
 class Splitter:
@@ -67,7 +68,7 @@ class Splitter:
                 self._inside = False
             elif self._inside:
                 self._buffer.append(byte)
-                if len(self._buffer) > LONGEST:
+                if len(self._buffer) > LONGEST_LINE:
                     self.damaged += 1
                     self._inside = False
         return out
@@ -77,8 +78,8 @@ def pairs(arguments: tuple[str, ...]) -> dict[int, int] | None:
     """id:counts of each argument; None if any is no such pair, or an id comes twice."""
     out: dict[int, int] = {}
     for argument in arguments:
-        found = re.fullmatch(r"(\d{1,3}):(-?\d{1,10})", argument)
-        if found is None or int(found[1]) in out or not -(2**31) <= int(found[2]) < 2**31:
+        match = re.fullmatch(r"(\d{1,3}):(-?\d{1,10})", argument)
+        if match is None or int(match[1]) in out or not -(2**31) <= int(match[2]) < 2**31:
             return None
-        out[int(found[1])] = int(found[2])
+        out[int(match[1])] = int(match[2])
     return out

@@ -3,9 +3,9 @@
     loop = pl.hardware.Loop(session, [drive], [markers], rate=50)
     report = loop.run(seconds=60)
 
-One turn: sensors in, the model's step, limits, commands out. An emergency stop, an exception, a device that does not answer, a sensor that
-is silent, or a model that takes too long end it in the devices' safe state. A killed process leaves that to the devices' own
-watchdogs, or to a guard (`Guarded`) where they have none.
+One turn: sensors in, the model's step, limits, commands out. An emergency stop, an exception, a device that
+does not answer, a sensor that is silent, or a model that takes too long end it in the devices' safe state. A
+killed process leaves that to the devices' own watchdogs, or to a guard (`Guarded`) where they have none.
 """
 
 from __future__ import annotations
@@ -29,8 +29,11 @@ CATCH_UP = 2.0  # periods: rate limits do not let a late turn make up for more
 
 
 class Controller(Protocol):
-    """What says where to go: a Session, an Inverse, a closed loop. It may have `observe(readings)`, called before each step, and
-    `held_back(limits)`, called after it with the limits that its commands met."""
+    """What says where to go: a Session, an Inverse, a closed loop.
+
+    It may have `observe(readings)`, called before each step, and `held_back(limits)`, called after it with
+    the limits that its commands met.
+    """
 
     def step(self) -> Any:
         """One period further: something with `command`, `effort` and `displacement` by row name."""
@@ -40,9 +43,10 @@ class Controller(Protocol):
 class Loop:
     """Runs a controller on devices.
 
-    rate [1/s]; watchdog [s]: how old the newest command, or the newest reading of any sensor, may become (default: five periods).
-    dry_run: everything but the devices, and sensors that ask them. stop: an emergency stop to share with a keyboard or a studio. recorder: what is sent and read is
-    written there. clock: for tests.
+    rate [1/s]; watchdog [s]: how old the newest command, or the newest reading of any sensor, may become
+    (default: five periods). dry_run: everything but the devices, and sensors that ask them. stop: an
+    emergency stop to share with a keyboard or a studio. recorder: what is sent and read is written there.
+    clock: for tests.
     """
 
     def __init__(
@@ -90,8 +94,10 @@ class Loop:
         self.emergency.press(reason)
 
     def run(self, *, seconds: float | None = None, steps: int | None = None) -> LoopReport:
-        """Until the time or the steps are over, or something stops it. An exception of the controller or a device ends it in
-        the safe state and stands in the report."""
+        """Until the time or the steps are over, or something stops it.
+
+        An exception of the controller or a device ends it in the safe state and stands in the report.
+        """
         self._begin()
         limit = np.inf if steps is None else steps
         error: BaseException | None = None
@@ -146,7 +152,10 @@ class Loop:
         )
 
     def check(self, now: float) -> bool:
-        """The watchdog: whether command and readings are fresh enough at a time [s]. If not, the safe state is sent."""
+        """The watchdog: whether command and readings are fresh enough at a time [s].
+
+        If not, the safe state is sent.
+        """
         if self.status != "running":
             return False
         late = [key for key, heard in tuple(self._heard.items()) if now - heard > self.watchdog]
@@ -194,7 +203,8 @@ class Loop:
             self._jitter.append(begun - due)
             self._busy.append(done - begun)
             last, count = begun, count + 1
-            # whole periods that are over; fewer than none after a clock went back, so that the next turn does not wait for it
+            # whole periods that are over; fewer than none after a clock went back, so that the next turn does
+            # not wait for it
             skipped = int((done - due) // self.period)
             self.missed += max(skipped, 0)
             due += (1 + skipped) * self.period

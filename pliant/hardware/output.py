@@ -1,4 +1,7 @@
-"""The output stage: a frame's commands through limits to devices, and the safe state. Everything that reaches a wire goes through here."""
+"""The output stage: a frame's commands through limits to devices, and the safe state.
+
+Everything that reaches a wire goes through here.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,8 @@ from pliant.errors import InputError, unknown_name
 from pliant.hardware.channel import Channel
 from pliant.hardware.device import Actuator, DeviceError, Feedback
 
-OUTSIDE = 0.05  # of the range between soft limits: so far beyond them a device may stand when it is armed
-FEW = 10  # counts, likewise
+# How far beyond its soft limits a device may stand when it is armed
+TOLERATED_SHARE, TOLERATED_COUNTS = 0.05, 10  # of the range between them, and in counts
 
 
 def commanded(frame: Any, channel: Channel) -> float:
@@ -44,7 +47,10 @@ class _Slot:
             self.device.hurried = on
 
     def retreat(self, *, wait: bool) -> bool:
-        """The safe state, whatever the driver does; False if another thread talks to it, which is told to hurry."""
+        """The safe state, whatever the driver does; False if another thread still talks to the device.
+
+        That thread is told to hurry.
+        """
         if not self.lock.acquire(blocking=wait):
             self._hurry(True)
             return False
@@ -63,11 +69,12 @@ class _Slot:
 
 
 class Output:
-    """Devices behind soft limits and rate limits. `dry`: devices are never touched. longest [s]: rate limits do not let a late command make
-    up for more.
+    """Devices behind soft limits and rate limits.
 
-    state: "off" → "opening" → "open" → "safe". From "safe" nothing is sent any more until it is opened again. Safe may be called from
-    any thread; locks keep a command from slipping in behind it.
+    `dry`: devices are never touched. longest [s]: rate limits do not let a late command make up for more.
+
+    state: "off" → "opening" → "open" → "safe". From "safe" nothing is sent any more until it is opened again.
+    Safe may be called from any thread; locks keep a command from slipping in behind it.
     """
 
     def __init__(self, actuators: Iterable[Actuator], *, dry: bool = False, longest: float = np.inf) -> None:
@@ -106,8 +113,10 @@ class Output:
         }
 
     def open(self) -> None:
-        """Open all devices, then arm them: their watchdogs must not wait for those that are slow to open. If one fails, or the safe
-        state is called for meanwhile, those that are open go there."""
+        """Open all devices, then arm them: their watchdogs must not wait for those that are slow to open.
+
+        If one fails, or the safe state is called for meanwhile, those that are open go there.
+        """
         self.state = "opening"
         self.last = {row: c.safe for row, c in self.channels.items() if c.safe is not None}
         try:
@@ -138,8 +147,9 @@ class Output:
                 self.last[channel.row] = _standing(channel, present[channel.id])
 
     def limited(self, frame: Any, elapsed: float) -> tuple[dict[str, float], list[str]]:
-        """Commands in SI units by row, within rates over `elapsed` [s] and within soft limits; and which limits they met. A time that is
-        negative or no number, because a clock was set back, counts as none."""
+        """Commands in SI units by row, within rates over `elapsed` [s] and within soft limits; and which
+        limits they met. A time that is negative or no number, because a clock was set back, counts as none.
+        """
         elapsed = min(elapsed, self.longest) if elapsed > 0 else 0.0
         values, met = {}, []
         for row, channel in self.channels.items():
@@ -163,7 +173,10 @@ class Output:
         return values, met
 
     def send(self, values: Mapping[str, float]) -> dict[str, int]:
-        """To the devices, as counts by row; returns them. Nothing is sent unless open, and nothing beyond soft limits, whatever was asked for."""
+        """To the devices, as counts by row; returns them.
+
+        Nothing is sent unless open, and nothing beyond soft limits, whatever was asked for.
+        """
         values = {row: self.channels[row].within(value) for row, value in values.items()}
         counts = {row: self.channels[row].counts(value) for row, value in values.items()}
         for slot in self._slots:
@@ -177,7 +190,7 @@ class Output:
         return counts
 
     def safe(self) -> None:
-        """All devices to their safe state; those first that no other thread talks to just now. Never raises."""
+        """All devices to their safe state, those first that no other thread talks to. Never raises."""
         self._turn("opening", "safe")
         self._turn("open", "safe")
         waiting = self._slots
@@ -195,13 +208,19 @@ class Output:
 
 
 def _standing(channel: Channel, counts: int) -> float:
-    """The value at which a device stands, within the limits. A stroke or angle far outside of them has a wrong zero: where would it go?"""
+    """The value at which a device stands, within the limits.
+
+    A stroke or angle far outside of them has a wrong zero: where would it go?
+    """
     value, (low, high) = channel.value(counts), channel.limits
     nearest = min(max(value, low), high)
-    room = max(FEW / channel.gain, OUTSIDE * (high - low) if np.isfinite(high - low) else 0.0)
-    if channel.quantity == "displacement" and abs(value - nearest) > room:
+    tolerated = max(
+        TOLERATED_COUNTS / channel.gain, TOLERATED_SHARE * (high - low) if np.isfinite(high - low) else 0.0
+    )
+    if channel.quantity == "displacement" and abs(value - nearest) > tolerated:
         raise DeviceError(
-            f"{channel.row!r} stands at {value:.4g} ({counts} counts), outside its limits {low:g} … {high:g}: "
+            f"{channel.row!r} stands at {value:.4g} ({counts} counts), "
+            f"outside its limits {low:g} … {high:g}: "
             "bring it there by hand, or zero it with pliant.hardware.zero."
         )
     return nearest

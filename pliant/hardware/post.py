@@ -1,4 +1,4 @@
-"""The guard's process: holds a device, obeys lines of JSON from stdin, and retreats when they cease; see `guard`."""
+"""The guard's process: has a device, obeys lines of JSON from stdin, retreats when they cease."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def _channel(said: dict[str, Any]) -> Channel:
 class Post:
     """The guard's side: one device, requests from a file descriptor, answers with their numbers to another.
 
-    state: "open" → "armed", by "arm" or the first command; from then on another must come within `silence` [s] → "safe". Whatever
-    ends it, the device goes to its safe state first.
+    state: "open" → "armed", by "arm" or the first command; from then on another must come within `silence`
+    [s] → "safe". Whatever ends it, the device goes to its safe state first.
     """
 
     def __init__(self, requests: int = 0, answers: int = 1) -> None:
@@ -102,7 +102,7 @@ class Post:
         self.state, self.due = "armed", monotonic() + self.silence
 
     def _checked(self, counts: dict[int, int]) -> dict[int, int]:
-        """Counts that are within the soft limits: for a device that is not told of them, the guard is the second to look."""
+        """Counts within the soft limits; a device that does not know them has the guard as a second look."""
         for channel in self.device.channels:
             low, high = channel.bounds
             if not low <= counts.get(channel.id, low) <= high:

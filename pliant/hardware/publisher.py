@@ -1,4 +1,9 @@
-"""Commands as messages: OSC, zenoh and ROS 2. Values are SI; every message says after how long without another one to be safe."""
+"""Commands as messages: OSC, zenoh and ROS 2.
+
+Values are SI; every message says after how long without another one to be safe.
+
+OSC, zenoh and ROS 2. Values are SI; every message says after how long without another one to be safe.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,8 @@ from pliant.hardware.device import DeviceError, checked_channels
 class Publisher:
     """An actuator that publishes to `address`. A subclass connects, publishes and disconnects.
 
-    No answer comes back: who receives must go to the safe state by itself, `watchdog` [s] after the last command.
+    No answer comes back: who receives must go to the safe state by itself, `watchdog` [s] after the last
+    command.
     """
 
     kind, default = "", "pliant"
@@ -82,7 +88,10 @@ class Publisher:
 
 
 class Osc(Publisher):
-    """OSC over UDP: /pliant/command and /pliant/safe with sequence, watchdog [s], then name and value in turn."""
+    """OSC over UDP: /pliant/command and /pliant/safe.
+
+    Both carry a sequence number and the watchdog [s]; commands then name and value in turn.
+    """
 
     kind, default = "osc", "/pliant"
 
@@ -135,7 +144,7 @@ class Zenoh(Publisher):
 
 
 class Ros2(Publisher):
-    """ROS 2, where rclpy is installed: sensor_msgs/JointState on pliant/command, std_msgs/Bool on pliant/safe.
+    """ROS 2, where rclpy is installed: JointState on pliant/command, Bool on pliant/safe.
 
     Displacements stand in `position`, tensions and pressures in `effort`; NaN where a row has the other.
     """
@@ -166,8 +175,8 @@ class Ros2(Publisher):
         message.name = list(values)
         for field, wanted in (("position", "displacement"), ("effort", "effort")):
             if wanted in (quantity[row] for row in values):
-                found = [float(v) if quantity[row] == wanted else np.nan for row, v in values.items()]
-                setattr(message, field, found)
+                numbers = [float(v) if quantity[row] == wanted else np.nan for row, v in values.items()]
+                setattr(message, field, numbers)
         if values:
             self._command.publish(message)
         self._safe.publish(self._bool(data=kind == "safe"))

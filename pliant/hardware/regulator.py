@@ -1,10 +1,13 @@
-"""Pressure regulators with a serial port and the usual text commands: "AS12.500" sets unit A to 12.5 kPa, and it answers
+"""Pressure regulators with a serial port and the usual text commands.
+
+"AS12.500" sets unit A to 12.5 kPa, and it answers
 
     A +012.48 +012.50        what it measures, and its set point
 
-as those of Alicat do. There is no checksum: every answer must repeat the set point that was asked for, or it is asked again. There is
-no watchdog either: let a guard hold the port (`pliant.hardware.Guarded`). Regulators that are set by a voltage hang on the DAC of a
-microcontroller instead: `SerialLine` with channels of `Channel.valve`.
+as those of Alicat do. There is no checksum: every answer must repeat the set point that was asked for, or it
+is asked again. There is no watchdog either: let a guard hold the port (`pliant.hardware.Guarded`). Regulators
+that are set by a voltage hang on the DAC of a microcontroller instead: `SerialLine` with channels of
+`Channel.valve`.
 """
 
 from __future__ import annotations
@@ -19,13 +22,16 @@ from pliant.hardware.device import DeviceError
 from pliant.hardware.wire import Ear, OnAWire, Wire, clear
 
 _ANSWER = re.compile(rb"([A-Z]) ([+-]\d{1,5}\.\d{1,4}) ([+-]\d{1,5}\.\d{1,4})(?: .*)?")
-STEP = 1e-3  # [kPa] of a count
+KPA_PER_COUNT = 1e-3  # [kPa] of a count
 
 
 class RegulatorBus(OnAWire):
-    """Regulators on one line; channel id 0 is unit A. Counts are pascals: channels have gain 1 (`RegulatorBus.channel`).
+    """Regulators on one line; channel id 0 is unit A.
 
-    The safe state is the `safe` pressure of each channel, or none: pressure is not something to hold still with.
+    Counts are pascals: channels have gain 1 (`RegulatorBus.channel`).
+
+    The safe state is the `safe` pressure of each channel, or none: pressure is not something to hold still
+    with.
     """
 
     def __init__(
@@ -69,7 +75,7 @@ class RegulatorBus(OnAWire):
 
     def counts(self) -> dict[int, int]:
         """Measured pressures [Pa]."""
-        return {c.id: round(self._ask(c.id, "")[0] / STEP) for c in self.channels}
+        return {c.id: round(self._ask(c.id, "")[0] / KPA_PER_COUNT) for c in self.channels}
 
     def safe(self) -> None:
         """Each is told once, before those that did not answer are told again."""
@@ -87,7 +93,7 @@ class RegulatorBus(OnAWire):
                     self._set(channel.id, channel.safe_counts or 0)
 
     def _set(self, unit: int, pascals: int) -> None:
-        asked = pascals * STEP
+        asked = pascals * KPA_PER_COUNT
         self._ask(unit, f"S{asked:.3f}", asked)
 
     def _ask(self, unit: int, command: str, expected: float | None = None) -> tuple[float, float]:
@@ -100,7 +106,7 @@ class RegulatorBus(OnAWire):
                 clear(wire)
                 wire.write(f"{letter}{command}\r".encode())
                 said = self._answer(wire, letter)
-                if said is not None and (expected is None or abs(said[1] - expected) <= 0.5 * STEP):
+                if said is not None and (expected is None or abs(said[1] - expected) <= 0.5 * KPA_PER_COUNT):
                     return said
         why = "does not answer" if said is None else f"repeats {said[1]:g} kPa instead of {expected:g}"
         raise DeviceError(f"Regulator {letter} of {self.name!r} {why}.")
@@ -112,7 +118,7 @@ class RegulatorBus(OnAWire):
             if not data:
                 return None
             buffer += data
-        found = _ANSWER.fullmatch(buffer[:-1])
-        if found is None or found[1].decode() != letter:
+        match = _ANSWER.fullmatch(buffer[:-1])
+        if match is None or match[1].decode() != letter:
             return None
-        return float(found[2]), float(found[3])
+        return float(match[2]), float(match[3])

@@ -1,4 +1,4 @@
-"""Replay: the commands of a recorded run through the model again, to see how far it is from what sensors saw."""
+"""Replay: the commands of a recorded run through the model again, to compare it with what sensors saw."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pliant.static import static
 
 @dataclass(frozen=True, eq=False)
 class Replayed:
-    """The model's equilibrium under what was sent at a time [s], and what sensors read last before it, by row."""
+    """The model under what was sent at a time [s], and what sensors had read by then, by row."""
 
     time: float
     result: Result

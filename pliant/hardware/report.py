@@ -9,10 +9,13 @@ import numpy as np
 
 @dataclass(frozen=True)
 class LoopReport:
-    """`status` is "done", "stopped" (emergency stop), "watchdog" or "failed"; `reason` says why, `error` is what was raised.
+    """How a run ended: `status`, and the `reason` in words; `error` is what was raised.
 
-    periods: turns of the loop; missed: periods that ended without a command of theirs, because a turn took longer than one. jitter (n,) [s]: how late each turn began; busy (n,) [s]: how long each took until the command was out.
-    limited: how often each limit was met.
+    The status is "done", "stopped" (emergency stop), "watchdog" or "failed".
+
+    periods: turns of the loop; missed: periods that ended without a command of theirs, because a turn took
+    longer than one. jitter (n,) [s]: how late each turn began; busy (n,) [s]: how long each took until the
+    command was out. limited: how often each limit was met.
     """
 
     status: str
@@ -39,7 +42,8 @@ class LoopReport:
             return f"{self.status}{why} before the first period was over"
         met = ", ".join(f"{limit} ({times} times)" for limit, times in self.limited.items())
         return (
-            f"{self.status}{why} after {self.periods} periods of {1e3 * self.period:g} ms: {100 * self.met:.2f} % of deadlines met, "
-            f"jitter median {late(0.5):.3f} ms, 99 % {late(0.99):.3f} ms, largest {late(1.0):.3f} ms, busy {busy:.2f} ms"
+            f"{self.status}{why} after {self.periods} periods of {1e3 * self.period:g} ms: "
+            f"{100 * self.met:.2f} % of deadlines met, jitter median {late(0.5):.3f} ms, "
+            f"99 % {late(0.99):.3f} ms, largest {late(1.0):.3f} ms, busy {busy:.2f} ms"
             + (f"; limits met: {met}" if met else "")
         )

@@ -13,12 +13,13 @@ from pliant.hardware.device import Reading
 
 
 class Markers:
-    """Positions of rows from a marker stream (`pliant.io.streams.Reader`): rows by the labels of their markers.
+    """Positions of rows from a marker stream (`pliant.io.streams.Reader`), by the labels of their markers.
 
         Markers(Reader(NatNet(server=…)), {"tip": ["hub"]})
 
-    A frame in which a marker of a row is missing says nothing of that row. `pose` (rotation (3, 3), translation (3,) [m]) takes the tracker's
-    coordinates to the robot's. The reading's time is when it came in: the tracker's clock is another.
+    A frame in which a marker of a row is missing says nothing of that row. `pose` (rotation (3, 3),
+    translation (3,) [m]) takes the tracker's coordinates to the robot's. The reading's time is when it came
+    in: the tracker's clock is another.
     """
 
     def __init__(

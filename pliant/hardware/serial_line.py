@@ -1,4 +1,7 @@
-"""A microcontroller on a serial port that speaks the line protocol: servos, stepper drives, DACs of pressure regulators."""
+"""A microcontroller on a serial port that speaks the line protocol.
+
+It may drive servos, stepper drives, or the DACs of pressure regulators.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from contextlib import suppress
 from pliant.errors import InputError
 from pliant.hardware.channel import Channel
 from pliant.hardware.device import DeviceError
-from pliant.hardware.lineprotocol import LONGEST, SEQUENCES, Line, Splitter, pairs
+from pliant.hardware.lineprotocol import LONGEST_LINE, SEQUENCES, Line, Splitter, pairs
 from pliant.hardware.wire import Ear, OnAWire, Wire
 
 VERSION = "1"
@@ -22,9 +25,9 @@ class SilentError(DeviceError):
 class SerialLine(OnAWire):
     """An actuator behind a wire or a port.
 
-    watchdog [s]: without a valid command for so long, the device goes to its safe state by itself, whatever happened to us.
-    timeout [s] for an answer; a request is repeated `retries` times before the device counts as lost. boot [s]: how long it may take until
-    it says hello; opening a port resets an Arduino.
+    watchdog [s]: without a valid command for so long, the device goes to its safe state by itself, whatever
+    happened to us. timeout [s] for an answer; a request is repeated `retries` times before the device counts
+    as lost. boot [s]: how long it may take until it says hello; opening a port resets an Arduino.
     """
 
     def __init__(
@@ -41,11 +44,11 @@ class SerialLine(OnAWire):
     ) -> None:
         super().__init__(name, channels, wire, baud=baud, timeout=timeout, retries=retries)
         longest = Line(SEQUENCES - 1, "S", tuple(f"{c.id}:{-(2**31)}" for c in self.channels)).encoded()
-        if len(longest) > LONGEST:
+        if len(longest) > LONGEST_LINE:
             got = f"{len(self.channels)}, whose command takes up to {len(longest)} bytes"
             raise InputError(
                 f"channels of {name!r}",
-                expected=f"as many as fit a line of {LONGEST} bytes",
+                expected=f"as many as fit a line of {LONGEST_LINE} bytes",
                 got=got,
                 hint="Spread them over two devices.",
             )
@@ -55,7 +58,7 @@ class SerialLine(OnAWire):
         self._splitter, self._sequence, self._armed = Splitter(), 0, False
 
     def open(self) -> None:
-        """Say hello; declare soft limits, beyond which the device refuses commands, safe state and watchdog."""
+        """Say hello; declare the soft limits that the device enforces, its safe state and its watchdog."""
         self._plug_in()
         self._armed = False
         hello = self._hello()
@@ -84,10 +87,10 @@ class SerialLine(OnAWire):
 
     def counts(self) -> dict[int, int]:
         """Where the device says it is; a channel that it cannot know of is left out."""
-        found = pairs(self._ask("Q", verb="R"))
-        if found is None:
+        counts = pairs(self._ask("Q", verb="R"))
+        if counts is None:
             raise DeviceError(f"Device {self.name!r} answers with no positions.")
-        return found
+        return counts
 
     def safe(self) -> None:
         try:
@@ -106,7 +109,8 @@ class SerialLine(OnAWire):
             if self.hurried:
                 break
         raise SilentError(
-            f"Device {self.name!r} does not answer: is firmware/pliant_serial on the board, and is {self._baud} its baud rate?"
+            f"Device {self.name!r} does not answer: is firmware/pliant_serial on the board, "
+            f"and is {self._baud} its baud rate?"
         )
 
     def _ask(self, what: str, *arguments: str, verb: str = "A") -> tuple[str, ...]:

@@ -13,7 +13,8 @@ from types import FrameType, TracebackType
 from typing import Any
 
 KEYS = b" \x1bqQ\x03"  # space, escape, q, Ctrl+C
-# Ctrl+C, `kill`, a terminal or connection that is gone, Ctrl+\\, Ctrl+Z: what ends or freezes a program; not all systems have all
+# What ends or freezes a program: Ctrl+C, `kill`, a lost terminal or connection, Ctrl+\\, Ctrl+Z. Not all
+# systems have all of them.
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGTSTP")
 
 
@@ -58,14 +59,15 @@ class Stop:
 
 
 class Signals:
-    """While in its `with` block, Ctrl+C, Ctrl+Z, SIGTERM and a lost terminal press a stop instead of ending the program; a second
-    Ctrl+C ends it. Main thread only."""
+    """While in its `with` block, Ctrl+C, Ctrl+Z, SIGTERM and a lost terminal press a stop instead of ending
+    the program; a second Ctrl+C ends it. Main thread only.
+    """
 
     def __init__(self, stop: Stop) -> None:
         self.stop, self._before = stop, {}
 
     def _press(self, number: int, frame: FrameType | None) -> None:
-        # in a thread: this runs between two lines of whatever the main thread does, which may hold the wire's lock
+        # in a thread: this runs between two lines of the main thread, which may have the lock of the wire
         if self.stop.pressed and number == signal.SIGINT:  # the model hangs, and someone has seen enough
             raise KeyboardInterrupt
         threading.Thread(target=self.stop.press, args=(signal.Signals(number).name,), daemon=True).start()
@@ -84,7 +86,7 @@ class Signals:
 
 
 class Keyboard:
-    """While in its `with` block, space, escape or q in a terminal press a stop; a closed terminal does, too."""
+    """In its `with` block, space, escape or q in a terminal press a stop; so does a closed terminal."""
 
     def __init__(self, stop: Stop, file: Any = None) -> None:
         self.stop = stop
@@ -138,7 +140,10 @@ class Keyboard:
 
 
 def _in_background(terminal: int) -> bool:
-    """Whether a shell has put us there: keys go to others, and the system would freeze us if we changed the terminal."""
+    """Whether we run in the background of a shell.
+
+    Then keys go to others, and the system would freeze us if we changed the terminal.
+    """
     try:
         return os.tcgetpgrp(terminal) != os.getpgrp()
     except OSError:  # not the terminal that we were started from
@@ -146,7 +151,10 @@ def _in_background(terminal: int) -> bool:
 
 
 def studio_stop(desk: Any, stop: Stop) -> None:
-    """A studio's pause, reset or choice of another robot presses a stop: wraps the desk's `do`, which gets every message."""
+    """Let a studio's pause, reset or choice of another robot press a stop.
+
+    It wraps the desk's `do`, which gets every message.
+    """
     apply = desk.do
 
     def do(command: Any) -> None:

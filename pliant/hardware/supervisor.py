@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class Supervisor:
-    """Calls `look`, which says whether all is well, four times within the `watchdog` [s]; ends when it is not, or with `end`."""
+    """Calls `look` four times within the `watchdog` [s]; ends when it returns False, or by `end`."""
 
     def __init__(self, look: Callable[[], bool], watchdog: float) -> None:
         self._look, self._every, self._over = look, 0.25 * watchdog, threading.Event()

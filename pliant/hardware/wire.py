@@ -11,8 +11,9 @@ from pliant.errors import MissingExtraError
 from pliant.hardware.channel import Channel
 from pliant.hardware.device import DeviceError, checked_channels
 
-FULL = 1.0  # [s] for which a device may take nothing before it is lost; what this machine stalls counts in, so no tenth of it
-BABBLE = 4096  # bytes: no answer is so long, nor is there so much to clear away
+# [s] for which a device may take nothing before it is lost. That includes what this machine stalls.
+WRITE_TIMEOUT = 1.0
+MOST_BYTES = 4096  # bytes: no answer is so long, nor is there so much to clear away
 
 
 class Wire(Protocol):
@@ -42,7 +43,9 @@ class SerialWire:
         self.port = port
         self._lost: tuple[type[Exception], ...] = (serial.SerialException, OSError)
         try:
-            self._serial: Any = serial.Serial(port, baud, timeout=0, write_timeout=FULL, exclusive=True)
+            self._serial: Any = serial.Serial(
+                port, baud, timeout=0, write_timeout=WRITE_TIMEOUT, exclusive=True
+            )
         except (*self._lost, ValueError) as error:
             raise DeviceError(f"Serial port {port} cannot be opened: {error}.") from error
 
@@ -73,7 +76,7 @@ class Ear:
 
     def __init__(self, wire: Wire, seconds: float) -> None:
         self.wire, self.seconds = wire, seconds
-        self._end, self._left = None, BABBLE
+        self._end, self._left = None, MOST_BYTES
 
     def read(self) -> bytes:
         """What came in; b"" when the time is up, or more came than an answer may be long."""
@@ -87,7 +90,7 @@ class Ear:
 
 def clear(wire: Wire) -> None:
     """Throw away what has come in: late answers to other questions."""
-    left = BABBLE
+    left = MOST_BYTES
     while left > 0 and (data := wire.read(0.0)):
         left -= len(data)
 
@@ -95,7 +98,8 @@ def clear(wire: Wire) -> None:
 class OnAWire:
     """What actuators behind a wire or a port share: one request at a time, repeated `retries` times.
 
-    timeout [s] for an answer. `hurried`: someone waits for the safe state, so requests are not repeated any more.
+    timeout [s] for an answer. `hurried`: someone waits for the safe state, so requests are not repeated any
+    more.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Characters that do not belong where text is shown: those that command a terminal, and those that its encoding lacks."""
+"""Characters that a terminal would obey, and those that its encoding lacks."""
 
 from __future__ import annotations
 
@@ -44,17 +44,23 @@ PYTHONS_OWN = ("strict", "surrogateescape", "backslashreplace")  # what Python c
 
 
 def visible(text: str) -> str:
-    """Text in which control codes, marks that turn text round and halves of characters are seen as �, and not obeyed."""
+    """Text in which control codes, marks that turn text round and lone surrogates are shown as �."""
     return COMMANDS.sub("\ufffd", text)
 
 
 def readable(text: str, encoding: str) -> str:
-    """Text in characters that an encoding has, for those that it lacks something to read: "−5 µm ≤ δ" is "-5 um <= delta" in ASCII."""
+    """Text in characters that an encoding has, with something to read for those that it lacks.
+
+    "−5 µm ≤ δ" is "-5 um <= delta" in ASCII.
+    """
     return text.encode(encoding, READABLE).decode(encoding)
 
 
 def write_readably(stream: Any) -> None:
-    """Let a text stream, such as `sys.stdout`, take every character; a stream that somebody told what to do with others keeps to that."""
+    """Let a text stream, such as `sys.stdout`, take every character.
+
+    A stream that was told what to do with characters it lacks keeps to that.
+    """
     if isinstance(stream, io.TextIOWrapper) and stream.errors in PYTHONS_OWN:
         stream.reconfigure(errors=READABLE)
 

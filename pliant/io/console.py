@@ -1,4 +1,4 @@
-"""A terminal that shows text as it is: what stands in square brackets, colons or control codes commands nothing."""
+"""A terminal that shows text as it is: brackets, colons and control codes in it command nothing."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from pliant.io.characters import readable, visible
 
 
 class PlainConsole(Console):
-    """Rich's console for strings of any origin, such as names in a file. Style is given by `Text`, never by markup in a string."""
+    """Rich's console for strings of any origin, such as names in a file.
+
+    Style is given by `Text`, never by markup in a string.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(markup=False, emoji=False, highlight=False, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """The string in characters that this terminal has, before anything is laid out: columns stay straight."""
+        """The string in characters that this terminal has, before it is laid out: columns stay straight."""
         return super().render_str(readable(visible(text), self.encoding), **options)

@@ -92,7 +92,8 @@ def certificate_words(certificate: Certificate, length: float) -> str:
         )
     words = (
         f"Converged: forces balance to {certificate.residual:.0e} of the load, the shape is within "
-        f"{_length(certificate.decrement)} of equilibrium, and imposed values hold to {_length(certificate.constraint * length)}. "
+        f"{_length(certificate.decrement)} of equilibrium, "
+        f"and imposed values hold to {_length(certificate.constraint * length)}. "
         f"{certificate.iterations} Newton iterations in {certificate.load_steps} load step(s)."
     )
     if certificate.negative:

@@ -1,4 +1,7 @@
-"""Notes: what a recording says beside its frames. What was sent to devices, what sensors read, what happened. SI units."""
+"""Notes: what a recording says beside its frames.
+
+What was sent to devices, what sensors read, what happened. SI units.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,8 @@ _PROPERTIES: Mapping[str, Mapping[str, Any]] = {
     "channels": {
         "rows": {
             "type": "object",
-            "description": "by row: device, id, quantity (its SI unit is the row's), gain [counts per unit], zero [counts], sign, safe or null",
+            "description": "by row: device, id, quantity (its SI unit is the row's), gain [counts per unit], "
+            "zero [counts], sign, safe or null",
         }
     },
     "sent": {

@@ -1,4 +1,7 @@
-"""Packets: what the studio's page reads, live or from a file."""
+"""Packets: what the studio's page reads, live or from a player: a header of JSON, and arrays behind it.
+
+Live, positions are 16-bit numbers in a box around the robot: to 1/65535 of its size, a few micrometres.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,16 @@ from typing import Any
 import numpy as np
 
 from pliant.frame import Frame
+from pliant.io.plain import stage_facts
+from pliant.stage import Stage
+
+BITS = 16  # of a coordinate in a live packet
+TOP_SHARE = 98.0  # percentile at the top of a colour scale: stress is singular at clamps
+THINNEST = 1e-12  # [m]: the step of a box that has no extent
 
 
 def packet(header: Mapping[str, Any], blocks: Mapping[str, np.ndarray]) -> bytes:
-    """A JSON header and blocks of numbers behind it, little-endian, aligned to four bytes: what the page reads.
+    """A JSON header and blocks of numbers behind it, little-endian, aligned to four bytes.
 
     uint32 n | header, n bytes of JSON | block | block …        header["blocks"] = [[name, type, count], …]
     """
@@ -36,6 +45,53 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         blocks[name] = np.frombuffer(data, dtype, count, at)
         at += blocks[name].nbytes + -blocks[name].nbytes % 4
     return header, blocks
+
+
+def quantised(points: np.ndarray, bits: int = BITS) -> tuple[np.ndarray, list[float]]:
+    """Points (…, 3) [m] as whole numbers (…, 3) uint16 in their box, and the box: corner, step (6,) [m]."""
+    flat = points.reshape(-1, 3)
+    low, high = (flat.min(axis=0), flat.max(axis=0)) if len(flat) else (np.zeros(3), np.zeros(3))
+    step = np.maximum((high - low) / (2**bits - 1), THINNEST)
+    whole = np.rint((points - low) / step).astype(np.uint16)
+    return whole, [*map(float, low), *map(float, step)]
+
+
+def stage_blocks(stage: Stage) -> dict[str, np.ndarray]:
+    """The arrays of a stage: the skin at rest, its triangles and materials, and those of the cavities."""
+    index = np.uint16 if len(stage.rest) < 2**16 else np.uint32
+    return {
+        "rest": stage.rest.astype(np.float32),
+        "triangles": stage.triangles.astype(index),
+        "region": stage.region.astype(np.uint8),
+        **{f"cavity {k}": t.astype(index) for k, (_, t) in enumerate(stage.cavities)},
+    }
+
+
+def stage_packet(stage: Stage, more: Mapping[str, Any]) -> bytes:
+    """The stage: skin, rows, cables, cavities; `more` goes into its header."""
+    return packet({"type": "stage", **stage_facts(stage), **more}, stage_blocks(stage))
+
+
+def frame_packet(
+    frame: Frame, stage: Stage, more: Mapping[str, Any], field: tuple[str, np.ndarray] | None = None
+) -> bytes:
+    """A frame; `more` goes into its header.
+
+    `field` is a name and values (k,) at the nodes to colour the skin with.
+    """
+    skin = frame.positions[stage.vertices]
+    whole, box = quantised(np.concatenate([skin, frame.lines]))
+    blocks = {"skin": whole[: len(skin)], "lines": whole[len(skin) :]}
+    header: dict[str, Any] = {"type": "frame", **frame_facts(frame), **more, "box": box}
+    if len(frame.touch):
+        blocks["touch"] = np.hstack([frame.touch.position, frame.touch.force]).astype(np.float32)
+    if field is not None:
+        name, values = field
+        values = values[stage.vertices]
+        top = max(float(np.percentile(values, TOP_SHARE)), 1e-12)
+        blocks["field"] = np.clip(values * (255.0 / top), 0, 255).astype(np.uint8)
+        header["field"] = [name, top]
+    return packet(header, blocks)
 
 
 def frame_facts(frame: Frame) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """A web page in one file: headings, tables, figures. No scripts, nothing fetched.
 
-This is the one place that makes HTML. Its functions return `Markup`; whatever else is `str` is text, and is escaped where it goes in.
+This is the one place that makes HTML. Its functions return `Markup`; whatever else is `str` is text, and is
+escaped where it goes in.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ class Markup(str):
 INK = "#123456"  # a colour that stands for that of the page's text in a drawing, put in afterwards
 EMPTY = ("img", "meta")  # elements that hold nothing and are not closed
 STYLE = Markup("""
-:root { color-scheme: light dark; --ink: #1d242c; --soft: #5d6875; --line: #dde2e7; --paper: #fbfcfd; --card: #ffffff;
-  --good: #1d7a55; --bad: #b3261e; --accent: #c2521f; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e5e9ee; --soft: #97a3b0; --line: #303943; --paper: #14181d;
-  --card: #1b2127; --good: #59c795; --bad: #ff8a80; --accent: #f0935c; } }
+:root { color-scheme: light dark; --ink: #1d242c; --soft: #5d6875; --line: #dde2e7; --paper: #fbfcfd;
+  --card: #ffffff; --good: #1d7a55; --bad: #b3261e; --accent: #c2521f; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e5e9ee; --soft: #97a3b0; --line: #303943;
+  --paper: #14181d; --card: #1b2127; --good: #59c795; --bad: #ff8a80; --accent: #f0935c; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink);
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
@@ -38,19 +39,23 @@ h1 { font-size: 2rem; line-height: 1.15; margin: 0 0 .35rem; letter-spacing: -.0
 h2 { font-size: 1.1rem; margin: 2.4rem 0 .7rem; }
 h3 { font-size: 1rem; }
 p.lead { color: var(--soft); margin: 0 0 1.2rem; max-width: 46rem; }
-p.status { border-left: 3px solid var(--good); padding: .1rem 0 .1rem .9rem; margin: 1.2rem 0; max-width: 46rem; }
+p.status { border-left: 3px solid var(--good); padding: .1rem 0 .1rem .9rem; margin: 1.2rem 0;
+  max-width: 46rem; }
 p.status.bad { border-color: var(--bad); color: var(--bad); }
 b.bad { color: var(--bad); }
-figure { margin: 0; background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem; min-width: 0; }
+figure { margin: 0; background: var(--card); border: 1px solid var(--line); border-radius: 10px;
+  padding: 1rem; min-width: 0; }
 figure.photo { background: #ffffff; text-align: center; }
 figure img { max-width: 100%; height: auto; }
 figure svg { width: 100%; height: auto; display: block; }
 figcaption { color: var(--soft); font-size: .87rem; margin-top: .5rem; text-align: left; }
 .photo figcaption { color: #5d6875; }
-.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(19rem, 1fr)); gap: 1rem; margin-top: 1rem; }
+.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(19rem, 1fr)); gap: 1rem;
+  margin-top: 1rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .94rem; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: .42rem .9rem .42rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+th, td { text-align: left; padding: .42rem .9rem .42rem 0; border-bottom: 1px solid var(--line);
+  vertical-align: top; }
 th { color: var(--soft); font-weight: 500; white-space: nowrap; }
 td.number { text-align: right; white-space: nowrap; }
 th.number { text-align: right; }
@@ -119,8 +124,11 @@ def drawing(svg: Markup, caption: str) -> Markup:
 
 
 def svg(figure: Any) -> Markup:
-    """A Matplotlib figure as SVG; what is drawn in `INK` takes the colour of the page's text. Matplotlib escapes the texts in it, but
-    would read a name with dollars as a formula, and write control codes that no SVG may hold."""
+    """A Matplotlib figure as SVG; what is drawn in `INK` takes the colour of the page's text.
+
+    Matplotlib escapes the texts in it, but would read a name with dollars as a formula, and write control
+    codes that no SVG may hold.
+    """
     import matplotlib
     from matplotlib.text import Text
 

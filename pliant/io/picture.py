@@ -1,4 +1,4 @@
-"""Pictures of a robot: the deformed body coloured by stress, its rest shape and obstacles, cables and tip path on top."""
+"""Pictures of a robot: the body coloured by stress, its rest shape, obstacles, cables and the tip's path."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.contact import Obstacle
+from pliant.contact.obstacles.surfaces import Triangles, joined
 from pliant.errors import unknown_name
 from pliant.interactions import Cable, Position
-from pliant.io import shapes
-from pliant.io.camera import Camera
-from pliant.io.frame import MM, Frame
+from pliant.io.raster import Camera
 from pliant.io.render import Image, Renderer
+from pliant.io.ruled_box import MM, RuledBox
 
 if TYPE_CHECKING:
     from pliant.inverse import Outcome
@@ -33,9 +33,12 @@ LABELS, EDGE, BAR, TITLE = (
 )  # [in] room for tick labels, on other sides, for the colour bar, the title
 
 
+BEYOND = 1.2  # of what else is shown: how large a part of an obstacle without an end is drawn
+
+
 @dataclass(frozen=True)
 class View:
-    """Where a picture is seen from: degrees around the vertical and above the horizon; `up` defaults to −gravity."""
+    """Where a picture is seen from: degrees around the vertical and above the horizon; `up` is −gravity."""
 
     azimuth: float = -60.0
     elevation: float = 16.0
@@ -64,11 +67,12 @@ def picture(
 ) -> Path:
     """Draw a result to a PNG (or any format matplotlib writes) and return its path.
 
-    `field` colours the body: "stress" (von Mises) or "displacement". `trail` are results on the way here: the effectors'
-    path is drawn through them. `obstacles` are those of the robot's surroundings unless given, say where they have moved
-    to. `ghost` shows the rest shape, `axes` a box with ticks, `mesh` the elements, `scale` a
-    colour bar. `limit` is the top of the colour scale [Pa or m]; by default the 98th percentile over the nodes, because
-    stress is singular at clamps. The picture is at most `size` [in] large, less where the robot is slim.
+    `field` colours the body: "stress" (von Mises) or "displacement". `trail` are results on the way here: the
+    effectors' path is drawn through them. `obstacles` are those of the robot's surroundings unless given, say
+    where they have moved to. `ghost` shows the rest shape, `axes` a box with ticks, `mesh` the elements,
+    `scale` a colour bar. `limit` is the top of the colour scale [Pa or m]; by default the 98th percentile
+    over the nodes, because stress is singular at clamps. The picture is at most `size` [in] large, less where
+    the robot is slim.
     """
     if field not in FIELDS:
         raise unknown_name("field", field, FIELDS)
@@ -78,12 +82,10 @@ def picture(
     shown = np.vstack([result.positions, rest if ghost else result.positions, *_outside(result)])
     things = _things(result.robot.surroundings.obstacles if obstacles is None else obstacles, shown)
     shown = np.vstack([shown, things[0]])
-    frame = Frame(shown)
-    sheet = _Sheet(
-        camera.project(frame.corners if axes else shown)[:, :2], size, dpi, axes, scale, bool(title)
-    )
+    box = RuledBox(shown)
+    sheet = _Sheet(camera.project(box.corners if axes else shown)[:, :2], size, dpi, axes, scale, bool(title))
     if axes:
-        frame.draw(sheet.canvas, camera)
+        box.draw(sheet.canvas, camera)
     renderer = Renderer(result.robot, camera, sheet.pixels_per_metre)
     if ghost:
         sheet.paste(renderer.ghost, 1)
@@ -103,7 +105,7 @@ def picture(
 
 
 class _Sheet:
-    """A matplotlib figure whose canvas has the picture's metres as units, just large enough for what it shows."""
+    """A matplotlib figure just large enough; the units of its canvas are the picture's metres."""
 
     def __init__(
         self, points: np.ndarray, size: tuple[float, float], dpi: int, axes: bool, bar: bool, title: bool
@@ -157,11 +159,11 @@ class _Sheet:
         return path
 
 
-def _things(obstacles: Iterable[Obstacle], shown: np.ndarray) -> shapes.Shape:
+def _things(obstacles: Iterable[Obstacle], shown: np.ndarray) -> Triangles:
     """The obstacles' surfaces; planes as large as what else is shown (k, 3)."""
     lo, hi = shown.min(axis=0), shown.max(axis=0)
-    size = 1.2 * float(np.linalg.norm(hi - lo))
-    return shapes.joined(shapes.shape(o, (lo + hi) / 2, size) for o in obstacles)
+    size = BEYOND * float(np.linalg.norm(hi - lo))
+    return joined(o.surface((lo + hi) / 2, size) for o in obstacles)
 
 
 def _camera(result: Shown, view: View) -> Camera:

@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.frame import Frame, Push, Touch
 from pliant.stage import RowFacts, Stage
+from pliant.status import severities
 
 BY_ROW = ("effort", "displacement", "command", "target", "error")
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
@@ -30,7 +31,7 @@ SCHEMA = {
         "command": {**_ROWS, "description": "of the actuators"},
         "target": {**_ROWS, "description": "of the effectors, in their unit"},
         "error": {**_ROWS, "description": "target − δ"},
-        "touch": {"type": "array", "description": "opponent, position x y z [m], force on the robot x y z [N]"},
+        "touch": {"type": "array", "description": "opponent, position x y z [m], force on robot x y z [N]"},
         "push": {**_NUMBERS, "description": "position x y z [m], force x y z [N]"},
         "lines": {**_NUMBERS, "description": "points of the cables, one after another [m]"},
         "speed": {"type": "number", "description": "of the fastest node, in dynamic mode [m/s]"},
@@ -96,6 +97,7 @@ def stage_facts(stage: Stage) -> dict[str, Any]:
         "cables": [[name, count] for name, count in stage.cables],
         "cavities": [name for name, _ in stage.cavities],
         "fields": list(stage.fields),
+        "statuses": severities(),
     }
 
 

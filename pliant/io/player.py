@@ -1,4 +1,4 @@
-"""A recording as one HTML file that plays by itself, offline, in any browser: the page of the studio with the frames in it.
+"""A recording as one HTML file that plays offline in any browser: the studio's page with the frames in it.
 
 Positions are whole numbers in a box around all frames, predicted in time from the two frames before,
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from pliant.errors import InputError
 from pliant.frame import Frame
-from pliant.io.packet import frame_facts, packet, short
+from pliant.io.packet import frame_facts, packet, quantised, short, stage_blocks
 from pliant.io.page import element, restriction
 from pliant.io.plain import stage_facts
 from pliant.io.policy import policy, scripts_of
@@ -55,13 +55,13 @@ def player(recording: Recording, *, every: int = 1) -> str:
     if not len(recording):
         raise InputError("recording", expected="at least one frame", got="none")
     data = base64.b64encode(zlib.compress(_data(recording, recording.frames[::every]), 9)).decode()
-    held = element("script", {"type": "application/octet-stream", "id": "recording"}, data)
+    script = element("script", {"type": "application/octet-stream", "id": "recording"}, data)
     rules = restriction(policy(scripts_of(page())))
-    return page().replace(HEAD, f"{HEAD}\n{rules}", 1).replace(MARK, held, 1)
+    return page().replace(HEAD, f"{HEAD}\n{rules}", 1).replace(MARK, script, 1)
 
 
 def predicted(whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Low and high bytes of the zigzag-coded residuals of whole numbers (frames, n) after prediction in time."""
+    """Low and high bytes of zigzag-coded residuals of whole numbers (frames, n), predicted in time."""
     x = whole.astype(np.int32)
     r = x.copy()
     r[1:] -= x[:-1]
@@ -82,25 +82,15 @@ def unpredicted(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 def _data(recording: Recording, frames: tuple[Frame, ...]) -> bytes:
     stage = recording.stage
     points = np.array([np.concatenate([f.positions[stage.vertices], f.lines]) for f in frames])
-    low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
-    step = np.maximum((high - low) / (2**BITS - 1), 1e-12)
-    whole = np.rint((points - low) / step).astype(np.uint16)
+    whole, box = quantised(points, BITS)
     bytes_low, bytes_high = predicted(whole.reshape(len(frames), -1))
     shapes, facts = _with_shapes(frames)
-    index = np.uint16 if len(stage.rest) < 2**16 else np.uint32
-    blocks = {
-        "low": bytes_low,
-        "high": bytes_high,
-        "rest": stage.rest.astype(np.float32),
-        "triangles": stage.triangles.astype(index),
-        "region": stage.region.astype(np.uint8),
-        **{f"cavity {k}": t.astype(index) for k, (_, t) in enumerate(stage.cavities)},
-    }
+    blocks = {"low": bytes_low, "high": bytes_high, **stage_blocks(stage)}
     header = {
         "type": "recording",
         **stage_facts(stage),
         "fields": ["displacement"],
-        "box": [*low.tolist(), *step.tolist()],
+        "box": box,
         "points": points.shape[1],
         "skin": len(stage.vertices),
         "frames": facts,

@@ -1,8 +1,8 @@
-"""Curves of a load path as SVG, in the colour of the page's text: they fit a light page and a dark one."""
+"""Curves as SVG, of a load path and over time, in the colour of the page's text: light or dark."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pliant.result import Result
 
 LINES = ("#d9622b", "#2a8c82", "#a3195b", "#4a7fb5", "#b58a1e", "#6d5aa8", "#5e8c31", "#8c564b")
+FLAT = 1e-3  # of the largest value, or of a unit that is shown: less than that is drawn as a level line
+MOST_POINTS = 2000  # points of a curve: more than a page has pixels
 
 
 def effort_plot(results: Sequence[Result], rows: Sequence[str]) -> Markup:
@@ -53,6 +55,51 @@ def path_plot(results: Sequence[Result], row: str) -> Markup:
         ax.invert_yaxis()
     ax.margins(0.12)
     return svg(figure)
+
+
+def time_plot(
+    curves: Mapping[str, tuple[Any, Any]],
+    unit: str,
+    what: str,
+    *,
+    dashed: Mapping[str, tuple[Any, Any]] | None = None,
+    marks: Sequence[float] = (),
+) -> Markup:
+    """Curves (times [s], values in an SI unit) by name, on one pair of axes; `dashed` ones in the colour of
+    their namesake. `marks`: times of events.
+    """
+    shown, factor = display(unit)
+    figure, (ax,) = _figure(1)
+    colour = {}
+    for k, (name, (t, y)) in enumerate(curves.items()):
+        colour[name] = LINES[k % len(LINES)]
+        ax.plot(*_thin(t, factor * np.asarray(y, float)), color=colour[name], linewidth=1.4, label=name)
+    for name, (t, y) in (dashed or {}).items():
+        style = {"color": colour.get(name, INK), "linewidth": 1.1, "linestyle": (0, (4, 3))}
+        ax.plot(*_thin(t, factor * np.asarray(y, float)), **style)
+    for when in marks:
+        ax.axvline(when, color=INK, alpha=0.5, linewidth=0.8, linestyle=":")
+    ax.ticklabel_format(useOffset=False)
+    low, high = ax.get_ylim()
+    room = FLAT * max(1.0, abs(low), abs(high))
+    if high - low < room:  # rounding errors are no curve
+        ax.set_ylim(0.5 * (low + high - room), 0.5 * (low + high + room))
+    ax.set_xlabel("time [s]")
+    ax.set_ylabel(f"{what} [{shown}]" if shown else what)
+    if len(curves) > 1:
+        ax.legend(frameon=False, labelcolor=INK, fontsize=8.5, ncols=2 if len(curves) > 4 else 1)
+    return svg(figure)
+
+
+def _thin(t: Any, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of many points, the lowest and highest of each stretch: peaks stay."""
+    t = np.asarray(t, float)
+    if len(t) <= MOST_POINTS:
+        return t, y
+    pieces = np.array_split(np.arange(len(t)), MOST_POINTS // 2)
+    safe = np.where(np.isfinite(y), y, 0.0)
+    kept = np.unique([k for p in pieces for k in (p[np.argmin(safe[p])], p[np.argmax(safe[p])])])
+    return t[kept], y[kept]
 
 
 _QUANTITY = {

@@ -9,16 +9,17 @@ from collections.abc import Iterable
 
 
 def policy(scripts: Iterable[str] = (), *, served: bool = False) -> str:
-    """A content security policy under which these scripts run, given by their texts, and no others; nothing is fetched.
+    """A content security policy under which these scripts run, given by their texts, and no others.
 
-    With scripts, a page may also show pictures and films that they made. A page that is `served` may talk to its server, and stands
-    in no frame; a file has no server, and cannot forbid frames.
+    With scripts, a page may also show pictures and films that they made. A page that is `served` may talk to
+    its server, and stands in no frame; a file has no server, and cannot forbid frames.
     """
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
     rules = {
         "default-src": "'none'",
         "script-src": " ".join(f"'sha256-{h}'" for h in hashes) or "'none'",
-        "style-src": "'unsafe-inline'",  # the drawings of a page are full of style attributes, which have no hashes
+        # the drawings of a page are full of style attributes, which have no hashes
+        "style-src": "'unsafe-inline'",
         "img-src": "data: blob:" if hashes else "data:",
         "base-uri": "'none'",
         "form-action": "'none'",

@@ -6,9 +6,10 @@
     run.positions                    # (frames, nodes, 3) [m]
     run.signals["effort cable 1"]    # (frames,) [N]
 
-In the file: topic /frame, JSON with its schema; topic /positions, float32 (nodes, 3) [m], little-endian, with the same
-time; metadata "stage" and the attachment stage.npz, the skin and rows of the robot; topics /sent, /reading, /channels and /event, JSON with
-schemas, the notes of a run on devices. A file that was cut off, because a program was killed, is read up to there.
+In the file: topic /frame, JSON with its schema; topic /positions, float32 (nodes, 3) [m], little-endian, with
+the same time; metadata "stage" and the attachment stage.npz, the skin and rows of the robot; topics /sent,
+/reading, /channels and /event, JSON with schemas, the notes of a run on devices. A file that was cut off,
+because a program was killed, is read up to there.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ class RecordingError(PliantError, OSError):
 class Recorder:
     """Writes frames to a new file; closes it at the end of a `with` block. `count` frames are in it.
 
-    A file that is there already is never overwritten: that is an InputError. If the disk fails, the file is released, a RecordingError
-    says so, and what was written can be read. chunk_size [bytes]: what a kill may cost at most.
+    A file that is there already is never overwritten: that is an InputError. If the disk fails, the file is
+    released, a RecordingError says so, and what was written can be read. chunk_size [bytes]: what a kill may
+    cost at most.
     """
 
     def __init__(self, path: str | Path, stage: Stage, *, chunk_size: int = 2**16) -> None:
@@ -65,7 +67,10 @@ class Recorder:
 
     @classmethod
     def new(cls, folder: str | Path, name: str, stage: Stage, **options: Any) -> Recorder:
-        """A recorder of the first of NAME-1.mcap, NAME-2.mcap, … in a folder that is not there yet. Two programs never get the same."""
+        """A recorder of the first of NAME-1.mcap, NAME-2.mcap, … in a folder that is not there yet.
+
+        Two programs never get the same.
+        """
         number = 1
         while True:
             path = Path(folder) / f"{name}-{number}.mcap"
@@ -94,8 +99,10 @@ class Recorder:
         self._file.flush()
 
     def write(self, frame: Frame, *, at: float | None = None) -> None:
-        """Add a frame. at [s]: when it was made, where the session's own time is another: that of a loop that missed some periods lags
-        behind."""
+        """Add a frame, made at a time `at` [s], by default its own.
+
+        The time of a session counts steps: in a loop that missed some periods it lags behind.
+        """
         data = frame_data(frame)
         if frame.obstacles is not self._shapes:
             data["obstacles"], self._shapes = dict(frame.obstacles), frame.obstacles
@@ -122,7 +129,10 @@ class Recorder:
             self._file.flush()
 
     def close(self) -> None:
-        """Complete and release the file; it is released even if it cannot be completed. Nothing happens the second time."""
+        """Complete and release the file; it is released even if it cannot be completed.
+
+        Nothing happens the second time.
+        """
         if not self._file.closed:
             with self._writing():
                 self._writer.finish()
@@ -165,7 +175,7 @@ class Recording:
 
     @classmethod
     def read(cls, path: str | Path) -> Recording:
-        """Read a file; what is missing at the end of one that was cut off, and chunks that are damaged, are left out."""
+        """Read a file; damaged chunks, and what is missing at the end of a cut one, are left out."""
         with reading(path, "recording", "a recording of pliant (.mcap)") as file:
             return cls._read(file)
 
@@ -225,7 +235,10 @@ class Recording:
         return path
 
     def to_png(self, folder: str | Path, *, every: int = 1, **options: Any) -> list[Path]:
-        """Pictures of every n-th frame in a folder, numbered; what a film is made of. Options as of `pliant.io.stills.Stills`."""
+        """Pictures of every n-th frame in a folder, numbered; what a film is made of.
+
+        Options as of `pliant.io.stills.Stills`.
+        """
         from pliant.io.stills import Stills, box_of
 
         shown = self.frames[::every]
@@ -267,7 +280,7 @@ def _records(path: Path) -> Iterator[tuple[str, int, Any]]:
 
 
 def _next(records: Iterator[Any]) -> Any:
-    """The next record; None where the file ends, was cut off, or is none: the readers beneath have many words for that."""
+    """The next record; None where the file ends or was cut off: its readers have many errors for that."""
     try:
         return next(records, None)
     except Exception:

@@ -31,10 +31,10 @@ def report(
     laws: Mapping[str, Known] | None = None,
     view: View = DEFAULT_VIEW,
 ) -> Path:
-    """Write a result, or the results along a load path (the last one counts), to a folder; returns its index.html.
+    """Write a result, or the results along a load path, to a folder; returns its index.html.
 
-    In the folder: index.html (complete in itself), picture.png, effort.svg, path.svg, result.json, deformed.vtu.
-    `laws` are those of the solve, to say what was imposed.
+    In the folder: index.html (complete in itself), picture.png, effort.svg, path.svg, result.json,
+    deformed.vtu. `laws` are those of the solve, to say what was imposed.
     """
     path = list(results) if isinstance(results, Sequence) else [results]
     if not path:

@@ -1,4 +1,4 @@
-"""A folder that tells what a recording holds: pictures, curves over time, what was sent and read, what happened."""
+"""A folder that tells what a recording holds: pictures, curves over time, and what happened."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 from pliant.errors import is_number
 from pliant.io import page
 from pliant.io.notes import PUNCTUAL
+from pliant.io.plots import time_plot
 from pliant.io.recording import Recording
-from pliant.io.time_plots import time_plot
 from pliant.io.units import number, quantity
 from pliant.stage import RowFacts
 
@@ -29,7 +29,7 @@ ENDS = {
 
 
 def run_report(recording: Recording | str | Path, folder: str | Path) -> Path:
-    """Write what a recording holds to a folder; returns its index.html. Beside it: signals.csv and pictures."""
+    """Write what a recording holds to a folder; returns its index.html, beside signals.csv and pictures."""
     run = recording if isinstance(recording, Recording) else Recording.read(recording)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,10 @@ def run_report(recording: Recording | str | Path, folder: str | Path) -> Path:
 
 
 def _end(said: Mapping[str, Any]) -> page.Markup:
-    """How a run ended, in words. One that came to its end but missed its deadlines did not do what the model did."""
+    """How a run ended, in words.
+
+    One that came to its end but missed its deadlines did not do what the model did.
+    """
     reason = f": {said['reason']}" if said.get("reason") else ""
     how = ENDS.get(str(said.get("what")), f"ended: {said.get('what')}")
     met: Any = said.get("met")
@@ -147,14 +150,14 @@ def _against(
 
 def _readings(run: Recording) -> dict[str, tuple[np.ndarray, list[Any]]]:
     """What sensors saw of each row: times and values."""
-    found: dict[str, tuple[list[float], list[Any]]] = {}
+    readings: dict[str, tuple[list[float], list[Any]]] = {}
     for note in run.notes:
         if note.kind == "reading":
             for row, value in note.data["values"].items():
-                times, values = found.setdefault(row, ([], []))
+                times, values = readings.setdefault(row, ([], []))
                 times.append(note.time)
                 values.append(value)
-    return {row: (np.array(times), values) for row, (times, values) in found.items()}
+    return {row: (np.array(times), values) for row, (times, values) in readings.items()}
 
 
 def _device_curves(run: Recording) -> Iterator[page.Markup]:
@@ -196,8 +199,9 @@ def _stages(run: Recording) -> list[page.Markup]:
 
 
 def _times(run: Recording) -> np.ndarray:
-    """When each frame was made (frames,) [s]: where devices were driven, on the loop's clock, that of the readings. The session's own
-    time counts steps, and lags behind by the periods that were missed."""
+    """When each frame was made (frames,) [s]: where devices were driven, on the loop's clock, that of the
+    readings. The session's own time counts steps, and lags behind by the periods that were missed.
+    """
     sent = {n.data.get("step"): n.time for n in run.notes if n.kind == "sent"}
     late = [sent[f.step] - f.time if f.step in sent else np.nan for f in run.frames]
     known = np.flatnonzero(np.isfinite(late))

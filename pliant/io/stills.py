@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.contact.obstacles import KINDS, Obstacle, surface_of
+from pliant.contact.obstacles.surfaces import Triangles, joined
 from pliant.errors import InputError
 from pliant.frame import Frame
-from pliant.io import shapes
-from pliant.io.camera import Camera
-from pliant.io.picture import CABLE, COLOURS, DEFAULT_VIEW, INK, SLACK, TRAIL, View
+from pliant.io.picture import BEYOND, CABLE, COLOURS, DEFAULT_VIEW, INK, SLACK, TRAIL, View
+from pliant.io.raster import Camera
 from pliant.io.render import Image, Renderer, Skin
-from pliant.stage import RowFacts, Stage, obstacle_of
+from pliant.stage import RowFacts, Stage
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
@@ -28,15 +29,16 @@ PAPER = 1.0
 PUSH = "#2563eb"
 MARGIN = 0.05  # of the picture
 CAPTION = 44  # [px] for the sentence below
-FINER = 2  # pixels per pixel of lines
-LONG = 0.2  # of the robot's length: the arrow of the largest contact force
+OVERSAMPLING = 2  # pixels per pixel of lines
+LONGEST_ARROW = 0.2  # of the robot's length: the arrow of the largest contact force
 
 
 class Stills:
     """Draws frames to numbered files in a folder: 00000.png, 00001.png …
 
-    `view` is where it is seen from, `size` (columns, rows) [px]. `box` (2, 3) [m] is the part of space that is seen, and `top`
-    [m] the displacement at the top of the colours; by default there is room for half the robot's length around it at rest.
+    `view` is where it is seen from, `size` (columns, rows) [px]. `box` (2, 3) [m] is the part of space that
+    is seen, and `top` [m] the displacement at the top of the colours; by default there is room for half the
+    robot's length around it at rest.
     """
 
     def __init__(
@@ -110,17 +112,17 @@ class Stills:
         alpha = pixels[..., 3:]
         under[:] = (1.0 - alpha) * under + alpha * pixels[..., :3]
 
-    def _things(self, frame: Frame) -> shapes.Shape:
-        obstacles = [obstacle_of(data) for data in frame.obstacles.values()]
-        size = 1.2 * float(np.linalg.norm(self.box[1] - self.box[0]))
-        return shapes.joined(shapes.shape(o, self.box.mean(axis=0), size) for o in obstacles)
+    def _things(self, frame: Frame) -> Triangles:
+        """The obstacles' surfaces; those without an end somewhat larger than the picture."""
+        middle, size = self.box.mean(axis=0), BEYOND * float(np.linalg.norm(self.box[1] - self.box[0]))
+        return joined(surface_of(data, middle, size) for data in frame.obstacles.values())
 
     def _with_lines(self, picture: Any, frame: Frame) -> Any:
         """Cables, trail, targets and forces on top; what it says below."""
         from PIL import Image as pil
         from PIL import ImageDraw, ImageFont
 
-        fine = pil.new("RGBA", (FINER * self.size[0], FINER * self.size[1]), (255, 255, 255, 0))
+        fine = pil.new("RGBA", (OVERSAMPLING * self.size[0], OVERSAMPLING * self.size[1]), (255, 255, 255, 0))
         draw = ImageDraw.Draw(fine)
         self._cables(draw, frame)
         self._targets(draw, frame)
@@ -141,7 +143,7 @@ class Stills:
     def _at(self, points: np.ndarray) -> list[tuple[float, float]]:
         """Points (n, 3) [m] in pixels of the fine picture."""
         xy = self.camera.project(np.atleast_2d(points))[:, :2]
-        return [tuple(p) for p in FINER * self.scale * (xy - self.corner) * (1.0, -1.0)]
+        return [tuple(p) for p in OVERSAMPLING * self.scale * (xy - self.corner) * (1.0, -1.0)]
 
     def _cables(self, draw: ImageDraw, frame: Frame) -> None:
         start = 0
@@ -151,43 +153,47 @@ class Stills:
             if name in frame.lost:
                 continue
             taut = frame.effort[name][0] > 0
-            draw.line(line, CABLE if taut else SLACK, FINER * 2 if taut else FINER)
+            draw.line(line, CABLE if taut else SLACK, OVERSAMPLING * 2 if taut else OVERSAMPLING)
 
     def _targets(self, draw: ImageDraw, frame: Frame) -> None:
         points = [row.name for row in _points(self.stage)]
         for name in points[:1]:
             self.trail.append(frame.displacement[name])
-            draw.line(self._at(np.array(self.trail)), TRAIL, FINER)
+            draw.line(self._at(np.array(self.trail)), TRAIL, OVERSAMPLING)
         for name in points:
-            _disc(draw, self._at(frame.displacement[name])[0], 4 * FINER, None, TRAIL)
+            _disc(draw, self._at(frame.displacement[name])[0], 4 * OVERSAMPLING, None, TRAIL)
             if name in frame.target:
-                draw.line(self._at(np.array([frame.displacement[name], frame.target[name]])), TRAIL, FINER)
-                _disc(draw, self._at(frame.target[name])[0], 5 * FINER, TRAIL, "white")
+                draw.line(
+                    self._at(np.array([frame.displacement[name], frame.target[name]])), TRAIL, OVERSAMPLING
+                )
+                _disc(draw, self._at(frame.target[name])[0], 5 * OVERSAMPLING, TRAIL, "white")
 
     def _forces(self, draw: ImageDraw, frame: Frame) -> None:
         strength = frame.touch.strength
-        lengths = LONG * self.stage.length * np.sqrt(strength / max(strength.max(initial=0.0), 1e-12))
+        lengths = (
+            LONGEST_ARROW * self.stage.length * np.sqrt(strength / max(strength.max(initial=0.0), 1e-12))
+        )
         for where, force, size, length in zip(
             frame.touch.position, frame.touch.force, strength, lengths, strict=True
         ):
             start, end = self._at(np.array([where - length * force / size, where]))
             _arrow(draw, start, end, TRAIL)
         if frame.push is not None and frame.push.force.any():
-            way = LONG * self.stage.length * frame.push.force / np.linalg.norm(frame.push.force)
-            start, end = self._at(np.array([frame.push.position, frame.push.position + way]))
+            arrow = LONGEST_ARROW * self.stage.length * frame.push.force / np.linalg.norm(frame.push.force)
+            start, end = self._at(np.array([frame.push.position, frame.push.position + arrow]))
             _arrow(draw, start, end, PUSH)
 
 
 def box_of(stage: Stage, frames: Sequence[Frame]) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of a box around all that frames show: robot, cables, targets, obstacles (but for planes, which have no end)."""
+    """Corners of a box around the robot, cables, targets and obstacles in frames; planes have no end."""
     points, known = [stage.rest], None
     for frame in frames:
         points += [frame.positions[stage.vertices], frame.lines]
         points += [frame.target[row.name][None] for row in _points(stage) if row.name in frame.target]
         if frame.obstacles is not known:
             known = frame.obstacles
-            made = [obstacle_of(data) for data in known.values() if data["kind"] != "plane"]
-            points += [shapes.shape(o, np.zeros(3), 1.0)[0] for o in made]
+            ended = [data for data in known.values() if KINDS.get(data["kind"], Obstacle).bounded]
+            points += [surface_of(data, np.zeros(3), 1.0)[0] for data in ended]
     everything = np.concatenate(points)
     return everything.min(axis=0), everything.max(axis=0)
 
@@ -206,17 +212,17 @@ def coloured(values: np.ndarray) -> np.ndarray:
 
 def _disc(draw: ImageDraw, at: tuple[float, float], radius: float, fill: str | None, outline: str) -> None:
     x, y = at
-    draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill, outline, 2 * FINER)
+    draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill, outline, 2 * OVERSAMPLING)
 
 
 def _arrow(draw: ImageDraw, start: tuple[float, float], end: tuple[float, float], colour: str) -> None:
-    way = np.subtract(end, start)
-    length = float(np.linalg.norm(way))
+    arrow = np.subtract(end, start)
+    length = float(np.linalg.norm(arrow))
     if length < 1.0:
         return
-    along, head = way / length, min(0.5 * length, 9.0 * FINER)
+    along, head = arrow / length, min(0.5 * length, 9.0 * OVERSAMPLING)
     side, neck = 0.45 * head * np.array([-along[1], along[0]]), np.array(end) - head * along
-    draw.line([start, tuple(neck)], colour, 3 * FINER)
+    draw.line([start, tuple(neck)], colour, 3 * OVERSAMPLING)
     draw.polygon([end, tuple(neck + side), tuple(neck - side)], colour)
 
 

@@ -12,7 +12,7 @@ from pliant.frame import Frame, Touch
 from pliant.learning.drives import Drive
 from pliant.learning.environment import Environment
 from pliant.robot import Robot
-from pliant.stage import Stage, polylines, shape_data
+from pliant.stage import Stage, polylines
 from pliant.state import State
 from pliant.static import static
 
@@ -93,5 +93,5 @@ class Robotic(Environment):
             touch=Touch.none(),
             status="moving",
             words="",
-            obstacles={name: shape_data(o) for name, o in obstacles.items()},
+            obstacles={name: o.data() for name, o in obstacles.items()},
         )

@@ -1,4 +1,4 @@
-"""Points on rods by the arc length along them: as they are made, and so that they come back the same to the last digit."""
+"""Points on rods by arc length, so that they come back from a file the same to the last digit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pliant.points import Points
 from pliant.project.fault import Source
 from pliant.project.schema_rows import AlongSpec
 
-NEAR = 256  # numbers on either side, next to each other, among which an arc length is looked for
+NEIGHBOURS = 256  # numbers on either side, next to each other, among which an arc length is looked for
 DIGITS = 12  # of the rods' size: a number that a person would write
 
 
@@ -30,14 +30,14 @@ def along_data(body: Any, points: Points) -> dict[str, Any] | None:
     if not isinstance(body, Beam) or not len(points):
         return None
     lines = body.lines
-    _, found = places.near(lines, body.element_lengths, points.rest, None)
-    branch = int(lines.branch[found.element[0]])
-    begin, end = lines.arc[found.element].T
+    _, place = places.near(lines, body.element_lengths, points.rest, None)
+    branch = int(lines.branch[place.element[0]])
+    begin, end = lines.arc[place.element].T
     digits = DIGITS - int(np.floor(np.log10(lines.size)))
-    offset = (np.round(found.offset[0, 1:], digits) + 0.0).tolist()
+    offset = (np.round(place.offset[0, 1:], digits) + 0.0).tolist()
     arc = [
         _arc(body, points[k], branch, offset, float(s), digits)
-        for k, s in enumerate(begin + found.share * (end - begin))
+        for k, s in enumerate(begin + place.share * (end - begin))
     ]
     if any(s is None for s in arc):
         return None
@@ -46,8 +46,8 @@ def along_data(body: Any, points: Points) -> dict[str, Any] | None:
 
 
 def _arc(body: Beam, point: Points, branch: int, offset: Any, near: float, digits: int) -> float | None:
-    """The arc length of one point, to the last digit: a short number, or one of those about the one that was found."""
-    about = near + np.spacing(max(near, 1e-300)) * np.arange(-NEAR, NEAR + 1)
+    """The arc length of one point, to the last digit: a short number, or one next to the one computed."""
+    about = near + np.spacing(max(near, 1e-300)) * np.arange(-NEIGHBOURS, NEIGHBOURS + 1)
     tried = np.clip([np.round(near, digits), near, *about], 0.0, _length(body, branch))
     again = body.at(tried, branch=branch, offset=offset)
     for k in np.flatnonzero((again.rest == point.rest).all(axis=1)):

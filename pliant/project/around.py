@@ -6,24 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from pliant.contact import Samples, Surroundings, obstacles
+from pliant.contact import Samples, Surroundings
+from pliant.contact.obstacles import KINDS
 from pliant.mesh import Surface
 from pliant.project.along import points_along
 from pliant.project.fault import Source
 from pliant.project.rows import Bodies, patch
 from pliant.project.schema import ProjectSpec
 from pliant.project.schema_contact import FacetsSpec, SamplesSpec
-
-CLASSES: dict[str, type[obstacles.Obstacle]] = {
-    "sphere": obstacles.Sphere,
-    "capsule": obstacles.Capsule,
-    "cylinder": obstacles.Cylinder,
-    "box": obstacles.Box,
-    "plane": obstacles.Plane,
-    "pipe": obstacles.Pipe,
-    "forked pipe": obstacles.ForkedPipe,
-    "mesh": obstacles.TriangleMesh,
-}
 
 FINEST = 1e-3  # of the body's size: samples that are nearer are a slip, and would fill the memory
 
@@ -34,7 +24,7 @@ def surroundings_of(source: Source, spec: ProjectSpec, bodies: Bodies) -> Surrou
     for name, said in spec.obstacles.items():
         numbers = said.model_dump(exclude={"kind"}, exclude_unset=True)
         with source.at("obstacles", name):
-            met.append(CLASSES[said.kind](name=name, **numbers))
+            met.append(KINDS[said.kind](name=name, **numbers))
     contact = spec.contact
     samples = [
         _samples(source, said, bodies, ("contact", "samples", k)) for k, said in enumerate(contact.samples)

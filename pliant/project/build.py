@@ -38,7 +38,7 @@ def body_of(source: Source, spec: BodySpec, number: int) -> Any:
         return _beam(source, spec, here, stuff, density)
     with source.at(*here, "mesh"):
         mesh = _mesh(source, spec)
-    fixed = _held(source, spec.fixed, mesh, (*here, "fixed"))
+    fixed = _fixed_mask(source, spec.fixed, mesh, (*here, "fixed"))
     rigid = [_rigid(source, region, mesh, (*here, "rigid", k)) for k, region in enumerate(spec.rigid)]
     with source.at(*here):
         return Solid(mesh, stuff, density=density, fixed=fixed, order=spec.order, rigid=rigid)
@@ -111,7 +111,9 @@ def _no_more(source: Source, numbers: Mapping[str, Any], path: tuple) -> None:
         raise source.fault((*path, key), expected="no such key", got=repr(key))
 
 
-def _held(source: Source, specs: tuple[SelectionSpec, ...], mesh: Any, here: tuple) -> np.ndarray | None:
+def _fixed_mask(
+    source: Source, specs: tuple[SelectionSpec, ...], mesh: Any, here: tuple
+) -> np.ndarray | None:
     """Mask (k, 3) of the fixed components."""
     mask = np.zeros((len(mesh.nodes), 3), bool)
     for k, spec in enumerate(specs):
@@ -178,7 +180,7 @@ def _beam(source: Source, spec: BodySpec, here: tuple, stuff: Any, density: Any)
         section = _section(spec) if spec.section is not None else section
         if section is None:
             raise source.fault((*here, "section"), expected="a section for the rods", got="nothing")
-    fixed = _held(source, spec.fixed, lines, (*here, "fixed"))
+    fixed = _fixed_mask(source, spec.fixed, lines, (*here, "fixed"))
     clamped = None if fixed is None else fixed.all(axis=1)
     rigid = [_rigid(source, region, lines, (*here, "rigid", k)) for k, region in enumerate(spec.rigid)]
     with source.at(*here):
@@ -205,7 +207,7 @@ def _section(spec: BodySpec) -> Any:
 
 
 def read_lines(path: Any) -> tuple[Lines, Any, np.ndarray | None]:
-    """Rods from an .npz file of `write_lines`: the lines, a section for each element, and the carriers of a mesh."""
+    """Rods from an .npz file of `write_lines`: lines, a section for each element, carriers of a mesh."""
     with reading(path, "file of rods", "one that pliant wrote") as file:
         data = read_arrays(file)
         lines = Lines(*(data[name] for name in ("nodes", "elements", "frames", "branch", "arc")))

@@ -25,10 +25,12 @@ def drive(
     record: str | Path | None = None,
     clock: Clock | None = None,
 ) -> LoopReport:
-    """Run the robot of a project file on its devices until the time is over, or space, escape, q, Ctrl+C or SIGTERM stop it.
+    """Run the robot of a project file on its devices until the time is over, or until it is stopped.
 
-    aims: targets of effectors by row, instead of those of the file. record: a new file (.mcap) for what happens; one that is there already
-    is refused before a device is touched. clock: for tests.
+    Space, escape, q, Ctrl+C and SIGTERM stop it.
+
+    aims: targets of effectors by row, instead of those of the file. record: a new file (.mcap) for what
+    happens; one that is there already is refused before a device is touched. clock: for tests.
     """
     project = load(path)
     hardware = _hardware(project)
@@ -60,7 +62,10 @@ def drive(
 def following(
     window: Any, project: Project, *, dry_run: bool = False, clock: Clock | None = None
 ) -> Iterator[Follower]:
-    """The devices of a project follow an open studio; its pause and reset are emergency stops, and `resume` arms again. clock: for tests."""
+    """The devices of a project follow an open studio.
+
+    Its pause and reset are emergency stops, and `resume` arms again. `clock` is for tests.
+    """
     hardware = _hardware(project)
     desk, stop = window.loop.desk, Stop()
     studio_stop(desk, stop)

@@ -32,8 +32,8 @@ def save(
 ) -> Path:
     """Write a robot as a project file, its meshes next to it; `load(path).robot` gives the same results.
 
-    `laws` and `view` become the demonstration of `pliant run`. Solids and beams can be written, with materials of one law
-    per region; what cannot is an InputError.
+    `laws` and `view` become the demonstration of `pliant run`. Solids and beams can be written, with
+    materials of one law per region; what cannot is an InputError.
     """
     path = Path(path)
     if path.suffix != ".toml":
@@ -96,7 +96,7 @@ def _fixed(mask: np.ndarray, mesh: Any) -> dict[str, Any]:
     for n, pattern in enumerate(patterns):
         if pattern.any():
             chosen = which.ravel() == n
-            axes = "".join(a for a, held in zip("xyz", pattern, strict=True) if held)
+            axes = "".join(a for a, fixed in zip("xyz", pattern, strict=True) if fixed)
             out.append(_selection(chosen, mesh) | ({} if axes == "xyz" else {"axes": axes}))
     return {"fixed": out} if out else {}
 
@@ -136,17 +136,17 @@ def _density(body: Solid) -> dict[int | None, float | None]:
         if body.weighs:
             raise InputError("mass of the body", expected="a density", got="nodal masses")
         return {None: None}
-    found = {int(r): float(known[body.mesh.regions == r][0]) for r in np.unique(body.mesh.regions)}
-    return {None: next(iter(found.values())), **found}
+    by_region = {int(r): float(known[body.mesh.regions == r][0]) for r in np.unique(body.mesh.regions)}
+    return {None: next(iter(by_region.values())), **by_region}
 
 
 def _clamped(body: Beam) -> np.ndarray:
     """Nodes of the lines that neither move nor turn, as a mask (k, 3)."""
     free = np.asarray(body.free).reshape(-1, 6)[(body.region_block // 2)]
-    held = ~free[body.numbering.node_region].any(axis=1)
-    if (~free[body.numbering.node_region].all(axis=1) & ~held & ~_in_region(body)).any():
+    clamped = ~free[body.numbering.node_region].any(axis=1)
+    if (~free[body.numbering.node_region].all(axis=1) & ~clamped & ~_in_region(body)).any():
         raise InputError("fixed nodes of a Beam", expected="clamped ones", got="some that may still turn")
-    return np.repeat((held & ~_in_region(body))[:, None], 3, axis=1)
+    return np.repeat((clamped & ~_in_region(body))[:, None], 3, axis=1)
 
 
 def _own_skin(body: Beam) -> bool:

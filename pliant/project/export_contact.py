@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from pliant.contact import Samples
 from pliant.contact.detect.samples import facet_mask
+from pliant.contact.obstacles import KINDS
 from pliant.errors import InputError
 from pliant.mesh import Surface
 from pliant.project.along import along_data
-from pliant.project.around import CLASSES
 from pliant.robot import Robot
 
 
 def obstacle_data(robot: Robot) -> dict[str, Any]:
     """The obstacles by name."""
-    kinds = {cls: kind for kind, cls in CLASSES.items()}
     out: dict[str, Any] = {}
     for number, obstacle in enumerate(robot.surroundings.obstacles):
-        if type(obstacle) not in kinds:
-            raise InputError("obstacle", expected=f"one of {sorted(CLASSES)}", got=type(obstacle).__name__)
-        data: dict[str, Any] = {"kind": kinds[type(obstacle)]}
-        for field in fields(obstacle):
-            if field.init and field.name != "name":
-                value = getattr(obstacle, field.name)
-                if value is not None:
-                    data[field.name] = _plain(value)
+        if KINDS.get(obstacle.kind) is not type(obstacle):
+            raise InputError("obstacle", expected=f"one of {sorted(KINDS)}", got=type(obstacle).__name__)
+        data = {"kind": obstacle.kind, **obstacle.numbers}
         out[obstacle.name or f"{data['kind']} {number + 1}"] = data
     return {"obstacles": out} if out else {}
 

@@ -93,17 +93,17 @@ class Source:
 
     def rejected(self, error: ValidationError) -> FileError:
         """Pydantic's findings as one error: the first in the file, and a few more."""
-        found = []
+        faults = []
         for one in error.errors(include_url=False):
             known, line = line_of(self.lines, one["loc"])
             missing = one["type"] == "missing"
             path = (*known, one["loc"][-1]) if missing else known
             expected = "a value" if missing else _expected(one)
             got = "nothing" if missing else _shown(one)
-            found.append((line, spelled(path) or "the file", expected, got))
-        found.sort(key=lambda row: row[0])
-        line, key, expected, got = found[0]
-        more = [f"line {row[0]}, {row[1]}: expected {row[2]}" for row in found[1 : 1 + SHOWN]]
+            faults.append((line, spelled(path) or "the file", expected, got))
+        faults.sort(key=lambda row: row[0])
+        line, key, expected, got = faults[0]
+        more = [f"line {row[0]}, {row[1]}: expected {row[2]}" for row in faults[1 : 1 + SHOWN]]
         hint = f"Also {'; '.join(more)}." if more else ""
         return FileError(f"{self.path.name}, line {line}, {key}", expected=expected, got=got, hint=hint)
 

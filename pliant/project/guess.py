@@ -18,8 +18,8 @@ from pliant.project.schema import FORMAT
 from pliant.project.toml import dumps
 
 MATERIAL, POISSON = "dragon skin 30", 0.48
-LARGE = 5.0  # [m]: longer than this in metres, a part was drawn in millimetres
-ENDS = (0.02, 0.05, 0.1, 0.2)  # of the length: how much of an end is held
+LONGEST_IN_METRES = 5.0  # [m]: longer than this in metres, a part was drawn in millimetres
+END_SHARES = (0.02, 0.05, 0.1, 0.2)  # of the length: how much of an end is held
 OFFSETS = (0.6, 0.75, 0.85, 0.4)  # of the way from the axis to the skin, where a cable may run
 VIA = 9  # points of a cable
 CHECKED = 6  # times as many must lie inside the body: a cable does not run through air
@@ -31,10 +31,10 @@ def start(
 ) -> Project:
     """Write a project file for a part and read it back.
 
-    Guessed, and said so at the top of the file: its unit (millimetres if it would be longer than 5 m), the end that is held (the
-    lower one along its longest extent), the tip (the middle of the other end), cables along it where they fit inside, its
-    inner surfaces as pressure chambers, and a silicone. `size` [m]: edges of the mesh of an STL or STEP part, which is written as
-    tetrahedra next to the file.
+    Guessed, and said so at the top of the file: its unit (millimetres if it would be longer than 5 m), the
+    end that is held (the lower one along its longest extent), the tip (the middle of the other end), cables
+    along it where they fit inside, its inner surfaces as pressure chambers, and a silicone. `size` [m]: edges
+    of the mesh of an STL or STEP part, which is written as tetrahedra next to the file.
     """
     part, path = Path(part), Path(path)
     if path.suffix != ".toml":
@@ -63,13 +63,13 @@ def _unit(part: Path, kind: str) -> str:
     """Millimetres for what would be a very long robot in metres."""
     points = np.asarray(parse(part, kind).points, float)
     extent = np.ptp(points, axis=0).max(initial=0.0) if len(points) else 0.0  # `read` says what is wrong
-    return "mm" if extent * UNITS["m"] > LARGE else "m"
+    return "mm" if extent * UNITS["m"] > LONGEST_IN_METRES else "m"
 
 
 def _guesses(mesh: Mesh, stem: str, name: str, unit: str) -> tuple[dict[str, Any], list[str]]:
     low, high = mesh.bounds
     axis = int(np.argmax(high - low))
-    share, box = _held(mesh, axis)
+    share, box = _fixed_end(mesh, axis)
     stuff = library[MATERIAL]
     body = Solid(mesh, stuff.hooke(POISSON), density=stuff.density, fixed=inside_box(mesh, *box))
     tip = _tip(body, axis)
@@ -100,10 +100,10 @@ def _guesses(mesh: Mesh, stem: str, name: str, unit: str) -> tuple[dict[str, Any
     return data, notes
 
 
-def _held(mesh: Mesh, axis: int) -> tuple[float, tuple[list[float], list[float]]]:
+def _fixed_end(mesh: Mesh, axis: int) -> tuple[float, tuple[list[float], list[float]]]:
     """The least share of the lower end that holds a face of nodes, and its box."""
     low, high = mesh.bounds
-    for share in ENDS:
+    for share in END_SHARES:
         bottom, top = [-float("inf")] * 3, [float("inf")] * 3
         top[axis] = float(np.round(low[axis] + share * (high - low)[axis], _digits(mesh) + 3))
         inside = inside_box(mesh, bottom, top)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, AllowInfNan, BaseModel, ConfigDict, Field, Strict
 from pydantic_core import PydanticCustomError
 
-FAR = 1e9  # squares of what is farther away would overflow
+FARTHEST = 1e9  # squares of what is farther away would overflow
 
 
 def refused(expected: str) -> PydanticCustomError:
@@ -73,7 +73,7 @@ Positive = Annotated[Number, Field(gt=0)]
 NotNegative = Annotated[Number, Field(ge=0)]
 Bound = Annotated[float, Strict(), AfterValidator(_no_nan)]
 Range = Annotated[tuple[Bound, Bound], AfterValidator(_ordered)]
-Coordinate = Annotated[Number, Field(ge=-FAR, le=FAR)]
+Coordinate = Annotated[Number, Field(ge=-FARTHEST, le=FARTHEST)]
 Vector = tuple[Coordinate, Coordinate, Coordinate]
 Direction = Annotated[Vector, AfterValidator(_directed)]
 Places = Annotated[tuple[Vector, ...], Field(min_length=1)]

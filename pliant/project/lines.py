@@ -1,6 +1,7 @@
 """Where the keys and values of a TOML text stand: the line of every path, so that an error can name it.
 
-`tomllib` reads values without their places. This walks the same text again, which `tomllib` has found to be valid, and notes
+`tomllib` reads values without their places. This walks the same text again, which `tomllib` has found to be
+valid, and notes
 
     ("cables", "cable 1", "through", 3)  →  line 17        (the key, or the element of an array)
 """
@@ -26,7 +27,10 @@ def line_map(text: str) -> dict[Path, int]:
 
 
 def line_of(lines: Mapping[Path, int], path: Sequence[Any]) -> tuple[Path, int]:
-    """The longest known part of a path, and its line. Parts that the file does not have, such as the tag of a choice, are left out."""
+    """The longest known part of a path, and its line.
+
+    Parts that the file does not have, such as the tag of a choice, are left out.
+    """
     known: Path = ()
     for part in path:
         if (*known, part) in lines:
@@ -62,9 +66,9 @@ class _Walk:
         return self._line
 
     def _skip(self, pattern: re.Pattern[str]) -> None:
-        found = pattern.match(self.text, self.at)
-        assert found is not None
-        self.at = found.end()
+        match = pattern.match(self.text, self.at)
+        assert match is not None
+        self.at = match.end()
 
     def _note(self, path: Path, line: int) -> None:
         for n in range(1, len(path) + 1):
@@ -121,10 +125,10 @@ class _Walk:
             self._string()
             (value,) = tomllib.loads(f"k = {self.text[start : self.at]}").values()
             return value
-        found = _BARE.match(self.text, self.at)
-        assert found is not None
-        self.at = found.end()
-        return found[0]
+        match = _BARE.match(self.text, self.at)
+        assert match is not None
+        self.at = match.end()
+        return match[0]
 
     def _string(self) -> None:
         quote = next(q for q in _QUOTES if self.text.startswith(q, self.at))

@@ -55,19 +55,19 @@ class Bodies:
 
 def rows_of(source: Source, spec: ProjectSpec, bodies: Bodies) -> dict[str, Row]:
     """All rows, in the order of the file."""
-    found: dict[str, tuple[int, Row]] = {}
+    rows: dict[str, tuple[int, Row]] = {}
     for group in GROUPS:
         for name, said in getattr(spec, group).items():
             here = (group, name)
-            if name in found:
+            if name in rows:
                 raise source.fault(here, expected="a name that no other row has", got=repr(name))
             body = bodies.get(said.body, here)
             interaction = _interaction(source, said, body, here)
             law = _law(said)
             with source.at(*here):
                 law.check(interaction.size, interaction.effort_range, name)
-            found[name] = source.line(*here), Row(interaction, law)
-    return {name: row for name, (_, row) in sorted(found.items(), key=lambda item: item[1][0])}
+            rows[name] = source.line(*here), Row(interaction, law)
+    return {name: row for name, (_, row) in sorted(rows.items(), key=lambda item: item[1][0])}
 
 
 def _law(said: Any) -> Law:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from dataclasses import MISSING, fields
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
-from pydantic import Field, model_validator
+from pydantic import Field, create_model, model_validator
 
+from pliant.contact.obstacles import KINDS, Obstacle
 from pliant.project.kinds import (
     Count,
     Direction,
@@ -22,62 +24,41 @@ from pliant.project.kinds import (
 )
 from pliant.project.schema_rows import AlongSpec
 
-
-class Named(Part):
-    """An obstacle."""
-
-    kind: str
-
-
-class Ball(Named):
-    kind: Literal["sphere"]
-    centre: Vector
-    radius: Positive
-
-
-class Rod(Named):
-    kind: Literal["capsule", "cylinder"]
-    start: Vector
-    end: Vector
-    radius: Positive
-
-
-class Block(Named):
-    kind: Literal["box"]
-    centre: Vector
-    size: tuple[Positive, Positive, Positive]
-    rotation: tuple[Vector, Vector, Vector] | None = None
-    rounding: NotNegative = 0.0
+Path = Annotated[tuple[Vector, ...], Field(min_length=2)]
+Pair = tuple[Flag, Flag]
+TYPES: dict[str, Any] = {  # of what a number of an obstacle may be, see `pliant.contact.obstacles.obstacle`
+    "point": Vector,
+    "direction": Direction,
+    "length": Positive,
+    "length or zero": NotNegative,
+    "lengths": tuple[Positive, Positive, Positive],
+    "radius of each": Positive | tuple[Positive, ...],
+    "rotation": tuple[Vector, Vector, Vector] | None,
+    "polyline": Path,
+    "polylines": Annotated[tuple[Path, ...], Field(min_length=2)],
+    "flag": Flag,
+    "flags": Pair,
+    "flags of each": Flag | tuple[Pair, ...],
+    "points": Places,
+    "indices": Annotated[tuple[tuple[Count, Count, Count], ...], Field(min_length=4)],
+}
 
 
-class Floor(Named):
-    kind: Literal["plane"]
-    point: Vector
-    normal: Direction
+def obstacle_spec(made: type[Obstacle]) -> type[Part]:
+    """The table of a kind of obstacle: its `kind` and its numbers, checked."""
+    defaults = {f.name: ... if f.default is MISSING else f.default for f in fields(made)}
+    values: dict[str, Any] = {
+        name: (TYPES[word], defaults[name]) for name, word in made.number_kinds().items()
+    }
+    values["kind"] = (Literal[made.kind], ...)
+    return create_model(f"{made.__name__}Spec", __base__=Part, **values)
 
 
-class Tube(Named):
-    kind: Literal["pipe"]
-    path: Annotated[tuple[Vector, ...], Field(min_length=2)]
-    radius: Positive
-    open: tuple[Flag, Flag] = (True, True)
-
-
-class Fork(Named):
-    kind: Literal["forked pipe"]
-    branches: Annotated[tuple[Annotated[tuple[Vector, ...], Field(min_length=2)], ...], Field(min_length=2)]
-    radius: Positive | tuple[Positive, ...]
-    open: Flag | tuple[tuple[Flag, Flag], ...] = True
-
-
-class Shape(Named):
-    kind: Literal["mesh"]
-    vertices: Places
-    triangles: Annotated[tuple[tuple[Count, Count, Count], ...], Field(min_length=4)]
-    inside: Flag = False
-
-
-ObstacleSpec = Annotated[Ball | Rod | Block | Floor | Tube | Fork | Shape, Field(discriminator="kind")]
+if TYPE_CHECKING:  # which is made at run time
+    ObstacleSpec = Any
+else:
+    _every = tuple(obstacle_spec(made) for made in KINDS.values())
+    ObstacleSpec = Annotated[Union[_every], Field(discriminator="kind")]  # noqa: UP007
 
 
 class FacetsSpec(Part):

@@ -15,7 +15,10 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def dumps(data: Mapping[str, Any]) -> str:
-    """The text of a file. Dictionaries are tables, lists of dictionaries arrays of tables unless they are short."""
+    """The text of a file.
+
+    Dictionaries are tables, lists of dictionaries arrays of tables unless they are short.
+    """
     return "\n".join(_table(data, ())).strip() + "\n"
 
 

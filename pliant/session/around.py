@@ -9,11 +9,13 @@ from typing import Any
 from pliant.contact import Detector, Obstacle
 from pliant.errors import InputError, unknown_name
 from pliant.laws import as_vector
-from pliant.stage import shape_data
 
 
 class Around:
-    """Obstacles that are added, moved and removed. `obstacles` and `shapes` are new dictionaries after each change."""
+    """Obstacles that are added, moved and removed.
+
+    `obstacles` and `shapes` are new dictionaries after each change.
+    """
 
     def __init__(self, obstacles: Iterable[Obstacle]) -> None:
         self.obstacles: dict[str, Obstacle] = {}
@@ -25,7 +27,7 @@ class Around:
         """Another obstacle; returns its name. One without a name is called after its kind."""
         if not isinstance(obstacle, Obstacle):
             raise InputError("obstacle", expected="one such as Sphere(…)", got=type(obstacle).__name__)
-        name = base = obstacle.name or shape_data(obstacle)["kind"]
+        name = base = obstacle.name or obstacle.kind or type(obstacle).__name__.lower()
         k = 2
         while name in self.obstacles:
             name, k = f"{base} {k}", k + 1
@@ -35,10 +37,10 @@ class Around:
         return name
 
     def move(self, name: str, position: Any) -> None:
-        """Move an obstacle so that its `centre` (see `shape_data`) is at a position (3,) [m]."""
+        """Move an obstacle so that its `centre` (see `Obstacle.data`) is at a position (3,) [m]."""
         self._check(name)
-        way = as_vector(position, 3, f"position of {name!r}") - self.shapes[name]["centre"]
-        self._put(self.obstacles[name].moved(translation=way))
+        translation = as_vector(position, 3, f"position of {name!r}") - self.shapes[name]["centre"]
+        self._put(self.obstacles[name].moved(translation=translation))
 
     def remove(self, name: str) -> None:
         """Take an obstacle away."""
@@ -47,8 +49,9 @@ class Around:
         self.shapes = {n: s for n, s in self.shapes.items() if n != name}
 
     def _put(self, obstacle: Obstacle) -> None:
+        shape = obstacle.data()  # of a kind that cannot be drawn it is an error: then nothing has changed
         self.obstacles = {**self.obstacles, obstacle.name: obstacle}
-        self.shapes = {**self.shapes, obstacle.name: shape_data(obstacle)}
+        self.shapes = {**self.shapes, obstacle.name: shape}
 
     def _check(self, name: str) -> None:
         if name not in self.obstacles:

@@ -12,12 +12,17 @@ from pliant.robot import Robot
 from pliant.stage import RowFacts
 from pliant.state import State
 
-HOPS = 25  # steps from one end of an actuator's range to the other
+HOPS_PER_RANGE = 25  # steps from one end of an actuator's range to the other
+GUESSED_RANGE = 4.0  # times what is asked for or imposed, where an actuator has no range
+SMALLEST_HOP = 1e-12  # in the unit of the command: to where it is already
 
 
 @dataclass(frozen=True)
 class Command:
-    """What an actuator is told: "effort" or "displacement", the value asked for, and the one imposed now (m,)."""
+    """What an actuator is told: "effort" or "displacement", the value asked for, and that imposed now (m,).
+
+    "effort" or "displacement", the value asked for, and the one imposed now (m,).
+    """
 
     drive: str
     asked: np.ndarray
@@ -31,22 +36,24 @@ class Command:
 
     def nearer(self, hop: float) -> Command:
         """Imposed value moved towards the one asked for, by at most `hop`."""
-        way = self.asked - self.imposed
-        return replace(self, imposed=np.where(abs(way) <= hop, self.asked, self.imposed + np.sign(way) * hop))
+        left = self.asked - self.imposed
+        return replace(
+            self, imposed=np.where(abs(left) <= hop, self.asked, self.imposed + np.sign(left) * hop)
+        )
 
 
 class Commands:
-    """Commands of all actuators by name. They begin with what the robot holds in a state."""
+    """Commands of all actuators by name. They begin with what the actuators do in a state."""
 
     def __init__(self, robot: Robot, actuators: Sequence[RowFacts], state: State) -> None:
         self.rows = {row.name: row for row in actuators}
         delta = robot.split(robot.bundle.delta(robot.bundle.positions(state.q)))
-        held = {"displacement": delta, "effort": robot.split(state.effort)}
-        self.now = {name: _held(row.drive, held[row.drive][name]) for name, row in self.rows.items()}
+        present = {"displacement": delta, "effort": robot.split(state.effort)}
+        self.now = {name: _at_rest(row.drive, present[row.drive][name]) for name, row in self.rows.items()}
 
-    def ask(self, name: str, drive: str, value: np.ndarray, held: np.ndarray) -> None:
-        """Ask for an effort or a displacement (m,), clipped to its limits; `held` is what it is now."""
-        now = self.now[name] if drive == self.now[name].drive else _held(drive, held)
+    def ask(self, name: str, drive: str, value: np.ndarray, present: np.ndarray) -> None:
+        """Ask for an effort or a displacement (m,), clipped to its limits; `present` is what it is now."""
+        now = self.now[name] if drive == self.now[name].drive else _at_rest(drive, present)
         self.now[name] = replace(now, asked=np.clip(value, *self.rows[name].limits(drive)))
 
     def nearer(self, share: float = 1.0) -> dict[str, Command]:
@@ -81,7 +88,7 @@ class Commands:
         return tuple(out)
 
 
-def _held(drive: str, value: np.ndarray) -> Command:
+def _at_rest(drive: str, value: np.ndarray) -> Command:
     return Command(drive, np.array(value), np.array(value))
 
 
@@ -90,5 +97,7 @@ def _hop(row: RowFacts, command: Command) -> float:
     low, high = row.limits(command.drive)
     width = high - low
     if not np.isfinite(width):
-        width = 4.0 * float(np.abs(np.concatenate([command.asked, command.imposed])).max(initial=0.0))
-    return max(width / HOPS, 1e-12)
+        width = GUESSED_RANGE * float(
+            np.abs(np.concatenate([command.asked, command.imposed])).max(initial=0.0)
+        )
+    return max(width / HOPS_PER_RANGE, SMALLEST_HOP)

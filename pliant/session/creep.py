@@ -1,6 +1,9 @@
-"""To an equilibrium as through honey, where Newton's method finds none: where contacts come and go between its iterations.
+"""To an equilibrium by overdamped steps in time, where Newton's method finds none.
 
-Steps in time that forget their speed, (M/h² + K) dq = r + Hᵀλ: each is short, none overshoots, and where they end the robot rests.
+That is where contacts come and go between its iterations.
+
+Steps in time that forget their speed, (M/h² + K) dq = r + Hᵀλ: each is short, none overshoots, and where they
+end the robot rests.
 """
 
 from __future__ import annotations
@@ -17,8 +20,8 @@ from pliant.session.around import arrange
 from pliant.state import State
 
 TIME_STEP = 0.02  # h [s]
-STILL = 1e-6  # of the robot's length: motion in a step that is none
-LONGEST = 500  # steps
+MOTIONLESS = 1e-6  # of the robot's length: motion in a step that is none
+MOST_STEPS = 500  # steps
 
 
 class Creep:
@@ -37,8 +40,8 @@ class Creep:
         before = self.robot.positions(self.simulation.state.q)
         moment = self.simulation.step(laws)
         self.simulation.state = _stopped(moment.state)
-        way = float(np.abs(moment.positions - before).max(initial=0.0))
-        self.steps, self.rests = self.steps + 1, way < STILL * self.robot.length
+        motion = float(np.abs(moment.positions - before).max(initial=0.0))
+        self.steps, self.rests = self.steps + 1, motion < MOTIONLESS * self.robot.length
         return moment
 
 

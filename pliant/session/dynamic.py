@@ -19,12 +19,12 @@ from pliant.stage import RowFacts
 from pliant.state import State
 
 DAMPING = Rayleigh(mass=1.0)  # [1/s], on top of what the scheme takes out of fast vibrations
-SMALL = 4000  # coordinates of a robot for which two steps in time fit into a period: it swings longer
-SLOW = 0.02  # of the robot's length per second: slower is at rest
+FEW_COORDINATES = 4000  # of a robot for which two steps in time fit into a period: it swings longer
+REST_SPEED = 0.02  # of the robot's length per second: slower is at rest
 
 
 class Dynamic:
-    """Drives a robot by commands through time; one step is one period, in one or two steps of Euler's scheme."""
+    """Drives a robot by commands through time; a step is one period, in one or two of Euler's scheme."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Dynamic:
         period: float,
     ) -> None:
         self.robot, self.obstacles = robot, {o.name: o for o in obstacles}
-        self.period, self.substeps = period, 2 if robot.ndof < SMALL else 1
+        self.period, self.substeps = period, 2 if robot.ndof < FEW_COORDINATES else 1
         still = State(state.q, np.zeros(robot.ndof), state.effort, state.internal, state.gravity)
         self.simulation = Simulation(
             robot, self.obstacles.values(), time_step=period / self.substeps, damping=DAMPING, state=still
@@ -44,9 +44,9 @@ class Dynamic:
         self.reading = Reading.at(robot, state, self.commands.imposed)
 
     def drive(self, name: str, drive: str, value: np.ndarray) -> None:
-        """Ask for an effort or a displacement (m,); it is clipped to its limits, and reached in short hops."""
-        held = self.reading.effort if drive == "effort" else self.reading.displacement
-        self.commands.ask(name, drive, value, held[name])
+        """Ask for an effort or a displacement (m,), clipped to its limits and reached in short hops."""
+        present = self.reading.effort if drive == "effort" else self.reading.displacement
+        self.commands.ask(name, drive, value, present[name])
 
     def step(self, laws: Mapping[str, Law], obstacles: Iterable[Obstacle]) -> Reading:
         """One period further, under more laws (of lost actuators, of a hand that pushes)."""
@@ -71,9 +71,9 @@ class Dynamic:
 
     def _read(self, moments: Sequence[Moment]) -> Reading:
         moment, detector = moments[-1], self.simulation.detector
-        way = moment.positions - self.robot.positions(self.reading.state.q)
-        speed = float(np.linalg.norm(way, axis=1).max(initial=0.0)) / self.period
-        rests = speed < SLOW * self.robot.length and self.commands.arrived
+        motion = moment.positions - self.robot.positions(self.reading.state.q)
+        speed = float(np.linalg.norm(motion, axis=1).max(initial=0.0)) / self.period
+        rests = speed < REST_SPEED * self.robot.length and self.commands.arrived
         return Reading(
             state=moment.state,
             effort=moment.effort,

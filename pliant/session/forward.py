@@ -1,7 +1,8 @@
 """Forward mode: equilibria under commanded efforts or displacements, one short hop per step.
 
-A step has a budget of Newton iterations, so that it takes about as long as any other. A hop that needs more goes on in the next
-step; meanwhile the robot is shown where it rested last. One that needs far more is not found that way: the robot creeps there.
+A step has a budget of Newton iterations, so that it takes about as long as any other. A hop that needs more
+goes on in the next step; meanwhile the robot is shown where it rested last. One that needs far more is not
+found that way: the robot creeps there.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from pliant.result import Result
 from pliant.robot import Robot
 from pliant.session.around import arrange
 from pliant.session.commands import Command, Commands
-from pliant.session.creep import LONGEST, Creep
+from pliant.session.creep import MOST_STEPS, Creep
 from pliant.session.reading import Reading, touching
 from pliant.stage import RowFacts
 from pliant.state import State
 from pliant.static import relaxed
 
-BUDGET = Tolerance(residual=1e-5, length=1e-7, iterations=4)  # of one step; finer than a screen
-PATIENCE = 6  # steps for one hop
-SHORTER = 0.5  # of a whole hop: the next after one that took several steps
-LONGER = 1.25  # times the last: the next after one that did not
+STEP_TOLERANCE = Tolerance(residual=1e-5, length=1e-7, iterations=4)  # of one step; finer than a screen
+MOST_STEPS_OF_A_HOP = 6  # steps for one hop
+SHARE_AFTER_A_HARD_HOP = 0.5  # of a whole hop: the next after one that took several steps
+GROWTH_AFTER_AN_EASY_HOP = 1.25  # times the last: the next after one that did not
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,8 @@ class Forward:
 
     def drive(self, name: str, drive: str, value: np.ndarray) -> None:
         """Ask for an effort or a displacement (m,); it is clipped to its limits."""
-        held = self.reading.effort if drive == "effort" else self.reading.displacement
-        self.commands.ask(name, drive, value, held[name])
+        present = self.reading.effort if drive == "effort" else self.reading.displacement
+        self.commands.ask(name, drive, value, present[name])
         self._failed = False
 
     def step(self, laws: Mapping[str, Law], obstacles: Iterable[Obstacle]) -> Reading:
@@ -80,20 +81,24 @@ class Forward:
     def _hopping(self, laws: Mapping[str, Law]) -> Reading:
         """Newton's method, as far as the budget goes."""
         hop = self._hop or Hop(self.commands.nearer(self._share), self.state)
-        result = relaxed(self.robot, _under(hop.commands, laws), hop.state, self.detector, BUDGET)
+        result = relaxed(self.robot, _under(hop.commands, laws), hop.state, self.detector, STEP_TOLERANCE)
         if result.certificate.converged:
             self._hop = None
-            self._share = min(SHORTER, self._share) if hop.steps else min(1.0, LONGER * self._share)
+            self._share = (
+                min(SHARE_AFTER_A_HARD_HOP, self._share)
+                if hop.steps
+                else min(1.0, GROWTH_AFTER_AN_EASY_HOP * self._share)
+            )
             self.commands.impose(hop.commands)
             return self._settled(result, self.detector)
         self._hop = replace(hop, state=result.state, steps=hop.steps + 1)
-        if self._hop.steps >= PATIENCE:
+        if self._hop.steps >= MOST_STEPS_OF_A_HOP:
             self._hop = None
             self._creep = Creep(self.robot, self.state, self.obstacles.values())
         return replace(self.reading, status="moving", trouble="", timings=result.timings)
 
     def _creeping(self, creep: Creep, laws: Mapping[str, Law]) -> Reading:
-        """As through honey, towards the commands; at rest it is back to Newton."""
+        """By overdamped steps in time towards the commands; at rest it is back to Newton's method."""
         commands = self.commands.nearer()
         try:
             moment = creep.step(_under(commands, laws), self.obstacles.values())
@@ -104,7 +109,7 @@ class Forward:
         if creep.rests and self.commands.arrived:
             self._creep = None
             return self._settled(moment, detector)
-        if creep.steps >= LONGEST:
+        if creep.steps >= MOST_STEPS:
             return self._stuck()
         return self._read(moment, detector, "moving")
 

@@ -1,7 +1,7 @@
 """A hand that pushes the robot's skin: one row of given forces on all skin nodes, zero until someone pushes.
 
-Such a row costs next to nothing (its efforts are given, so it is not condensed), and where the hand pushes may change from one
-step to the next without building the robot again.
+Such a row costs next to nothing (its efforts are given, so it is not condensed), and where the hand pushes
+may change from one step to the next without building the robot again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROW = "push"  # the name of the row in the session's robot
 
 
 class Hand:
-    """Forces on the skin vertices of a robot; `robot` is a copy that has the row, and no obstacles of its own."""
+    """Forces on the skin of a robot; `robot` is a copy with this row, and no obstacles of its own."""
 
     def __init__(self, robot: Robot) -> None:
         if ROW in robot.rows:
@@ -40,11 +40,9 @@ class Hand:
             name=robot.name,
             surroundings=replace(robot.surroundings, obstacles=()),
         )
-        if robot.pattern.rows.shape == self.robot.pattern.rows.shape:  # linear rows add nothing to K
-            self.robot.__dict__["symbolic"] = robot.symbolic
         self.release()
 
-    def hold(self, vertices: np.ndarray, weights: np.ndarray, force: np.ndarray) -> None:
+    def press(self, vertices: np.ndarray, weights: np.ndarray, force: np.ndarray) -> None:
         """Push with a force (3,) [N] at Σ weights · vertices of the skin."""
         vertices = np.asarray(vertices, int)
         if vertices.size and not (vertices.min() >= 0 and vertices.max() < self.size):
@@ -56,7 +54,7 @@ class Hand:
 
     def release(self) -> None:
         """Let go."""
-        self.hold(np.zeros(0, int), np.zeros(0), np.zeros(3))
+        self.press(np.zeros(0, int), np.zeros(0), np.zeros(3))
 
     def stiffness(self, effectors: list[str]) -> float:
         """[N/m] of a hand's pull that moves the effectors about half as far as it is drawn out."""

@@ -13,7 +13,7 @@ from pliant.frame import Touch
 from pliant.robot import Robot
 from pliant.state import State
 
-TRACE = 1e-6  # [N]: less is rounding, not a touch
+LEAST_FORCE, LEAST_SHARE = 1e-6, 1e-6  # [N], and of the largest force: less is rounding, not a touch
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +47,25 @@ def touching(contacts: Contacts | None, normal: Any, friction: Any, detector: De
     vector = force[:, None] * contacts.normal
     if friction is not None and np.any(friction):
         vector = vector + np.einsum("kai,ka->ki", contacts.tangents, friction)
-    on = np.flatnonzero(force > max(TRACE, 1e-6 * force.max()))
+    on = np.flatnonzero(force > max(LEAST_FORCE, LEAST_SHARE * force.max()))
     if not len(on):
         return Touch.none()
     opponents = opponents_of(detector)
     names = tuple(opponents[k] for k in contacts.opponent[on])
     return Touch(contacts.position[on], vector[on], names)
+
+
+def at_nodes(robot: Robot, state: State, name: str) -> np.ndarray:
+    """displacement [m], strain (the largest principal Green strain) or stress (von Mises) [Pa], (k,)."""
+    q, z = state.q, state.internal
+    if name == "displacement":
+        return np.linalg.norm(robot.positions(q) - robot.positions(robot.rest.q), axis=1)
+    spans = zip(robot.bodies, robot.q_spans, robot.z_spans, strict=True)
+    if name == "strain":
+        parts = [np.abs(np.linalg.eigvalsh(b.strain(q[s], at="nodes"))).max(axis=1) for b, s, _ in spans]
+    else:
+        parts = [b.stress(q[s], "von_mises", at="nodes", z=z[t]) for b, s, t in spans]
+    return np.concatenate(parts)
 
 
 def opponents_of(detector: Detector) -> tuple[str, ...]:

@@ -18,27 +18,25 @@ from pliant.robot import Robot
 from pliant.session import hand
 from pliant.session.around import Around
 from pliant.session.dynamic import Dynamic
-from pliant.session.fields import at_nodes
 from pliant.session.forward import Forward
-from pliant.session.inverse import Inverted
-from pliant.session.progress import Progress
-from pliant.session.reading import Reading
+from pliant.session.inverse import Inverted, Progress
+from pliant.session.reading import Reading, at_nodes
 from pliant.session.words import sentence
 from pliant.stage import RowFacts, Stage, movable_target, polylines
 from pliant.state import State
 from pliant.static import resting
 
 MODES = ("inverse", "forward", "dynamic")
-BUDGET = 5  # linearisations of the inverse model in a period, which should be punctual
+LINEARISATIONS = 5  # linearisations of the inverse model in a period, which should be punctual
 Driver = Inverted | Forward | Dynamic
 
 
 class Session:
-    """A robot among obstacles, driven by targets (mode "inverse") or by commands to its actuators: from one equilibrium to
-    the next (mode "forward"), or in motion, with inertia (mode "dynamic").
+    """A robot among obstacles, driven by targets (mode "inverse") or by commands to its actuators: from one
+    equilibrium to the next (mode "forward"), or in motion, with inertia (mode "dynamic").
 
-    `period` [s] is what one step stands for. Commands hold from the next step on. Obstacles of the robot's surroundings
-    and more `obstacles` can be moved, added and removed; the robot given stays as it is.
+    `period` [s] is what one step stands for. Commands hold from the next step on. Obstacles of the robot's
+    surroundings and more `obstacles` can be moved, added and removed; the robot given stays as it is.
     """
 
     def __init__(
@@ -54,7 +52,7 @@ class Session:
         if not 0 < period < float("inf"):
             raise InputError("period", expected="a positive time [s]", got=period)
         self.given, self.period = robot, float(period)
-        self.settings = settings or Settings(rate=1.0 / period, budget=BUDGET)
+        self.settings = settings or Settings(rate=1.0 / period, budget=LINEARISATIONS)
         self.hand = hand.Hand(robot)
         self.robot = self.hand.robot
         self.stage = Stage.of(self.robot, summary=summary, hidden=(hand.ROW,))
@@ -70,7 +68,7 @@ class Session:
     # Commands
 
     def reset(self) -> None:
-        """Back to the beginning: resting under gravity, actuators at zero, the first obstacles, nothing lost."""
+        """Back to the beginning: at rest under gravity, actuators at zero, first obstacles, nothing lost."""
         self.around = Around(self._first)
         self.lost: tuple[str, ...] = ()
         self._off: dict[str, Law] = {}
@@ -99,7 +97,10 @@ class Session:
             self._driver.drive(row, kind, vector)
 
     def switch(self, mode: str) -> None:
-        """Go on in another mode from where the robot is: targets begin at the effectors, commands at the actuators."""
+        """Go on in another mode from where the robot is.
+
+        Targets begin at the effectors, commands at the actuators.
+        """
         if self._checked_mode(mode) == self.mode:
             return
         self.mode = mode
@@ -110,7 +111,7 @@ class Session:
         return self.around.add(obstacle)
 
     def move(self, name: str, position: Any) -> None:
-        """Move an obstacle so that its `centre` (see `shape_data`) is at a position (3,) [m]."""
+        """Move an obstacle so that its `centre` (see `Obstacle.data`) is at a position (3,) [m]."""
         self.around.move(name, position)
 
     def remove(self, name: str) -> None:
@@ -118,7 +119,10 @@ class Session:
         self.around.remove(name)
 
     def lose(self, row: str) -> None:
-        """An actuator breaks (a cable is cut): no effort from now on. One that alone holds the robot locks where it is."""
+        """An actuator breaks (a cable is cut): no effort from now on.
+
+        One that alone holds the robot locks where it is.
+        """
         self._actuator(row)
         if row in self.lost:
             return
@@ -134,7 +138,7 @@ class Session:
     def push(self, vertices: Any, weights: Any, force: Any) -> None:
         """Push the skin with a force (3,) [N] at Σ weights · vertices; vertices are those of the stage."""
         weights = as_vector(weights, len(vertices), "weights of a push")
-        self.hand.hold(vertices, weights, as_vector(force, 3, "force of a push"))
+        self.hand.press(vertices, weights, as_vector(force, 3, "force of a push"))
         self._push_law = self.hand.law
 
     def release(self) -> None:
@@ -165,13 +169,16 @@ class Session:
 
     @property
     def commands(self) -> dict[str, tuple[str, np.ndarray]]:
-        """In forward and dynamic mode, what each actuator is asked for: "effort" or "displacement", and the value."""
+        """What each actuator is asked for: "effort" or "displacement", and the value. None in inverse mode.
+
+        "effort" or "displacement", and the value.
+        """
         if isinstance(self._driver, Inverted):
             return {}
         return {name: (c.drive, c.asked) for name, c in self._driver.commands.now.items()}
 
     def field(self, name: str) -> np.ndarray:
-        """A quantity at the nodes (k,): displacement [m], strain (largest principal Green) or stress (von Mises) [Pa]."""
+        """A quantity at the nodes (k,): displacement [m], largest strain, or von Mises stress [Pa]."""
         if name not in self.stage.fields:
             raise unknown_name("field", name, self.stage.fields)
         return at_nodes(self.robot, self.state, name)

@@ -9,14 +9,18 @@ import numpy as np
 from pliant.frame import Frame
 from pliant.io.units import display, quantity
 from pliant.stage import RowFacts
+from pliant.status import STATUSES, STOPS
 
-NOWHERE = "it stays where it was: no equilibrium was found. Try another command, or let it swing."
-HELD = "it is held still: no step in time was found. Try a slower command, or reset."
-SMALLEST = 0.01  # of the unit shown
+NO_EQUILIBRIUM = "it stays where it was: no equilibrium was found. Try another command, or let it swing."
+NO_STEP = "it is held still: no step in time was found. Try a slower command, or reset."
+SMALLEST_SHOWN = 0.01  # of the unit shown
 
 
 def sentence(frame: Frame, rows: Mapping[str, RowFacts], *, trouble: bool = False) -> str:
-    """Such as: "Tip stops 8.2 mm short of its target: cable 1 is at its largest effort. Touches sphere, which pushes back with 1.3 N."
+    """What a step did, in one or several sentences.
+
+    Such as: "Tip stops 8.2 mm short of its target: cable 1 is at its largest effort. Touches sphere, which
+    pushes back with 1.3 N."
 
     `rows` are the facts of the rows by name; `trouble`: no solution was found.
     """
@@ -25,9 +29,9 @@ def sentence(frame: Frame, rows: Mapping[str, RowFacts], *, trouble: bool = Fals
         case "inverse":
             parts = [_inverse(frame, rows, met)]
         case "dynamic":
-            parts = [HELD if trouble else _dynamic(frame)]
+            parts = [NO_STEP if trouble else _dynamic(frame)]
         case _:
-            parts = [NOWHERE if trouble else _forward(frame)]
+            parts = [NO_EQUILIBRIUM if trouble else _forward(frame)]
     if met:
         parts.append(_touching(frame, met))
     for how, names in _states(frame, rows).items():
@@ -55,25 +59,13 @@ def _inverse(frame: Frame, rows: Mapping[str, RowFacts], met: Sequence[str]) -> 
     far = frame.distance
     worst = max(far, key=lambda name: far[name])
     off = _rounded(far[worst], rows[worst].unit)
-    match frame.status:
-        case "reached":
-            return f"{worst} is at its target, to {off}."
-        case "moving":
-            return f"{worst} is on its way: {off} to go."
-        case "stuck":
-            return f"{worst} is stuck {off} from its target: no step keeps to all limits (infeasible)."
-        case "infeasible" | "solver not converged":
-            return (
-                f"{worst} is {off} from its target: no effort meets all bounds and contacts ({frame.status})."
-            )
-        case "about to buckle":
-            return f"{worst} stops {off} short of its target: any further and it would buckle."
     why = "no effort of the actuators brings it closer"
     if frame.limits:
         why = _listed([_at(limit) for limit in frame.limits])
     elif met:
         why = f"{_listed(met)} {_are(met)} in its way"
-    return f"{worst} stops {off} short of its target: {why}."
+    said = STATUSES[frame.status].sentence if frame.status in STATUSES else STOPS
+    return said.format(name=worst, off=off, why=why, status=frame.status)
 
 
 def _forward(frame: Frame) -> str:
@@ -95,7 +87,7 @@ def _ends(frame: Frame) -> str:
 
 def _rounded(value: float, unit: str) -> str:
     """A distance as people care for it: anything below a hundredth of the shown unit is that."""
-    return quantity(np.array(max(value, SMALLEST / display(unit)[1])), unit, digits=2)
+    return quantity(np.array(max(value, SMALLEST_SHOWN / display(unit)[1])), unit, digits=2)
 
 
 def _at(limit: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.contact import Box, Cylinder, Plane, Sphere
+from pliant.contact.obstacles import KINDS
 from pliant.errors import InputError, PliantError, unknown_name
 from pliant.frame import Frame
 from pliant.io.recording import Recorder
@@ -21,13 +21,13 @@ from pliant.stage import Stage
 
 MOST_OBSTACLES = 24
 LONGEST_RECORDING = 30_000  # frames
-STILL = 1e-6  # of the robot's length: motion in a step that is none
+MOTIONLESS = 1e-6  # of the robot's length: motion in a step that is none
 SETTLED = 50  # steps on end without motion; commands that are reached in hops have arrived by then
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What a viewer is shown: a frame, its stage, the state of the desk, and quantities at the nodes by name."""
+    """What a viewer is shown: a frame, its stage, the state of the desk, quantities at the nodes by name."""
 
     frame: Frame
     stage: Stage
@@ -65,17 +65,10 @@ class Desk:
         self.session.reset()
 
     def add_obstacle(self, kind: str, at: list[float], size: float) -> None:
-        """A sphere, box, cylinder or plane at a place (3,) [m]; the plane faces up, the cylinder stands."""
+        """An obstacle of a kind at a place (3,) [m], upright, about `size` [m] large."""
         if len(self.session.obstacles) >= MOST_OBSTACLES:
             raise InputError("obstacles", expected=f"at most {MOST_OBSTACLES}", got="one more")
-        place, up = np.array(at), self.session.stage.up
-        made = {
-            "sphere": lambda: Sphere(place, size / 2),
-            "box": lambda: Box(place, np.full(3, size), rounding=0.1 * size),
-            "cylinder": lambda: Cylinder(place - up * size, place + up * size, size / 3),
-            "plane": lambda: Plane(place, up),
-        }
-        self.session.add(made[kind]())
+        self.session.add(KINDS[kind].of_size(np.array(at), size, self.session.stage.up))
 
     def start_recording(self) -> None:
         """Write every frame from now on to a new file."""
@@ -86,7 +79,10 @@ class Desk:
         self._write(self.session.frame)
 
     def stop_recording(self) -> None:
-        """Complete the file. Never raises: a file that cannot be completed is read as far as it was written, and a notice says so."""
+        """Complete the file.
+
+        Never raises: a file that cannot be completed is read as far as it was written, and a notice says so.
+        """
         if self.recorder is None:
             return
         recorder, self.recorder = self.recorder, None
@@ -98,7 +94,10 @@ class Desk:
             self.notice = _said(error)
 
     def _write(self, frame: Frame) -> None:
-        """Record a frame. Where that fails, as on a full disk, the recording ends, and the simulation goes on."""
+        """Record a frame.
+
+        Where that fails, as on a full disk, the recording ends, and the simulation goes on.
+        """
         assert self.recorder is not None
         try:
             self.recorder.write(frame)
@@ -125,8 +124,8 @@ class Desk:
             self.session.step()
         except Exception as error:  # stop and say so: the page can reset, or choose another robot
             self.playing, self.notice = False, _said(error)
-        way = float(np.abs(self.session.frame.positions - before).max(initial=0.0))
-        self._still = self._still + 1 if way < STILL * self.session.stage.length else 0
+        motion = float(np.abs(self.session.frame.positions - before).max(initial=0.0))
+        self._still = self._still + 1 if motion < MOTIONLESS * self.session.stage.length else 0
         if self.recorder is not None and self.recorder.count >= LONGEST_RECORDING:
             self.notice = f"The recording ended at {LONGEST_RECORDING} frames."
             self.stop_recording()
@@ -134,7 +133,7 @@ class Desk:
 
     @property
     def rests(self) -> bool:
-        """Whether nothing has moved for a while and nobody listens to the session: neither a recording nor devices."""
+        """Whether nothing has moved for a while, and neither a recording nor devices listen."""
         return self._still >= SETTLED and not self.session.listeners
 
     def view(self, fields: frozenset[str] = frozenset()) -> View:

@@ -22,7 +22,7 @@ def view_hand(
     folder: str | Path | None = None,
     **options: Any,
 ) -> Window:
-    """Open the studio on a hand (default: that of the thesis) and return at once; `options` as of `HandSession`."""
+    """Open the studio on a hand (that of the thesis) and return; `options` as of `HandSession`."""
     place = Path(folder) if folder is not None else Path("results") / "recordings"
     opener = cast(Any, lambda: HandSession(hand, period=period, summary=HAND, **options))
     return open_window(

@@ -1,6 +1,9 @@
-"""What one page may ask of the studio, all in one place: a page that misbehaves must not slow the simulation, nor fill the memory.
+"""What one page may ask of the studio, all in one place.
 
-A page that is used by a person stays far below: dragging, sliders and acknowledgements make a few hundred messages a second.
+A page that misbehaves must not slow the simulation, nor fill the memory.
+
+A page that is used by a person stays far below: dragging, sliders and acknowledgements make a few hundred
+messages a second.
 """
 
 from __future__ import annotations
@@ -46,7 +49,7 @@ STALLED = Reason(4003, "nothing was read for too long")
 
 
 class Allowance:
-    """Things that may come at a `rate` [1/s] on average, and `at_once` after a pause: a bucket that fills with time.
+    """A token bucket: things may come at a `rate` [1/s] on average, and `at_once` after a pause.
 
     Who waits for as long as `take` says stays within it.
     """
@@ -57,8 +60,10 @@ class Allowance:
         self._empty: float | None = None  # since when
 
     def take(self, count: float = 1.0, *, within: float = inf) -> float:
-        """Take so many; returns how long [s] until they are there, 0 if they were. If that is longer than `within`: inf, and nothing
-        is taken."""
+        """Take so many; returns how long [s] until they are there, 0 if they were.
+
+        If that is longer than `within`: inf, and nothing is taken.
+        """
         now = self._clock()
         self._left = min(self._left + self.rate * (now - self._now), self.at_once)
         self._now = now

@@ -1,7 +1,7 @@
 """The simulation's own thread: commands in, steps at a fixed rate, the newest view out.
 
-It never waits for a browser. Commands that replace each other (a target that is dragged) are joined while they wait. Where the robot
-rests, and nobody looks or records, it takes no steps.
+It never waits for a browser. Commands that replace each other (a target that is dragged) are joined while
+they wait. Where the robot rests, and nobody looks or records, it takes no steps.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ EARLY = 0.002  # [s] that a view may come too early: steps are never quite punct
 
 
 class Inbox:
-    """Commands that wait for the next step. A newer one with the same key takes the place of the older, at the end."""
+    """Commands that wait for the next step.
+
+    A newer one with the same key takes the place of the older, at the end.
+    """
 
     def __init__(self, most: int = WAITING) -> None:
         self._waiting: dict[tuple[str, ...], Any] = {}
@@ -46,7 +49,10 @@ CAUGHT_UP = 1.0  # [s]
 
 
 class Pace:
-    """When the next step is due. Steps that come after a long one make up for it; more than a second is let go."""
+    """When the next step is due.
+
+    Steps that come after a long one make up for it; more than a second is let go.
+    """
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
         self.clock, self.due = clock, clock()
@@ -73,7 +79,10 @@ class Pace:
 
 
 class Loop:
-    """Runs a desk in a thread. `show` is called from that thread with every new view; `watched` says whether someone looks at them."""
+    """Runs a desk in a thread.
+
+    `show` is called from that thread with every new view; `watched` says whether someone looks at them.
+    """
 
     def __init__(
         self,

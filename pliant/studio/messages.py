@@ -1,37 +1,65 @@
-"""What the page may say. Every message has a fixed form: numbers within bounds and short names, never a path or code.
+"""What the page may say: one class for each message, with its form and what is done with it.
 
-Messages for the simulation have `apply(desk)`, see `pliant.studio.desk`; the others are for the server itself.
+Every message has a fixed form: numbers within bounds and short names, never a path or code. The page sends it
+as JSON, and `do` says which it is. A new one is a class here, and a line of the table in docs/studio.md;
+`parse` knows every class of this file. Messages for the simulation have `apply(desk)`, which runs in its
+thread, see `pliant.studio.desk`; those for the server itself have a `hear` of their own.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic_core import PydanticCustomError
+
+from pliant.contact.obstacles import KINDS
 
 if TYPE_CHECKING:
     from pliant.studio.desk import Desk
+    from pliant.studio.server import Studio
+    from pliant.studio.wire import Wire
+
+OFFERED = tuple(kind for kind, made in KINDS.items() if made.offer)  # obstacles that the page may add
+
+
+def _offered(kind: str) -> str:
+    if kind not in OFFERED:
+        raise PydanticCustomError("offered", "one of the obstacles that the studio offers")
+    return kind
+
 
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 Number = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]
 Metre = Annotated[float, Field(ge=-100.0, le=100.0, allow_inf_nan=False)]
+Newton = Annotated[float, Field(ge=-1e4, le=1e4, allow_inf_nan=False)]
 Numbers = Annotated[list[Number], Field(min_length=1, max_length=24)]
 Place = Annotated[list[Metre], Field(min_length=3, max_length=3)]
-Force = Annotated[
-    list[Annotated[float, Field(ge=-1e4, le=1e4, allow_inf_nan=False)]], Field(min_length=3, max_length=3)
-]
+Force = Annotated[list[Newton], Field(min_length=3, max_length=3)]
 Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+Vertex = Annotated[int, Field(ge=0, le=2**31)]
 
 
 class Message(BaseModel):
     """Base: nothing beyond the fields, nothing converted."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    per: ClassVar[str] = ""  # the field by which messages of this kind are told apart
 
     @property
     def key(self) -> tuple[str, ...]:
         """Messages with the same key replace each other while they wait."""
-        return (type(self).__name__,)
+        return (type(self).__name__, getattr(self, self.per)) if self.per else (type(self).__name__,)
+
+    def hear(self, studio: Studio, wire: Wire) -> None:
+        """What the server does with it, said on a connection; most are commands for the simulation."""
+        studio.command(wire, self)
+
+    def apply(self, desk: Desk) -> None:
+        """What the simulation does with it; nothing, if it is for the server."""
+
+
+# For the server
 
 
 class Ack(Message):
@@ -40,12 +68,18 @@ class Ack(Message):
     do: Literal["ack"]
     serial: Annotated[int, Field(ge=0, le=2**53)]
 
+    def hear(self, studio: Studio, wire: Wire) -> None:
+        studio.acknowledge(wire, self.serial)
+
 
 class Look(Message):
     """Which quantity this viewer colours the skin by; "" for none that the simulation computes."""
 
     do: Literal["look"]
     field: Literal["", "displacement", "strain", "stress"]
+
+    def hear(self, studio: Studio, wire: Wire) -> None:
+        studio.look(wire, self.field)
 
 
 class Control(Message):
@@ -54,6 +88,12 @@ class Control(Message):
     do: Literal["control"]
     take: bool
 
+    def hear(self, studio: Studio, wire: Wire) -> None:
+        studio.hand_over(wire, self.take)
+
+
+# For the simulation
+
 
 class Aim(Message):
     """A target."""
@@ -61,10 +101,7 @@ class Aim(Message):
     do: Literal["aim"]
     row: Name
     value: Numbers
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        return ("Aim", self.row)
+    per: ClassVar[str] = "row"
 
     def apply(self, desk: Desk) -> None:
         desk.session.aim(self.row, self.value)
@@ -77,10 +114,7 @@ class Drive(Message):
     row: Name
     kind: Literal["effort", "displacement"]
     value: Numbers
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        return ("Drive", self.row)
+    per: ClassVar[str] = "row"
 
     def apply(self, desk: Desk) -> None:
         desk.session.drive(self.row, **{self.kind: self.value})
@@ -136,10 +170,10 @@ class Speed(Message):
 
 
 class Add(Message):
-    """An obstacle of a kind, its centre there, about as large as `size` [m]."""
+    """An obstacle of a kind that the studio offers, its handle there, about as large as `size` [m]."""
 
     do: Literal["add"]
-    kind: Literal["sphere", "box", "cylinder", "plane"]
+    kind: Annotated[Name, AfterValidator(_offered)]
     at: Place
     size: Annotated[float, Field(gt=0.0, le=10.0, allow_inf_nan=False)]
 
@@ -153,10 +187,7 @@ class Move(Message):
     do: Literal["move"]
     name: Name
     at: Place
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        return ("Move", self.name)
+    per: ClassVar[str] = "name"
 
     def apply(self, desk: Desk) -> None:
         desk.session.move(self.name, self.at)
@@ -167,10 +198,7 @@ class Remove(Message):
 
     do: Literal["remove"]
     name: Name
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        return ("Remove", self.name)
+    per: ClassVar[str] = "name"
 
     def apply(self, desk: Desk) -> None:
         desk.session.remove(self.name)
@@ -182,10 +210,7 @@ class Cut(Message):
     do: Literal["cut"]
     row: Name
     on: bool
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        return ("Cut", self.row)
+    per: ClassVar[str] = "row"
 
     def apply(self, desk: Desk) -> None:
         (desk.session.lose if self.on else desk.session.mend)(self.row)
@@ -195,7 +220,7 @@ class Push(Message):
     """A hand on the skin: three vertices, their weights, and a force [N]; a force of zero lets go."""
 
     do: Literal["push"]
-    vertices: Annotated[list[Annotated[int, Field(ge=0, le=2**31)]], Field(min_length=3, max_length=3)]
+    vertices: Annotated[list[Vertex], Field(min_length=3, max_length=3)]
     weights: Annotated[list[Share], Field(min_length=3, max_length=3)]
     force: Force
 
@@ -223,11 +248,13 @@ class Record(Message):
         desk.start_recording() if self.on else desk.stop_recording()
 
 
-Command = (
-    Aim | Drive | Mode | Play | Step | Reset | Speed | Add | Move | Remove | Cut | Push | Choose | Record
-)
-_any = Annotated[Union[Ack, Look, Control, Command], Field(discriminator="do")]  # noqa: UP007
-_adapter: TypeAdapter[Message] = TypeAdapter(_any)
+# Every message, by what its `do` says.
+MESSAGES: dict[str, type[Message]] = {
+    made.model_fields["do"].annotation.__args__[0]: made  # type: ignore[union-attr]
+    for made in Message.__subclasses__()
+}
+_every: Any = Annotated[Union[tuple(MESSAGES.values())], Field(discriminator="do")]  # noqa: UP007
+_adapter: TypeAdapter[Message] = TypeAdapter(_every)
 
 
 def parse(text: str | bytes) -> Message:

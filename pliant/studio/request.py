@@ -32,7 +32,10 @@ class Asked:
         return cls(target.path, parse_qs(target.query).get("token", [""])[0], host, origin)
 
     def welcome(self, ours: Iterable[str], token: str) -> bool:
-        """Host and Origin are ours (no other page of the browser can connect), and the token, if any, is right."""
+        """Whether Host and Origin are ours, and the token, if any, is right.
+
+        No other page of the browser can connect.
+        """
         ours = set(ours)
         if self.host is None or not (token or self.host in ours):
             return False

@@ -15,8 +15,11 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.http11 import Request, Response
 
+from pliant.contact.obstacles import KINDS
 from pliant.errors import PliantError
+from pliant.io.packet import frame_packet, stage_packet
 from pliant.io.player import page
+from pliant.io.policy import policy, scripts_of
 from pliant.studio import messages
 from pliant.studio.desk import View
 from pliant.studio.limits import (
@@ -34,13 +37,12 @@ from pliant.studio.limits import (
     Allowance,
 )
 from pliant.studio.loop import Loop
-from pliant.studio.packet import frame_packet, stage_packet
-from pliant.studio.policy import policy
 from pliant.studio.request import Asked, answer, refusal
 from pliant.studio.viewer import Viewer
 from pliant.studio.wire import Door, Wire
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
+OFFERS = {kind: made.offer._asdict() for kind, made in KINDS.items() if made.offer}  # obstacles to add
 CLIENTS_FAULTS = (WebSocketException, ConnectionError, EOFError, TimeoutError)
 
 
@@ -127,7 +129,8 @@ class Studio:
         """The packet of a view: "stage", or a frame with the field `what`; the same bytes for all viewers."""
         if view is not self.view or what not in self._cache:
             if what == "stage":
-                made = stage_packet(view.stage, {"robots": self.robots, "hand": view.hand})
+                more = {"robots": self.robots, "hand": view.hand, "offers": OFFERS}
+                made = stage_packet(view.stage, more)
             else:
                 field = (what, view.fields[what]) if what in view.fields else None
                 made = frame_packet(view.frame, view.stage, {"desk": view.state}, field)
@@ -167,7 +170,7 @@ class Studio:
         if self.holder is wire:
             self.holder = next(iter(self.viewers), None)
         self._watch()
-        self._look()
+        self._gather_fields()
         self._announce()
 
     async def _listen(self, wire: Wire, viewer: Viewer) -> None:
@@ -181,36 +184,41 @@ class Studio:
                 if nonsense.take():
                     return await wire.drop(NONSENSICAL)
             else:
-                self._hear(wire, viewer, message)
+                message.hear(self, wire)
 
-    def _hear(self, wire: Wire, viewer: Viewer, message: messages.Message) -> None:
-        match message:
-            case messages.Ack():
-                viewer.acknowledge(message.serial)
-                self._watch()
-            case messages.Look():
-                viewer.field = message.field
-                self._look()
-            case messages.Control():
-                self._hand_over(wire, message.take)
-            case _ if wire is self.holder:
-                self.loop.put(message)
-            case _:
-                viewer.tell(type="refused", why="another viewer is in control")
+    # What messages ask for, see `pliant.studio.messages`
 
-    def _look(self) -> None:
-        """Tell the loop which fields are wanted."""
-        wanted = frozenset(v.field for v in self.viewers.values() if v.field)
-        if wanted != self.loop.fields:
-            self.loop.fields = wanted
-            self.loop.refresh()
+    def acknowledge(self, wire: Wire, serial: int) -> None:
+        """A frame has arrived."""
+        self.viewers[wire].acknowledge(serial)
+        self._watch()
 
-    def _hand_over(self, wire: Wire, take: bool) -> None:
+    def look(self, wire: Wire, field: str) -> None:
+        """A viewer wants the skin coloured by a quantity, "" for none."""
+        self.viewers[wire].field = field
+        self._gather_fields()
+
+    def hand_over(self, wire: Wire, take: bool) -> None:
+        """A viewer takes or gives back control."""
         if take:
             self.holder = wire
         elif self.holder is wire:
             self.holder = None
         self._announce()
+
+    def command(self, wire: Wire, message: messages.Message) -> None:
+        """A command for the simulation, from a viewer that should be in control."""
+        if wire is self.holder:
+            self.loop.put(message)
+        else:
+            self.viewers[wire].tell(type="refused", why="another viewer is in control")
+
+    def _gather_fields(self) -> None:
+        """Tell the loop which fields are wanted."""
+        wanted = frozenset(v.field for v in self.viewers.values() if v.field)
+        if wanted != self.loop.fields:
+            self.loop.fields = wanted
+            self.loop.refresh()
 
     def _announce(self) -> None:
         for wire, viewer in self.viewers.items():
@@ -246,10 +254,7 @@ class Studio:
         try:
             async with self._exporting:
                 body, mime = await asyncio.to_thread(download, number, kind)
-        except (
-            PliantError,
-            OSError,
-        ) as error:  # there is none, or it was cut off by a full disk, or taken away
+        except (PliantError, OSError) as error:  # none, or cut off by a full disk, or taken away
             return refusal(HTTPStatus.NOT_FOUND, str(error))
         rules = _rules() if kind == "html" else ""
         return answer(HTTPStatus.OK, body, mime, rules, name=f"recording-{number}.{kind}")
@@ -258,11 +263,11 @@ class Studio:
 @cache
 def _rules() -> str:
     """The content security policy of the page, and of players, which have the same scripts."""
-    return policy(page())
+    return policy(scripts_of(page()), served=True)
 
 
 def _ours(record: logging.LogRecord) -> bool:
-    """Whether a record is about an error of ours. That a client breaks off or speaks something else is none."""
+    """Whether a record is about an error of ours: a client that breaks off, or says nonsense, is none."""
     error = record.exc_info[1] if record.exc_info else None
     return not isinstance(error, CLIENTS_FAULTS)
 

@@ -55,8 +55,12 @@ class Window:
         return self.loop.desk.session
 
     def open(self, listening: Callable[[str], object] | None = None) -> Window:
-        """Start both threads; returns when the robot is there. `listening` is called with the link as soon as the page is."""
-        blas.addresses()  # loads SciPy's BLAS and pins it to one thread, which works from the main thread only
+        """Start both threads; returns when the robot is there.
+
+        `listening` is called with the link as soon as the page is.
+        """
+        # loads SciPy's BLAS and pins it to one thread, which works from the main thread only
+        blas.addresses()
         self.loop.start()
         self._thread.start()
         self._ready.wait()
@@ -127,8 +131,8 @@ def view(
 ) -> Window:
     """Open the studio on a robot, or on one of the gallery by name, and return at once.
 
-    The page is at `.url`; it can switch to the robots of the gallery. `host` other than this machine needs the token in the
-    link. `folder` is where recordings go, results/recordings by default.
+    The page is at `.url`; it can switch to the robots of the gallery. `host` other than this machine needs
+    the token in the link. `folder` is where recordings go, results/recordings by default.
     """
     robots, summaries = gallery_sessions(period)
     chosen = robot if isinstance(robot, str) else robot.name

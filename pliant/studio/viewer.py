@@ -1,4 +1,4 @@
-"""A viewer: one connected page. The newest view wins, and at most six that it has not seen are on their way."""
+"""A viewer: one connected page. The newest view wins; at most six that it has not seen are on their way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Connections to the studio: read in small pieces and no faster than allowed, and dropped with a reason. `Door` lets them in."""
+"""Connections to the studio: read in small pieces and no faster than allowed, and dropped with a reason.
+
+`Door` lets them in.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ from pliant.studio.limits import (
 
 
 class Door:
-    """Who is connected. If there are too many who are not viewers, the one has to go who has said the longest nothing, or no end."""
+    """Who is connected.
+
+    If there are too many who are not viewers, the one has to go who has said the longest nothing, or no end.
+    """
 
     def __init__(self) -> None:
         self.inside: dict[Wire, None] = {}  # in the order in which they came
@@ -50,9 +56,12 @@ class Door:
 
 
 class Wire(ServerConnection, asyncio.BufferedProtocol):
-    """A connection that stops reading while its allowance is spent. Whoever hears it must not wait: nothing else holds it back.
+    """A connection that stops reading while its allowance is spent.
 
-    It is a `BufferedProtocol` since that decides how much is read at once; a usual one gets, and has to parse, up to 256 kB.
+    Whoever hears it must not wait: nothing else holds it back.
+
+    It is a `BufferedProtocol` since that decides how much is read at once; a usual one gets, and has to
+    parse, up to 256 kB.
     """
 
     def __init__(self, protocol: ServerProtocol, server: Server, *, door: Door, **options: Any) -> None:

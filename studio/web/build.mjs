@@ -1,5 +1,5 @@
 // Bundles src/ into one file, ../../pliant/studio/page.html. With --check: says whether that file is up to date.
-// The hash of the sources stands in the page, so that its freshness can be told without Node (tests/test_studio_page.py).
+// The hash of the sources stands in the page, so that its freshness can be told without Node (tests/studio/test_page.py).
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

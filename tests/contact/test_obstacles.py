@@ -1,14 +1,29 @@
-"""Obstacles: distances in closed form, gradients, motion, pipes."""
+"""Obstacles: distances in closed form, gradients, motion; how every kind is drawn, written and sent."""
 
 from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import pliant as pl
 from pliant import contact
+from pliant.contact.obstacles import KINDS, obstacle_of, surface_of, surfaces
+from pliant.contact.obstacles.obstacle import Length, Obstacle, Offer, Point
+from pliant.io.recording import Recorder, Recording
+from pliant.io.stills import Stills
+from pliant.project import load, save
+from pliant.project.schema_contact import obstacle_spec
+from pliant.session import Session
+from pliant.studio.desk import Desk
+from pliant.studio.messages import OFFERED, parse
 from tests.contact.common import FORK, OBSTACLES, TURN, cloud, differences
+from tests.studio.robots import bar
 
 EVERY = pytest.mark.parametrize("name", list(OBSTACLES))
 
@@ -168,3 +183,131 @@ def test_a_sphere_bends_its_normals_as_differences_say():
     far = np.linalg.norm(p - ball.centre, axis=1) > 0.02
     by_differences = contact.obstacles.Obstacle.curvature(ball, p[far], 1e-3)
     assert np.allclose(ball.curvature(p[far], 1e-3), by_differences, atol=1e-4 * np.abs(by_differences).max())
+
+
+# Every kind of the registry: drawn, moved, written and sent
+
+
+def nearly_the_same(one, other):
+    p = cloud()
+    return np.abs(one.distance(p)[0] - other.distance(p)[0]).max() < 1e-6
+
+
+def test_there_is_an_example_of_every_kind():
+    assert {type(o) for o in OBSTACLES.values()} == set(KINDS.values())
+    assert all(made.kind == kind for kind, made in KINDS.items())
+
+
+@EVERY
+def test_its_surface_is_where_the_gap_is_zero(name):
+    obstacle = OBSTACLES[name]
+    vertices, triangles = obstacle.surface(np.zeros(3), 0.1)
+    assert len(triangles) and triangles.max() < len(vertices)
+    gap = obstacle.distance(vertices)[0]
+    assert gap.min() > -1e-12  # tubes of a pipe end within others
+    if not isinstance(obstacle, contact.Pipe | contact.ForkedPipe) and name != "rounded box":
+        assert gap.max() < 1e-12
+
+
+@EVERY
+def test_it_is_moved_by_its_handle(name):
+    session = Session(bar())
+    known = session.add(replace(OBSTACLES[name], name="thing"))
+    session.move(known, (0.3, -0.2, 0.1))
+    np.testing.assert_allclose(session.obstacles[known].handle, (0.3, -0.2, 0.1), atol=1e-6)
+    assert session.around.shapes[known]["centre"] == pytest.approx([0.3, -0.2, 0.1], abs=1e-6)
+
+
+@EVERY
+def test_it_travels_as_plain_data(name):
+    """Through JSON, as in packets and recordings; what the page cannot draw brings its triangles."""
+    obstacle = OBSTACLES[name]
+    data = json.loads(json.dumps(obstacle.data(), allow_nan=False))
+    assert data["kind"] in KINDS and nearly_the_same(obstacle_of(data), obstacle)
+    assert obstacle.primitive or len(data["triangles"])
+    np.testing.assert_allclose(
+        surface_of(data, np.zeros(3), 0.1)[0], obstacle.surface(np.zeros(3), 0.1)[0], atol=1e-6
+    )
+
+
+@EVERY
+def test_it_comes_back_from_a_project_file(name, tmp_path):
+    robot = bar()
+    around = contact.Surroundings([replace(OBSTACLES[name], name="thing").moved(translation=(9, 9, 9))])
+    one = pl.Robot(robot.bodies, robot.rows, surroundings=around)
+    (again,) = load(save(one, tmp_path / "robot.toml")).robot.surroundings.obstacles
+    (given_one,) = one.surroundings.obstacles
+    assert type(again) is type(given_one) and again.name == "thing"
+    p = cloud() + 9
+    np.testing.assert_allclose(again.distance(p)[0], given_one.distance(p)[0], rtol=0, atol=1e-13)
+
+
+def test_recordings_of_version_0_1_have_obstacles():
+    path = [[0.0, 0.0, 0.0], [0.1, 0.0, 0.0]]
+    plane = obstacle_of({"kind": "plane", "centre": [0.0, 0.0, 0.1], "normal": [0.0, 0.0, 1.0]})
+    assert plane.distance([(0.0, 0.0, 0.3)])[0] == pytest.approx([0.2])
+    pipe = obstacle_of({"kind": "pipe", "centre": path[0], "paths": [path], "radii": [0.02]})
+    fork = {
+        "kind": "pipe",
+        "centre": path[0],
+        "paths": [path, [path[1], [0.2, 0.1, 0.0]]],
+        "radii": [0.02, 0.01],
+    }
+    assert isinstance(pipe, contact.Pipe) and isinstance(obstacle_of(fork), contact.ForkedPipe)
+    assert pipe.distance([(0.05, 0.0, 0.0)])[0] == pytest.approx([0.02])
+
+
+@pytest.mark.parametrize("kind", OFFERED)
+def test_the_studio_adds_what_it_offers(kind, tmp_path):
+    desk = Desk({"bar": lambda: Session(bar())}, "bar", folder=tmp_path)
+    parse(json.dumps({"do": "add", "kind": kind, "at": [0.2, 0.0, 0.3], "size": 0.02})).apply(desk)
+    (made,) = desk.session.obstacles.values()
+    assert type(made) is KINDS[kind]
+    np.testing.assert_allclose(made.handle, (0.2, 0.0, 0.3), atol=1e-12)
+
+
+@dataclass(frozen=True, eq=False)
+class Disc(Obstacle):
+    """A new kind, all of it: what lies within a distance of a point in x and y, however high."""
+
+    kind: ClassVar[str] = "disc"
+    offer: ClassVar[Offer | None] = Offer("Disc")
+
+    centre: Point
+    radius: Length
+
+    def _distance(self, p, reach):
+        away = (p - self.centre) * (1, 1, 0)
+        far = np.linalg.norm(away, axis=1)
+        return far - self.radius, away / far[:, None]
+
+    def _moved(self, R, t):
+        return {"centre": R @ np.asarray(self.centre) + t}
+
+    @property
+    def handle(self):
+        return np.asarray(self.centre)
+
+    def surface(self, middle, size):
+        up = np.array([0.0, 0.0, 0.01])
+        return surfaces.rod(self.handle - up, self.handle + up, self.radius, round_ends=False)
+
+
+def test_a_new_kind_is_one_class(tmp_path, monkeypatch):
+    """Nothing else knows it, and it is drawn, recorded, checked in a file and read again."""
+    monkeypatch.setitem(KINDS, "disc", Disc)
+    session = Session(bar())
+    name = session.add(Disc((0.2, 0.0, 0.0), 0.01))
+    assert name == "disc" and len(session.around.shapes[name]["triangles"])
+    with Recorder(tmp_path / "run.mcap", session.stage) as recorder:
+        recorder.write(session.step())
+    (frame,) = Recording.read(tmp_path / "run.mcap")
+    assert isinstance(obstacle_of(frame.obstacles["disc"]), Disc)
+    said = obstacle_spec(Disc).model_validate({"kind": "disc", "centre": (0.2, 0.0, 0.0), "radius": 0.01})
+    assert nearly_the_same(Disc(**said.model_dump(exclude={"kind"})), session.obstacles["disc"])
+    monkeypatch.delitem(KINDS, "disc")  # who does not know it at all still draws it
+    drawn, alone = (
+        np.asarray(Stills(tmp_path, session.stage, size=(200, 200)).image(shown))
+        for shown in (frame, replace(frame, obstacles={}))
+    )
+    assert (drawn != alone).any(axis=2).sum() > 20

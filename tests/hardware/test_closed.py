@@ -36,7 +36,7 @@ def plant_of(robot: pl.Robot, stiffer: float) -> pl.Robot:
 
 
 class Plant:
-    """A drive and a camera on a robot: strokes in, with cables that are `out` [m] short, and the tip as it is then."""
+    """A drive and a camera on a robot whose cables are `out` [m] short: strokes in, the tip out."""
 
     name = "camera"
 
@@ -112,7 +112,7 @@ def test_noise_is_averaged(trunk):
 
 
 def test_rate_limits_do_not_wind_it_up(trunk):
-    """Winches that are slower than the model: the robot comes to the target late, and does not swing past it."""
+    """Winches slower than the model: the robot comes to the target late, and does not swing past it."""
     far = np.array(missed(trunk, 1.3, np.array([-0.03, -0.05, 0.17]), steps=65, rate=0.02))
     assert far[20] > 0.02 and far[-10:].max() < 0.5e-3
     near = int(np.argmax(far < 2e-3))
@@ -120,7 +120,7 @@ def test_rate_limits_do_not_wind_it_up(trunk):
 
 
 def test_idle_cables_help_where_taut_ones_cannot(trunk):
-    """Few cables are taut in the model and do not move the tip in every direction; corrected efforts never push."""
+    """Few cables are taut in the model, too few for every direction; corrected efforts never push."""
     session = Session(trunk)
     loop = ClosedLoop(session, every=1)
     loop.aim("tip", (0.05, 0.025, 0.175))
@@ -205,7 +205,10 @@ def test_it_corrects_an_inverse_model_too(trunk):
 
 
 def test_it_corrects_pressures():
-    """A pneumatic finger of another silicone: the loop finds the pressure that brings its tip there, as near as any pressure does."""
+    """A pneumatic finger of another silicone: the loop finds the pressure that brings its tip there.
+
+    As near as any pressure does.
+    """
     model, real = pl.robots.pneunet(chambers=1), pl.robots.pneunet(chambers=1, material="dragon skin 20")
     inflated = lambda robot, pressure, state=None: pl.static(
         robot, {"chamber": pl.Known(effort=pressure)}, state=state

@@ -52,7 +52,7 @@ from pliant.hardware.emulators.dynamixel import (
     crc16,
     packet,
 )
-from pliant.hardware.lineprotocol import LONGEST, Line, Splitter, decoded, pairs
+from pliant.hardware.lineprotocol import LONGEST_LINE, Line, Splitter, decoded, pairs
 
 PULL = (
     Channel.spool("cable 1", 1, radius=0.01, safe=0.0, limits=(-0.02, 0.02)),
@@ -140,7 +140,7 @@ def mangled(rng: random.Random, frame: bytes) -> bytes:
 
 
 def test_ten_thousand_corrupted_frames_no_wrong_command():
-    """Whatever the device accepts was sent exactly so; it survives everything else, and still works afterwards."""
+    """Whatever the device accepts was sent exactly so; it survives everything else, and still works."""
     rng = random.Random(1)
     device = Microcontroller(range(8))
     for line in [Line(1, "W", ("10000",)), Line(2, "G")]:
@@ -168,7 +168,7 @@ def test_ten_thousand_corrupted_answers_no_crash():
     good = Line(3, "R", ("1:100", "2:-5")).encoded()
     lines = [line for _ in range(10_000) for line in splitter.feed(mangled(rng, good))]
     assert set(lines) <= {Line(3, "R", ("1:100", "2:-5"))}
-    assert decoded(b"1 S " + b"1:1 " * LONGEST) is None
+    assert decoded(b"1 S " + b"1:1 " * LONGEST_LINE) is None
 
 
 # A microcontroller on the line

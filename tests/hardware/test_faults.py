@@ -1,4 +1,4 @@
-"""What goes wrong on a bench: slow, babbling and restarted devices, stops at the worst moment, Ctrl+C twice, a wrong zero."""
+"""What goes wrong on a bench: slow, babbling, restarted devices, stops at the worst moment, a wrong zero."""
 
 from __future__ import annotations
 
@@ -128,7 +128,10 @@ def test_a_port_can_be_opened_again_after_a_failure():
 
 
 def test_where_a_device_stands():
-    """A stroke far outside its limits has a wrong zero; nobody knows where it would go. Rate limits begin at the safe state if it cannot tell."""
+    """A stroke far outside its limits has a wrong zero; nobody knows where it would go.
+
+    Rate limits begin at the safe state if it cannot tell.
+    """
     channel = Channel("cable", 1, GAIN, limits=(-0.005, 0.005), rate=0.05, safe=0.0)
     loop, _, device, _ = bench(channel=channel)
     device.position[1] = 3000  # 30 mm
@@ -308,7 +311,10 @@ def test_ros2_tells_tensions_from_strokes(monkeypatch):
 
 
 def test_a_stop_does_not_wait_for_a_device_that_does_not_answer():
-    """While the loop waits for one device, the other is made safe; the first is told to hurry, and is safe as soon as it lets go."""
+    """While the loop waits for one device, the other is made safe.
+
+    The first is told to hurry, and is safe as soon as it lets go.
+    """
     clock, inside, answered = FakeClock(), threading.Event(), threading.Event()
     mute = Other(send=lambda: inside.set() or answered.wait(120.0))
     mute.hurried = False  # type: ignore[attr-defined]

@@ -1,4 +1,7 @@
-"""The firmware's protocol, compiled for this machine, behaves as the emulator does, byte for byte. Skipped without a C compiler."""
+"""The firmware's protocol, compiled for this machine, behaves as the emulator does, byte for byte.
+
+Skipped without a C compiler.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pliant.hardware.emulators import Microcontroller
-from pliant.hardware.lineprotocol import LONGEST, Line, Splitter
+from pliant.hardware.lineprotocol import LONGEST_LINE, Line, Splitter
 from tests.hardware.test_drivers import mangled
 
 FIRMWARE = Path(__file__).parent.parent.parent / "firmware" / "pliant_serial"
@@ -21,7 +24,10 @@ HARNESS = """
 #define PLIANT_CHANNELS 4
 #include "pliant_protocol.h"
 static char said[100000]; static unsigned used; int applied;
-void pliant_write(const char *text) { for (; *text && used < sizeof said - 1; text++) said[used++] = *text; said[used] = 0; }
+void pliant_write(const char *text) {
+  for (; *text && used < sizeof said - 1; text++) said[used++] = *text;
+  said[used] = 0;
+}
 void pliant_apply(int channel, int32_t counts) { (void)channel; (void)counts; applied++; }
 void begin(void) { pliant_setup(); used = 0; said[0] = 0; applied = 0; }
 const char *feed(const uint8_t *data, unsigned n, uint32_t now) {
@@ -120,7 +126,7 @@ def test_firmware_and_emulator_agree_on_a_conversation(firmware):
 
 
 def test_the_watchdog_outlives_the_clock(firmware):
-    """Milliseconds in 32 bits begin anew after 50 days: neither is a device made safe then, nor is it kept armed."""
+    """Milliseconds in 32 bits wrap after 50 days: a device is neither made safe then, nor kept armed."""
     pair(firmware)
     last = 2**32 - 50
     for line, now in (
@@ -160,12 +166,15 @@ def test_whole_lines_of_any_content_are_answered_alike(firmware, requests):
     setup = [("W", ["10000"]), *((("D"), [str(k), "-100", "100", "hold"]) for k in (1, 2)), ("G", [])]
     for k, (verb, arguments) in enumerate([*setup, *requests]):
         raw = Line(k, verb, tuple(arguments)).encoded()
-        if len(raw) <= LONGEST:
+        if len(raw) <= LONGEST_LINE:
             same(firmware, device, raw, k)
 
 
 def test_the_longest_answer_fits(tmp_path):
-    """With as many channels as there may be, at their farthest; and no board with more is built. Under the address sanitizer, where there is one."""
+    """With as many channels as there may be, at their farthest; and no board with more is built.
+
+    Under the address sanitizer, where there is one.
+    """
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         pytest.skip("no C compiler")

@@ -306,7 +306,10 @@ def test_a_driver_that_raises_does_not_keep_the_others_from_safety():
 )
 @settings(max_examples=80)
 def test_whatever_the_wire_does_the_device_ends_safe(faults, rng):
-    """Each write may be lost, unanswered, damaged, answered late or the last. What the device took was meant; and it ends safe."""
+    """Each write may be lost, unanswered, damaged, answered late or the last.
+
+    What the device took was meant; and it ends safe.
+    """
     loop, _, device, wire = bench(channel=Channel("cable", 1, GAIN, limits=(0.0, 0.006), safe=0.0))
     ahead = iter(faults)
 
@@ -379,7 +382,7 @@ ANYTHING = st.floats(allow_nan=True, allow_infinity=True)
     st.sampled_from([1, -1]),
 )
 def test_limits_hold_whatever_the_clock_says(turns, limits, rate, sign):
-    """Times that go back, repeat, jump or are no numbers, and targets of any kind: what leaves is within soft limits, and within the rate."""
+    """Times and targets of any kind, not even numbers: what leaves is within soft limits and the rate."""
     channel = Channel("cable", 1, GAIN, zero=17.0, sign=sign, limits=limits, rate=rate)
     device, longest = Catching(channel, channel.counts(0.0)), 0.04
     output = Output([device], longest=longest)
@@ -403,7 +406,7 @@ def test_limits_hold_whatever_the_clock_says(turns, limits, rate, sign):
 
 
 def test_a_clock_that_is_set_back_does_not_move_the_robot():
-    """By a second, in the middle of a run: limits hold, the loop keeps its rhythm, and nothing is counted as missed."""
+    """By a second, in the middle of a run: limits hold, the rhythm stays, nothing counts as missed."""
     channel = Channel("cable", 1, GAIN, limits=(-0.02, 0.02), rate=0.05, safe=0.0)  # 1 mm a period
     loop, model, device, wire = bench(channel=channel, path=lambda k: 0.02)
     model.takes = lambda k: -1.0 if k == 6 else 0.0
@@ -602,7 +605,10 @@ from pliant.hardware import Channel, Guarded, Loop, SerialLine
 channels = [Channel("cable", 1, 1e5, safe=0.0)]
 port, guarded = sys.argv[1], sys.argv[2] == "guarded"
 options = dict(timeout=20.0, watchdog=10.0)
-drive = Guarded("serial", channels, silence=60.0, wire=port, **options) if guarded else SerialLine(port, channels, **options)
+if guarded:
+    drive = Guarded("serial", channels, silence=60.0, wire=port, **options)
+else:
+    drive = SerialLine(port, channels, **options)
 row = {"cable": np.array([3e-3])}
 frame = SimpleNamespace(command=row, effort=row, displacement=row)
 Loop(SimpleNamespace(step=lambda: frame), drive, rate=50, watchdog=60.0).run()
@@ -611,7 +617,10 @@ Loop(SimpleNamespace(step=lambda: frame), drive, rate=50, watchdog=60.0).run()
 
 @pytest.mark.parametrize("how", ["watchdog", "guarded"])
 def test_a_killed_process_leaves_the_device_safe(how):
-    """SIGKILL: no handler runs. The device's own watchdog sees to it, or the guard, which outlives its master."""
+    """SIGKILL: no handler runs.
+
+    The device's own watchdog sees to it, or the guard, which outlives its master.
+    """
     device, clock = Microcontroller([1]), FakeClock()
     with Terminal(device, clock=clock.now) as terminal:
         process = subprocess.Popen([sys.executable, "-c", KILLED, terminal.port, how])

@@ -1,13 +1,12 @@
-"""Obstacles in pictures: their surfaces are where the obstacles are, and they hide and are hidden as they should."""
+"""Obstacles in pictures: surfaces are where the obstacles are; they hide and are hidden as they should."""
 
 import numpy as np
 import pytest
 
 import pliant as pl
 from pliant.contact import obstacles as kinds
-from pliant.io import shapes
-from pliant.io.camera import Camera
 from pliant.io.picture import View, picture
+from pliant.io.raster import Camera
 from pliant.io.render import Renderer
 from pliant.laws import Known
 
@@ -24,7 +23,7 @@ EXACT = [
 
 @pytest.mark.parametrize("obstacle", EXACT, ids=lambda o: type(o).__name__)
 def test_vertices_lie_on_the_obstacle_and_normals_point_out(obstacle):
-    vertices, triangles = shapes.shape(obstacle, np.zeros(3), 0.3)
+    vertices, triangles = obstacle.surface(np.zeros(3), 0.3)
     assert np.abs(obstacle.distance(vertices)[0]).max() < 1e-12
     corners = vertices[triangles]
     area = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -44,7 +43,7 @@ def test_vertices_lie_on_the_obstacle_and_normals_point_out(obstacle):
     ids=lambda o: type(o).__name__,
 )
 def test_pipes_are_drawn_as_tubes(pipe):
-    vertices, triangles = shapes.shape(pipe, np.zeros(3), 0.3)
+    vertices, triangles = pipe.surface(np.zeros(3), 0.3)
     assert pipe.distance(vertices)[0].min() > -1e-12  # on the wall, or within another branch
     assert len(triangles) and triangles.max() < len(vertices)
 
@@ -55,7 +54,7 @@ def test_an_obstacle_hides_what_is_behind_it_only():
     renderer = Renderer(robot, Camera.looking(0.0, 0.0), 2000.0)  # seen from +x
     coverage = []
     for x in (-0.05, 0.15):  # a ball behind the bar, and one before it
-        ball = shapes.shape(kinds.Sphere((x, 0.0, 0.0), 0.03), np.zeros(3), 0.1)
+        ball = kinds.Sphere((x, 0.0, 0.0), 0.03).surface(np.zeros(3), 0.1)
         behind, before = renderer.things(nodes, *ball)
         assert behind.pixels.shape == before.pixels.shape
         assert behind.pixels[..., 3].max() > 0.5

@@ -1,4 +1,4 @@
-"""Pages: whatever is text stays text, one file makes HTML, and every page says what a browser may do with it."""
+"""Pages: whatever is text stays text, one file makes HTML, every page says what a browser may do with it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ from pliant.robots import drive
 from pliant.session import Session
 from pliant.studies.report import write_report
 from pliant.studies.study import Findings, Study
-from pliant.studio.policy import policy as studio_policy
 
 ROOT = Path(pl.__file__).parent
 EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script><!-- \"'& $\\bad$ \x1b[31m"
@@ -99,7 +98,7 @@ def test_a_link_leads_to_a_file_beside_the_page():
 
 
 def test_names_in_curves_are_no_formulas_and_no_markup():
-    from pliant.io.time_plots import time_plot
+    from pliant.io.plots import time_plot
 
     svg = time_plot({EVIL: ([0, 1], [0, 1]), "other": ([0, 1], [1, 0])}, "m", EVIL)
     texts = [element.text for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
@@ -177,8 +176,7 @@ def test_a_player_runs_its_own_script_and_talks_to_nobody(recording):
 
 
 def test_the_studio_has_the_policy_of_a_player_and_its_server():
-    assert studio_policy(studio_page()) == policy(scripts_of(studio_page()), served=True)
-    served = set(studio_policy(studio_page()).split("; "))
+    served = set(policy(scripts_of(studio_page()), served=True).split("; "))
     assert served - set(policy(scripts_of(studio_page())).split("; ")) == {
         "connect-src 'self'",
         "frame-ancestors 'none'",
@@ -204,7 +202,10 @@ def constants(tree):
 
 
 def test_one_file_makes_html():
-    """Nobody else makes markup, escapes, or writes tags; there are marks to be found in the studio's page and in Unicode's tables."""
+    """Nobody else makes markup, escapes, or writes tags.
+
+    There are marks to be found in the studio's page and in Unicode's tables.
+    """
     read = {"<!-- recording -->", "<head>", "<script>(.*?)</script>", "<super>"}
     tag = re.compile(r"(?<!\?P)(?<!\(\?)<(!|/?[a-z][a-z0-9]*[\s>/])")  # not the marks of a regular expression
     for path in set(ROOT.rglob("*.py")) - {ROOT / "io" / "page.py"}:

@@ -1,4 +1,4 @@
-"""Pages under their policies in a real browser: they look as they should, and what was smuggled into them does not run."""
+"""Pages under their policies in a real browser: they look right, and what was smuggled in does not run."""
 
 from __future__ import annotations
 

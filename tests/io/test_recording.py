@@ -1,4 +1,4 @@
-"""Recordings: what is written comes back, files that were cut off are read up to there, players are small and exact."""
+"""Recordings: what is written comes back, cut files are read up to there, players are small and exact."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ import pliant as pl
 from pliant.io.notes import Note
 from pliant.io.packet import packet, unpack
 from pliant.io.player import BITS, export, player, predicted, unpredicted
+from pliant.io.plots import time_plot
 from pliant.io.recording import Recorder, Recording, RecordingError
 from pliant.io.run_report import _against, _readings, _times, run_report
-from pliant.io.time_plots import time_plot
 from pliant.session import Session
 from pliant.studio.bench.tube import bent_tube
 from tests.studio.robots import bar
@@ -153,7 +153,7 @@ def test_a_long_recording_survives_a_kill(tmp_path):
 
 @pytest.fixture(scope="module")
 def noted(tmp_path_factory):
-    """A recording of small chunks with notes between the frames: its bytes, and where each chunk ends with so many frames and notes."""
+    """The bytes of a recording in small chunks, and where each ends with how many frames and notes."""
     from mcap.records import Chunk, Message
     from mcap.stream_reader import StreamReader, breakup_chunk
 
@@ -384,7 +384,7 @@ def test_a_report_says_when_deadlines_were_missed(run, tmp_path, met, kind):
 
 
 def test_a_report_keeps_the_time_of_a_loop_that_was_late(tmp_path):
-    """Two periods are missed after the first; readings are compared with the model as it was when they were taken."""
+    """Two periods are missed after the first; readings are compared with the model of their time."""
     path, session = tmp_path / "late.mcap", Session(bar())
     session.aim("tip", (0.098, 0.01, 0.02))
     places, frames = (0.0, 0.06, 0.08, 0.1), []

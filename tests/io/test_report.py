@@ -9,12 +9,11 @@ import pytest
 from matplotlib.image import imread
 
 import pliant as pl
-from pliant.io.camera import Camera
 from pliant.io.facts import certificate_words
-from pliant.io.frame import Frame
 from pliant.io.picture import View, picture
-from pliant.io.raster import rasterise
+from pliant.io.raster import Camera, rasterise
 from pliant.io.report import report
+from pliant.io.ruled_box import RuledBox
 from pliant.io.units import quantity
 from pliant.laws import Known
 from pliant.robots import drive
@@ -103,7 +102,7 @@ def test_camera_is_a_rotation_with_the_vertical_up(up):
 
 def test_frame_holds_everything_at_round_numbers():
     points = np.array([[0.003, -0.01, 0.0], [0.197, 0.01, 0.05]])
-    frame = Frame(points)
+    frame = RuledBox(points)
     assert (frame.lo < points.min(axis=0)).all() and (frame.hi > points.max(axis=0)).all()
     for axis in range(3):
         ticks = frame.ticks(axis) / frame.step

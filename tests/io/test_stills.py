@@ -9,12 +9,10 @@ import pytest
 from PIL import Image
 
 import pliant as pl
-from pliant.contact import obstacles as kinds
 from pliant.io.picture import View
 from pliant.io.recording import Recorder, Recording
 from pliant.io.stills import CAPTION, Stills, coloured
 from pliant.session import Session
-from pliant.stage import obstacle_of, shape_data
 from tests.studio.robots import bar
 
 SIZE = (320, 240)
@@ -83,28 +81,6 @@ def test_colours_run_from_cold_to_hot():
     cold, hot = coloured(np.array([0.0, 1.0]))
     assert cold.min() > 0.8 and hot[0] > 0.6 and hot[2] < 0.3
     np.testing.assert_array_equal(coloured(np.array([-1.0, 2.0])), [cold, hot])
-
-
-@pytest.mark.parametrize(
-    "obstacle",
-    [
-        kinds.Sphere((0.1, 0, 0), 0.03),
-        kinds.Capsule((0, 0, 0), (0.1, 0.02, 0), 0.02),
-        kinds.Cylinder((0, 0, 0), (0.1, 0.02, 0), 0.02),
-        kinds.Box((0.1, 0, 0), (0.04, 0.05, 0.06), [[0, -1, 0], [1, 0, 0], [0, 0, 1]], 0.005),
-        kinds.Plane((0, 0, -0.01), (0, 0.6, 0.8)),
-        kinds.Pipe([(0, 0, 0), (0.1, 0, 0), (0.2, 0.1, 0)], 0.01),
-        kinds.ForkedPipe(
-            [[(0, 0, 0), (0.1, 0, 0)], [(0.1, 0, 0), (0.2, 0.1, 0)], [(0.1, 0, 0), (0.2, -0.1, 0)]], 0.01
-        ),
-        kinds.TriangleMesh.of(pl.mesh.box((0.1, 0.1, 0.1), cells=(1, 1, 1)).surface),
-    ],
-    ids=lambda o: type(o).__name__,
-)
-def test_obstacles_come_back_from_their_plain_data(obstacle):
-    points = np.random.default_rng(0).uniform(-0.05, 0.15, size=(40, 3))
-    again = obstacle_of(shape_data(obstacle))
-    np.testing.assert_allclose(again.distance(points)[0], obstacle.distance(points)[0], atol=1e-6)
 
 
 def test_wrong_input_says_so(run, tmp_path):

@@ -1,4 +1,4 @@
-"""Marker frames from files, NatNet and JSON: what is sent is what is read, garbage is passed over, the newest wins."""
+"""Marker frames from files, NatNet and JSON: what is sent is read, garbage is not, the newest wins."""
 
 import json
 import socket

@@ -290,9 +290,9 @@ def test_a_hand_session_follows_a_target_and_its_joints():
 
 
 def test_a_desk_shows_and_records_a_hand(tmp_path):
+    from pliant.io.packet import frame_packet, stage_packet
     from pliant.studio.desk import Desk
     from pliant.studio.messages import Aim, Cut
-    from pliant.studio.packet import frame_packet, stage_packet
 
     robots: Any = {"hand": HandSession}
     desk = Desk(robots, "hand", folder=tmp_path)

@@ -1,4 +1,7 @@
-"""Devices of a project file: driven by a loop, and following a studio. On clocks that move when someone waits: machines are busy."""
+"""Devices of a project file: driven by a loop, and following a studio.
+
+On clocks that move when someone waits: machines are busy.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ TIP = (0.07, 0.0075, 0.05)
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
     """A machine that stalls has not lost its port."""
-    monkeypatch.setattr("pliant.hardware.wire.FULL", 60.0)
+    monkeypatch.setattr("pliant.hardware.wire.WRITE_TIMEOUT", 60.0)
 
 
 def write(folder, port: str):
@@ -79,10 +82,9 @@ def test_a_dry_run_needs_no_device(tmp_path):
 
 
 def test_devices_follow_a_studio(tmp_path):
-    from test_hardware_loop import wait_for
-
     from pliant.studio import view
     from pliant.studio.messages import Play
+    from tests.hardware.test_loop import wait_for
 
     device, clock = Microcontroller([1]), FakeClock()  # which stands still: no watchdog bites
     with Terminal(device, clock=clock.now) as terminal:

@@ -1,4 +1,4 @@
-"""Project files: robots read back are the same robots; a wrong file is an error that names its line and key."""
+"""Project files: robots read back are the same robots; a wrong file is an error with its line and key."""
 
 from __future__ import annotations
 

@@ -131,18 +131,18 @@ def test_no_forward_step_takes_more_than_its_budget(robot, spent):
     session.drive("upper", displacement=0.03)
     session.push([corner(session)] * 3, [1.0, 0.0, 0.0], [0.0, 0.1, 0.0])
     frames = run(session, 120)
-    assert max(spent) <= forward.BUDGET.iterations
+    assert max(spent) <= forward.STEP_TOLERANCE.iterations
     laws = {"upper": pl.Known(displacement=0.03), "lower": pl.Known(displacement=0.0)}
     assert frames[-1].status == "holds" and frames[-1].displacement["upper"][0] == pytest.approx(0.03)
     assert pl.static(robot, laws).certificate.converged
 
 
 def test_a_hop_that_needs_more_goes_on_and_only_equilibria_are_shown(robot, spent, monkeypatch):
-    """With one iteration a step, hops take several; the shapes shown are those with a budget that is never used up."""
+    """With one iteration a step, hops take several; the shapes shown are those of an ample budget."""
     shown = {}
     for iterations in (1, 30):
         monkeypatch.setattr(
-            forward, "BUDGET", pl.Tolerance(residual=1e-5, length=1e-7, iterations=iterations)
+            forward, "STEP_TOLERANCE", pl.Tolerance(residual=1e-5, length=1e-7, iterations=iterations)
         )
         session = Session(robot, mode="forward")
         session.drive("upper", displacement=0.01)
@@ -188,7 +188,7 @@ def test_a_command_without_equilibrium_is_given_up_and_another_one_is_not(robot,
 
     monkeypatch.setattr(forward.Creep, "step", fail)
     session.drive("upper", displacement=0.02)
-    frames = run(session, 2 * forward.PATIENCE)
+    frames = run(session, 2 * forward.MOST_STEPS_OF_A_HOP)
     assert frames[-1].status == "stuck" and "no equilibrium" in frames[-1].words
     np.testing.assert_array_equal(frames[-1].positions, before.positions)
     monkeypatch.undo()

@@ -225,7 +225,7 @@ def test_words_say_why_it_stops(robot):
 
 
 def test_an_obstacle_in_the_way_is_named(robot):
-    """A floor just below the tip, a target below the floor: the tip creeps along at its best, and the words say why."""
+    """A floor below the tip, a target below the floor: the tip creeps at its best; the words say why."""
     session = Session(robot)
     tip = session.frame.displacement["tip"]
     session.add(pl.Plane(tip - np.array([0.0, 0.0, 0.012]), (0, 0, 1)))

@@ -1,4 +1,4 @@
-"""A small robot that the tests of sessions, recordings and the studio share: a bar with a cable on either side."""
+"""A small robot for the tests of sessions, recordings and the studio: a bar with a cable on either side."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pliant as pl
 
 
 def bar(**options) -> pl.Robot:
-    """A silicone bar along x, 100 × 20 × 20 mm, clamped at x = 0, with an upper and a lower cable and a tip."""
+    """A silicone bar along x, 100 × 20 × 20 mm, clamped at x = 0, with two cables and a tip."""
     mesh = pl.mesh.box((0.1, 0.02, 0.02), cells=(6, 2, 2))
     clamp = pl.mesh.near_plane(mesh, point=(0, 0, 0), normal=(1, 0, 0))
     body = pl.Solid(mesh, pl.Hooke(young=3e5, poisson=0.45), density=1100, fixed=clamp)

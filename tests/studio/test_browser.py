@@ -207,9 +207,12 @@ def test_colours_and_view_can_be_chosen(visitor):
 
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (1024, 768), (820, 1180)])
 def test_everything_fits(visitor, width, height):
-    """On a laptop and on a tablet: no control outside the page or over another, nothing wider than its place."""
+    """On a laptop and a tablet: no control outside the page or over another, nothing wider than its place."""
     visitor.page.set_viewport_size({"width": width, "height": height})
-    boxes = "[...document.querySelectorAll('header button, header select')].filter((e) => e.offsetParent).map((e) => e.getBoundingClientRect().toJSON())"
+    boxes = (
+        "[...document.querySelectorAll('header button, header select')].filter((e) => e.offsetParent)"
+        ".map((e) => e.getBoundingClientRect().toJSON())"
+    )
     found = visitor.ask(boxes)
     assert len(found) > 12
     for k, a in enumerate(found):
@@ -218,7 +221,10 @@ def test_everything_fits(visitor, width, height):
             apart = a["left"] >= b["right"] - 1 or b["left"] >= a["right"] - 1
             assert apart or a["top"] >= b["bottom"] - 1 or b["top"] >= a["bottom"] - 1
     assert len({round(b["top"] + b["bottom"]) // 8 for b in found}) <= (1 if width > 980 else 2)  # rows
-    wide = "[...document.querySelectorAll('aside, header, footer')].filter((e) => e.scrollWidth > e.clientWidth + 1).length"
+    wide = (
+        "[...document.querySelectorAll('aside, header, footer')]"
+        ".filter((e) => e.scrollWidth > e.clientWidth + 1).length"
+    )
     assert visitor.ask(wide) == 0
     visitor.page.set_viewport_size({"width": 900, "height": 600})
 

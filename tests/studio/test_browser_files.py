@@ -1,6 +1,8 @@
-"""What a person takes away from the studio and brings back to it: recordings, players, pictures, films, in a real browser."""
+"""What a person takes from the studio and brings back: recordings, players, pictures, films."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +11,8 @@ import pliant as pl
 from pliant.io.player import export
 from pliant.io.recording import Recorder, Recording
 from pliant.session import Session
+from tests.contact.common import OBSTACLES
+from tests.contact.test_obstacles import Disc
 from tests.studio.robots import bar
 from tests.studio.visitor import Visitor, need_chromium, opened_browser, opened_window
 
@@ -168,3 +172,50 @@ def test_no_file_leaves_this_machine_and_nothing_complains(visitor, window):
     ours = (window.url, window.url.replace("http", "ws"), "data:", "blob:")
     assert all(url.startswith(ours) for url in visitor.requests)
     assert not visitor.complaints
+
+
+def test_the_page_draws_every_kind_of_obstacle_also_one_that_it_does_not_know(browser, tmp_path):
+    """Where Python says that it is, and as version 0.1 recorded it; what moves is not made again."""
+    every = {**OBSTACLES, "unknown": Disc((0.02, 0.01, 0.0), 0.02)}
+    path = [[-0.05, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    old = {
+        "old plane": {"kind": "plane", "centre": [0.0, 0.0, 0.1], "normal": [0.0, 0.0, 1.0]},
+        "old pipe": {"kind": "pipe", "centre": path[0], "paths": [path], "radii": [0.02]},
+    }
+    session = Session(bar())
+    data = {name: obstacle.data() for name, obstacle in every.items()}
+    there = {name: obstacle.moved(translation=(0.1, 0.2, 0.3)).data() for name, obstacle in every.items()}
+    shown = [replace(session.step(), obstacles=shapes) for shapes in (data | old, there | old)]
+    file = export(Recording(session.stage, tuple(shown)), tmp_path / "run.html")
+    replay = Visitor(browser, file.as_uri())
+    replay.ask("(studio.link.playing = false, studio.link.seek(0))")
+    replay.until("studio.link.shown === 0")
+    assert set(replay.ask("Object.keys(studio.things.known)")) == {*every, *old}
+    box = """name => {
+        const low = [1e9, 1e9, 1e9], high = [-1e9, -1e9, -1e9];
+        studio.things.known[name].object.updateMatrixWorld(true);
+        studio.things.known[name].object.traverse((o) => {
+            const p = o.isMesh ? o.geometry.attributes.position : { count: 0 };
+            for (let k = 0; k < p.count; k++) {
+                const v = o.position.clone().fromBufferAttribute(p, k).applyMatrix4(o.matrixWorld).toArray();
+                v.forEach((x, i) => ((low[i] = Math.min(low[i], x)), (high[i] = Math.max(high[i], x))));
+            }
+        });
+        return [low, high];
+    }"""
+    for name, obstacle in every.items():
+        if obstacle.bounded:
+            vertices, _ = obstacle.surface(np.zeros(3), 0.1)
+            drawn = np.array(replay.page.evaluate(box, name))
+            np.testing.assert_allclose(
+                drawn, [vertices.min(axis=0), vertices.max(axis=0)], atol=3e-3, err_msg=name
+            )
+    made = replay.ask("Object.values(studio.things.known).map((k) => k.object.uuid)")
+    replay.ask("studio.link.seek(studio.link.duration)")
+    replay.until("studio.link.shown === 1")
+    assert replay.ask("Object.values(studio.things.known).map((k) => k.object.uuid)") == made
+    assert replay.ask("studio.things.known.sphere.object.position.toArray()") == pytest.approx(
+        [0.11, 0.22, 0.29]
+    )
+    assert not replay.complaints
+    replay.context.close()

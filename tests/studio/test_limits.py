@@ -1,4 +1,4 @@
-"""What a page may ask of the studio: the policy with a clock that tests set, and real connections that misbehave."""
+"""What a page may ask of the studio: the policy on a clock that tests set, and connections that misbehave."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_what_would_wait_too_long_is_not_taken():
 
 
 def sent(allowance, clock, rate, seconds):
-    """The longest wait, and for how long there were waits on end, of one who sends at a rate in steps of 10 ms and waits as told."""
+    """The longest wait, and the longest time of waits on end, of one who sends at a rate as told."""
     waits, overdrawn, end = [0.0], [0.0], clock.now + seconds
     while clock.now < end:
         waits.append(allowance.take(rate / 100.0))
@@ -75,7 +75,7 @@ def sent(allowance, clock, rate, seconds):
 
 
 def test_a_person_is_never_held_back():
-    """A target dragged at 120 Hz, four sliders at the same time, acknowledgements at 60 Hz; also after a network that hung for 2 s."""
+    """A target dragged at 120 Hz, four sliders, acknowledgements at 60 Hz; also after a network hung 2 s."""
     clock, rate = Clock(), 120 * 5 + 60
     allowance = Allowance(MESSAGES, MESSAGES_AT_ONCE, clock)
     assert sent(allowance, clock, rate, 60.0) == (0.0, 0.0)
@@ -135,7 +135,7 @@ def feed(wire, data):
 
 
 def test_reading_stops_while_the_allowance_is_spent(monkeypatch):
-    """Ten a second, twenty at once: after twenty it pauses, for as long as the rest takes; a flood is dropped."""
+    """Ten a second, twenty at once: after twenty it pauses as long as the rest takes; a flood is dropped."""
     clock, later, dropped = Clock(), [], []
 
     async def drop(self, why):

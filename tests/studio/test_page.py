@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pliant.io.player import MARK, page
-from pliant.studio.policy import policy
+from pliant.io.policy import policy, scripts_of
 
 WEB = Path(__file__).parent.parent.parent / "studio" / "web"
 
@@ -62,9 +62,11 @@ def test_it_carries_the_licences_of_what_it_contains():
 
 
 def test_the_policy_admits_its_own_script_only():
-    rules = policy(page())
+    rules = policy(scripts_of(page()), served=True)
     assert rules.count("sha256-") == 1 and "unsafe-eval" not in rules and "script-src 'sha256-" in rules
-    assert policy("<p>no script</p>").startswith("default-src 'none'; script-src 'none'")
+    assert policy(scripts_of("<p>no script</p>"), served=True).startswith(
+        "default-src 'none'; script-src 'none'"
+    )
 
 
 def test_the_lock_file_names_no_host():

@@ -1,4 +1,4 @@
-"""The server on real sockets of this machine: who may connect, what is refused, and that nothing is lost or leaks."""
+"""The server on real sockets of this machine: who may connect, what is refused, what must not leak."""
 
 from __future__ import annotations
 

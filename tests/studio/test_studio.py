@@ -1,4 +1,7 @@
-"""The studio without sockets: messages, packets, viewers, the loop. No clock: time is a number that tests set."""
+"""The studio without sockets: messages, packets, viewers, the loop.
+
+No clock: time is a number that tests set.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from pydantic import ValidationError
 
 import pliant as pl
 from pliant.frame import Frame, Touch
-from pliant.io.packet import unpack
+from pliant.io.packet import frame_packet, quantised, stage_packet, unpack
 from pliant.io.recording import Recorder, Recording
 from pliant.session import Session
 from pliant.stage import Stage
@@ -23,7 +26,6 @@ from pliant.studio import messages
 from pliant.studio.desk import MOST_OBSTACLES, SETTLED, Desk, View
 from pliant.studio.limits import UNSEEN
 from pliant.studio.loop import SHOWN, Inbox, Loop, Pace
-from pliant.studio.packet import frame_packet, quantised, stage_packet
 from pliant.studio.viewer import Viewer
 from tests.studio.robots import bar
 
@@ -65,6 +67,14 @@ GOOD = [
     {"do": "robot", "name": "other"},
     {"do": "record", "on": True},
 ]
+
+
+def test_every_message_is_tried_here_and_stands_in_the_docs():
+    assert {message["do"] for message in GOOD} == set(messages.MESSAGES)
+    page = (Path(pl.__file__).parent.parent / "docs" / "studio.md").read_text(encoding="utf-8")
+    for name, made in messages.MESSAGES.items():
+        fields = ", ".join(f"`{field}`" for field in made.model_fields if field != "do")
+        assert f"| `{name}` | {fields}{' ' if fields else ''}|" in page, name
 
 
 @pytest.mark.parametrize("message", GOOD, ids=lambda m: m["do"])
@@ -373,7 +383,7 @@ def test_views_come_thirty_times_a_second_or_at_every_step(desk, monkeypatch, pe
 
 
 def test_a_view_that_is_asked_for_puts_off_no_other(desk, monkeypatch):
-    """Someone who asks at every step, for another field or because they come and go, delays nobody's views afterwards."""
+    """Someone who asks at every step, or comes and goes, delays nobody's views afterwards."""
     loop, clock, seen = looped(desk)
     monkeypatch.setattr(desk.session, "step", lambda: None)
 
@@ -422,7 +432,7 @@ def test_a_robot_at_rest_is_not_stepped_while_nobody_looks(desk):
 
 
 def test_a_robot_in_motion_is_stepped_though_nobody_looks(robot):
-    """What swings goes on swinging; it is at rest when nothing has moved for a while, not at a turning point."""
+    """What swings goes on; it is at rest when nothing has moved for a while, not at a turning point."""
     desk = Desk({"bar": lambda: Session(robot, mode="dynamic")}, "bar")
     loop, _, _ = looped(desk)
     loop.watched, tip = False, [int(desk.session.stage.rest[:, 0].argmax())] * 3

@@ -1,4 +1,7 @@
-"""A person at the studio, for the tests: a real browser, a mouse, a keyboard. No clock decides; waits only end when something happened."""
+"""A person at the studio, for the tests: a real browser, a mouse, a keyboard.
+
+No clock decides; waits only end when something happened.
+"""
 
 from __future__ import annotations
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numba import njit
 
 from pliant.arrays import frozen
 from pliant.contact.checks import rotation_matrix, vector
-from pliant.contact.obstacles.obstacle import Obstacle
+from pliant.contact.obstacles import surfaces
+from pliant.contact.obstacles.obstacle import LengthOrZero, Lengths, Obstacle, Offer, Point, Rotation
 from pliant.errors import InputError
 from pliant.inputs import not_negative
 
@@ -22,10 +23,14 @@ class Box(Obstacle):
     `rounding` [m] is the radius of its edges and corners; the size stays.
     """
 
-    centre: Any
-    size: Any
-    rotation: Any = None
-    rounding: float = 0.0
+    kind: ClassVar[str] = "box"
+    offer: ClassVar[Offer | None] = Offer("Block")
+    primitive: ClassVar[bool] = True
+
+    centre: Point
+    size: Lengths
+    rotation: Rotation = None
+    rounding: LengthOrZero = 0.0
 
     def __post_init__(self) -> None:
         size = vector(self.size, "size of a box")
@@ -50,6 +55,19 @@ class Box(Obstacle):
 
     def _moved(self, R: np.ndarray, t: np.ndarray) -> dict[str, Any]:
         return {"centre": R @ self.centre + t, "rotation": frozen(R @ self.rotation)}
+
+    @property
+    def handle(self) -> np.ndarray:
+        return self.centre
+
+    def surface(self, middle: np.ndarray, size: float) -> surfaces.Triangles:
+        """With sharp edges, whatever its rounding."""
+        return surfaces.box(self.centre, self.rotation, self.size)
+
+    @classmethod
+    def of_size(cls, place: np.ndarray, size: float, up: np.ndarray) -> Self:
+        """A cube with rounded edges."""
+        return cls(place, np.full(3, size), rounding=0.1 * size)
 
 
 @njit(cache=True, error_model="numpy")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numba import njit
 
 from pliant.contact.checks import vector
+from pliant.contact.obstacles import surfaces
 from pliant.contact.obstacles.directions import unit_or_across
-from pliant.contact.obstacles.obstacle import Obstacle
+from pliant.contact.obstacles.obstacle import Length, Obstacle, Offer, Point
 from pliant.errors import InputError
 from pliant.inputs import positive
 
@@ -19,9 +20,13 @@ from pliant.inputs import positive
 class Cylinder(Obstacle):
     """A round bar of `radius` [m] with its axis from `start` to `end` [m] and flat ends there."""
 
-    start: Any
-    end: Any
-    radius: float
+    kind: ClassVar[str] = "cylinder"
+    offer: ClassVar[Offer | None] = Offer("Post")
+    primitive: ClassVar[bool] = True
+
+    start: Point
+    end: Point
+    radius: Length
 
     def __post_init__(self) -> None:
         self._set(
@@ -41,6 +46,18 @@ class Cylinder(Obstacle):
 
     def _moved(self, R: np.ndarray, t: np.ndarray) -> dict[str, Any]:
         return {"start": R @ self.start + t, "end": R @ self.end + t}
+
+    @property
+    def handle(self) -> np.ndarray:
+        return (self.start + self.end) / 2
+
+    def surface(self, middle: np.ndarray, size: float) -> surfaces.Triangles:
+        return surfaces.rod(self.start, self.end, self.radius, round_ends=False)
+
+    @classmethod
+    def of_size(cls, place: np.ndarray, size: float, up: np.ndarray) -> Self:
+        """Twice as long as `size`, two thirds as thick."""
+        return cls(place - up * size, place + up * size, size / 3)
 
 
 @njit(cache=True, error_model="numpy")

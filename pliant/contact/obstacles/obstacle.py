@@ -1,29 +1,77 @@
-"""What an obstacle is to contact: a signed distance with its gradient."""
+"""What an obstacle is: a signed distance for contact, and how it is written, drawn and moved.
+
+A kind of obstacle is one class, and everything that deals with obstacles asks that class:
+
+    kind                  its name in project files, recordings and messages
+    its dataclass fields  its numbers; their annotations (Point, Length …) say what a file may hold
+    surface               triangles, for pictures
+    handle                the point by which it is moved
+    offer, of_size        how a person adds one in the studio, for kinds that can be added there
+
+A new kind is a file in this folder and a line of the table `KINDS` in its `__init__.py`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, get_type_hints
 
 import numpy as np
 
 from pliant.arrays import frozen_view
 from pliant.contact.checks import rotation_matrix, vector
+from pliant.contact.obstacles.surfaces import Triangles, nothing
 from pliant.errors import InputError
 
 INF = float("inf")
+DECIMALS = 7  # of coordinates in plain data: 0.1 µm
+WITHOUT_END = 1.0  # [m]: how much of an obstacle without an end is drawn, where nobody says how much
+SHARE_OF_ROUNDING = 0.05  # of the smallest radius: the step of the differences for a curvature
+
+# What a field of an obstacle is. `pliant.project.schema_contact` has a type for each of these words.
+Point = Annotated[Any, "point"]  # (3,) [m]
+Direction = Annotated[Any, "direction"]  # (3,), not zero
+Length = Annotated[float, "length"]  # [m], positive
+LengthOrZero = Annotated[float, "length or zero"]  # [m]
+Lengths = Annotated[Any, "lengths"]  # three [m], positive
+RadiusOfEach = Annotated[Any, "radius of each"]  # [m], one for all or one for each
+Rotation = Annotated[Any, "rotation"]  # (3, 3) matrix, or a scipy Rotation
+Polyline = Annotated[Any, "polyline"]  # (n, 3) [m], two points or more
+Polylines = Annotated[Any, "polylines"]  # two or more
+Flag = Annotated[bool, "flag"]
+Flags = Annotated[tuple[bool, bool], "flags"]  # of the first and the last end
+FlagsOfEach = Annotated[Any, "flags of each"]  # one for all, or a pair for each
+Points = Annotated[Any, "points"]  # (n, 3) [m]
+Indices = Annotated[Any, "indices"]  # (t, 3) of points
+
+
+class Offer(NamedTuple):
+    """How the studio offers a kind: the word on its button, and where it is put by the tip."""
+
+    word: str
+    where: str = "beside"  # or "below"
 
 
 @dataclass(frozen=True, eq=False)
 class Obstacle:
-    """Something rigid that a robot may touch. It is known by its `name` when it moves: the moved one
-    replaces it.
+    """Something rigid that a robot may touch.
+
+    It is known by its `name` when it moves: the moved one replaces it.
 
     A kind of obstacle implements `_distance` and `_moved`, and says whether the gap is a convex function of
     the point: then a linearised gap is never too large. Concave ones need a margin or a second iteration.
+    To be drawn, recorded and written it has a `kind`, a `handle` and a `surface`; see the module.
     """
 
+    kind: ClassVar[str] = ""
+    offer: ClassVar[Offer | None] = None
+    primitive: ClassVar[bool] = False  # whether the studio's page can draw it from its numbers alone
+    bounded: ClassVar[bool] = True  # whether it has an end; if not, its surface is a part of it
+
     name: str = field(default="", kw_only=True)
+
+    # Contact
 
     @property
     def convex(self) -> bool:
@@ -46,10 +94,11 @@ class Obstacle:
         return self._distance(frozen_view(p), float(reach))
 
     def curvature(self, p: np.ndarray, sharpest: float) -> np.ndarray:
-        """∂²gap/∂p² (P, 3, 3) [1/m] at points (P, 3) [m], by differences; edges count as rounded by
-        `sharpest` [m].
+        """∂²gap/∂p² (P, 3, 3) [1/m] at points (P, 3) [m], by differences.
+
+        Edges count as rounded by `sharpest` [m].
         """
-        step = 0.05 * sharpest
+        step = SHARE_OF_ROUNDING * sharpest
         ends = np.concatenate([p + step * e for e in (*np.eye(3), *-np.eye(3))])
         normals = self.distance(ends)[1].reshape(2, 3, len(p), 3)
         C = np.transpose((normals[0] - normals[1]) / (2.0 * step), (1, 0, 2))
@@ -73,3 +122,69 @@ class Obstacle:
         """Put checked values into the frozen fields."""
         for key, value in values.items():
             object.__setattr__(self, key, value)
+
+    # Drawn and moved by hand
+
+    @property
+    def handle(self) -> np.ndarray:
+        """The point (3,) [m] by which it is moved."""
+        raise InputError("obstacle", expected="a kind that can be drawn", got=type(self).__name__)
+
+    @property
+    def hollow(self) -> bool:
+        """Whether the robot is inside it: then it is looked through."""
+        return False
+
+    def surface(self, middle: np.ndarray, size: float) -> Triangles:
+        """Its triangles, seen counter-clockwise from where the robot may be. Of one without an end, a part of
+        `size` [m] about `middle` (3,) [m]. A kind that does not say its surface is not drawn.
+        """
+        return nothing()
+
+    @classmethod
+    def of_size(cls, place: np.ndarray, size: float, up: np.ndarray) -> Self:
+        """One of about `size` [m] with its handle at a place (3,) [m], upright along a unit vector `up`."""
+        raise NotImplementedError(f"{cls.__name__}.of_size")
+
+    # Plain data
+
+    @classmethod
+    def number_kinds(cls) -> dict[str, str]:
+        """What each of its numbers is, by name: the words in the annotations of its fields."""
+        hints = get_type_hints(cls, include_extras=True)
+        return {f.name: hints[f.name].__metadata__[0] for f in fields(cls) if f.init and f.name != "name"}
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """Its numbers by name as plain values: what a project file says of it."""
+        return self._plain_numbers()
+
+    def data(self) -> dict[str, Any]:
+        """Plain data for viewers and recordings: its `kind`, its numbers, and `centre` (3,) [m], the handle.
+
+        Kinds that the studio's page does not know are drawn there by their `vertices` and `triangles`.
+        """
+        data: dict[str, Any] = {"kind": self.kind, "centre": _plain(self.handle, DECIMALS)}
+        data |= self._plain_numbers(DECIMALS)
+        if self.hollow:
+            data["inside"] = True
+        if not self.primitive:
+            vertices, triangles = self.surface(self.handle, WITHOUT_END)
+            data |= {"vertices": _plain(vertices, DECIMALS), "triangles": _plain(triangles)}
+        return data
+
+    @classmethod
+    def of_data(cls, data: Mapping[str, Any]) -> Obstacle:
+        """The obstacle of which `data` was made."""
+        return cls(**{name: data[name] for name in cls.number_kinds() if name in data})
+
+    def _plain_numbers(self, decimals: int | None = None) -> dict[str, Any]:
+        values = {name: getattr(self, name) for name in self.number_kinds()}
+        return {name: _plain(value, decimals) for name, value in values.items() if value is not None}
+
+
+def _plain(value: Any, decimals: int | None = None) -> Any:
+    """Arrays as lists, rounded to so many decimals if they are not to be exact."""
+    if isinstance(value, np.ndarray):
+        return (value if decimals is None else np.round(value, decimals)).tolist()
+    return [_plain(v, decimals) for v in value] if isinstance(value, (list, tuple)) else value

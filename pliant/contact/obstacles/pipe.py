@@ -11,17 +11,26 @@ what enters or leaves meets no edge.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numba import njit
 
 from pliant.arrays import frozen
 from pliant.contact.checks import polyline
+from pliant.contact.obstacles import surfaces
 from pliant.contact.obstacles.directions import unit_or_across
-from pliant.contact.obstacles.obstacle import Obstacle
+from pliant.contact.obstacles.obstacle import (
+    Flags,
+    FlagsOfEach,
+    Length,
+    Obstacle,
+    Polyline,
+    Polylines,
+    RadiusOfEach,
+)
 from pliant.errors import InputError
 from pliant.inputs import positive
 
@@ -34,9 +43,12 @@ class Pipe(Obstacle):
     half-ball.
     """
 
-    path: Any
-    radius: float
-    open: tuple[bool, bool] = (True, True)
+    kind: ClassVar[str] = "pipe"
+    primitive: ClassVar[bool] = True
+
+    path: Polyline
+    radius: Length
+    open: Flags = (True, True)
     _tubes: np.ndarray = field(init=False, repr=False)
     _radii: np.ndarray = field(init=False, repr=False)
     _mouths: np.ndarray = field(init=False, repr=False)
@@ -58,6 +70,24 @@ class Pipe(Obstacle):
     def _moved(self, R: np.ndarray, t: np.ndarray) -> dict[str, Any]:
         return {"path": self.path @ R.T + t}
 
+    @property
+    def handle(self) -> np.ndarray:
+        return self.path[0]
+
+    @property
+    def hollow(self) -> bool:
+        return True
+
+    def surface(self, middle: np.ndarray, size: float) -> surfaces.Triangles:
+        return surfaces.tubes([self.path], [self.radius])
+
+    @classmethod
+    def of_data(cls, data: Mapping[str, Any]) -> Obstacle:
+        if "paths" in data:  # as version 0.1 recorded pipes, forked or not
+            paths, radii = data["paths"], data["radii"]
+            return cls(paths[0], radii[0]) if len(paths) == 1 else ForkedPipe(paths, radii)
+        return super().of_data(data)
+
 
 @dataclass(frozen=True, eq=False)
 class ForkedPipe(Obstacle):
@@ -68,9 +98,12 @@ class ForkedPipe(Obstacle):
     for each branch.
     """
 
-    branches: Any
-    radius: Any
-    open: Any = True
+    kind: ClassVar[str] = "forked pipe"
+    primitive: ClassVar[bool] = True
+
+    branches: Polylines
+    radius: RadiusOfEach
+    open: FlagsOfEach = True
     _tubes: np.ndarray = field(init=False, repr=False)
     _radii: np.ndarray = field(init=False, repr=False)
     _mouths: np.ndarray = field(init=False, repr=False)
@@ -123,6 +156,17 @@ class ForkedPipe(Obstacle):
 
     def _moved(self, R: np.ndarray, t: np.ndarray) -> dict[str, Any]:
         return {"branches": tuple(path @ R.T + t for path in self.branches)}
+
+    @property
+    def handle(self) -> np.ndarray:
+        return self.branches[0][0]
+
+    @property
+    def hollow(self) -> bool:
+        return True
+
+    def surface(self, middle: np.ndarray, size: float) -> surfaces.Triangles:
+        return surfaces.tubes(self.branches, self.radius)
 
 
 def _pair(flags: Any) -> tuple[bool, bool]:

@@ -21,7 +21,7 @@ _CELLS = 24  # of the coarse grid along its longest side
 
 
 class Grid(NamedTuple):
-    """Cells of side `step` from `corner`: gap and nearest triangle at their middle; bounds the gap nearby."""
+    """Cells of side `step` from `corner`: gap and nearest triangle at their middle. It bounds gaps."""
 
     corner: np.ndarray
     step: float
@@ -31,9 +31,7 @@ class Grid(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SolidShape:
-    """Vertices, triangles, unit normals of faces (t, 3), edges (t, 3, 3) and vertices (n, 3), and a tree of
-    boxes.
-    """
+    """Vertices, triangles, unit normals of faces (t, 3), edges (t, 3, 3), vertices (n, 3); tree of boxes."""
 
     vertices: np.ndarray
     triangles: np.ndarray
@@ -47,7 +45,7 @@ class SolidShape:
     def distance(
         self, p: np.ndarray, R: np.ndarray, origin: np.ndarray, reach: float, grid: Grid | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Gap (P,), gradient (P, 3) and nearest triangle (P,) of points (P, 3), the shape standing at R x +
+        """Gap (P,), gradient (P, 3), nearest triangle (P,) of points (P, 3); the shape stands at R x +
         origin.
 
         Where the gap surely exceeds `reach` it is a lower bound, and the triangle −1.

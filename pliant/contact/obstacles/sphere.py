@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numba import njit
 
 from pliant.contact.checks import vector
+from pliant.contact.obstacles import surfaces
 from pliant.contact.obstacles.directions import unit_or_across
-from pliant.contact.obstacles.obstacle import Obstacle
+from pliant.contact.obstacles.obstacle import Length, Obstacle, Offer, Point
 from pliant.errors import InputError
 from pliant.inputs import positive
 
@@ -19,8 +20,12 @@ from pliant.inputs import positive
 class Sphere(Obstacle):
     """A ball: gap = |p − centre| − radius."""
 
-    centre: Any
-    radius: float
+    kind: ClassVar[str] = "sphere"
+    offer: ClassVar[Offer | None] = Offer("Ball")
+    primitive: ClassVar[bool] = True
+
+    centre: Point
+    radius: Length
 
     def __post_init__(self) -> None:
         self._set(
@@ -44,14 +49,28 @@ class Sphere(Obstacle):
     def _moved(self, R: np.ndarray, t: np.ndarray) -> dict[str, Any]:
         return {"centre": R @ self.centre + t}
 
+    @property
+    def handle(self) -> np.ndarray:
+        return self.centre
+
+    def surface(self, middle: np.ndarray, size: float) -> surfaces.Triangles:
+        return surfaces.rod(self.centre, self.centre, self.radius, round_ends=True)
+
+    @classmethod
+    def of_size(cls, place: np.ndarray, size: float, up: np.ndarray) -> Self:
+        return cls(place, size / 2)
+
 
 @dataclass(frozen=True, eq=False)
 class Capsule(Obstacle):
     """A cylinder with round ends: all points within `radius` of the segment from `start` to `end` [m]."""
 
-    start: Any
-    end: Any
-    radius: float
+    kind: ClassVar[str] = "capsule"
+    primitive: ClassVar[bool] = True
+
+    start: Point
+    end: Point
+    radius: Length
 
     def __post_init__(self) -> None:
         self._set(
@@ -74,9 +93,17 @@ class Capsule(Obstacle):
     def _moved(self, R: np.ndarray, t: np.ndarray) -> dict[str, Any]:
         return {"start": R @ self.start + t, "end": R @ self.end + t}
 
+    @property
+    def handle(self) -> np.ndarray:
+        return (self.start + self.end) / 2
+
+    def surface(self, middle: np.ndarray, size: float) -> surfaces.Triangles:
+        return surfaces.rod(self.start, self.end, self.radius, round_ends=True)
+
 
 @njit(cache=True, error_model="numpy")
 def capsule_distance(p, a, b, radius):
+    """Distance to the segment from a to b, less the radius."""
     gap, normal = np.empty(len(p)), np.empty((len(p), 3))
     u0, u1, u2 = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     square = u0 * u0 + u1 * u1 + u2 * u2

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from pliant.arrays import frozen
 from pliant.contact.checks import rotation_matrix, vector
-from pliant.contact.obstacles.obstacle import Obstacle
+from pliant.contact.obstacles.obstacle import Flag, Indices, Obstacle, Points
 from pliant.contact.obstacles.solid_shape import SolidShape
+from pliant.contact.obstacles.surfaces import Triangles
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,9 +25,12 @@ class TriangleMesh(Obstacle):
     edges and vertices.
     """
 
-    vertices: Any
-    triangles: Any
-    inside: bool = field(default=False, kw_only=True)
+    kind: ClassVar[str] = "mesh"
+    primitive: ClassVar[bool] = True
+
+    vertices: Points
+    triangles: Indices
+    inside: Flag = field(default=False, kw_only=True)
     _shape: SolidShape = field(init=False)
     _rotation: np.ndarray = field(init=False)
     _translation: np.ndarray = field(init=False)
@@ -64,3 +68,14 @@ class TriangleMesh(Obstacle):
         limit = np.inf if self.inside else reach  # outside a container the gap is negative: never skipped
         gap, normal, _ = self._shape.distance(p, self._rotation, self._translation, limit)
         return (-gap, -normal) if self.inside else (gap, normal)
+
+    @property
+    def handle(self) -> np.ndarray:
+        return np.mean(self.vertices, axis=0)
+
+    @property
+    def hollow(self) -> bool:
+        return self.inside
+
+    def surface(self, middle: np.ndarray, size: float) -> Triangles:
+        return self.vertices, self.triangles

@@ -31,7 +31,10 @@ def packet(servo: int, instruction: int, parameters: bytes) -> bytes:
 
 
 class DynamixelBus:
-    """Servos by id: `table` is the control table of each, `goals` all goals that were accepted (time, id, counts)."""
+    """Servos by id, each with its control `table`; `goals` are all that were accepted (time, id, counts).
+
+    `table` is the control table of each, `goals` all goals that were accepted (time, id, counts).
+    """
 
     def __init__(self, ids: Iterable[int] = (1, 2, 3, 4)) -> None:
         self.table = {i: bytearray(147) for i in ids}

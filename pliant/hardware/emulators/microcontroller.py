@@ -1,4 +1,7 @@
-"""A microcontroller that speaks the line protocol, as firmware/pliant_serial does. It keeps a log of all it accepted."""
+"""A microcontroller that speaks the line protocol, as firmware/pliant_serial does.
+
+It keeps a log of all it accepted.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,9 @@ LONGEST_WATCHDOG = 10_000  # [ms]
 class Microcontroller:
     """Channels by id with positions in counts. It moves only when armed; a silent master disarms it.
 
-    accepted: (time, counts by id) of every command that was taken; `state` is "idle", "armed" or "safe". feedback: whether it measures
-    where its channels are; if not, it knows of those that it has moved, as a board with hobby servos.
+    accepted: (time, counts by id) of every command that was taken; `state` is "idle", "armed" or "safe".
+    feedback: whether it measures where its channels are; if not, it knows of those that it has moved, as a
+    board with hobby servos.
     """
 
     def __init__(self, ids: Iterable[int] = (1, 2, 3, 4), *, feedback: bool = True) -> None:

@@ -43,7 +43,8 @@ class FakeClock:
 class EmulatedWire:
     """Bytes to and from an emulated device.
 
-    `out` and `back` may change what passes (corrupt, drop); answers come `delay` [s] late; `cut` is a lost cable.
+    `out` and `back` may change what passes (corrupt, drop); answers come `delay` [s] late; `cut` is a lost
+    cable.
     """
 
     def __init__(self, device: Emulated, clock: FakeClock) -> None:

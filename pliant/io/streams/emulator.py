@@ -82,8 +82,10 @@ class NatNetEmulator:
 
 
 def encode_frame(frame: Frame, number: int, version: Version, *, full: bool = False) -> bytes:
-    """A frame of data as Motive sends it: points with labels "model:marker" as labelled markers, others as unlabelled ones; a point
-    that was not seen as an occluded one. `full` adds rigid bodies, a skeleton, an asset, a force plate and a device."""
+    """A frame of data as Motive sends it: points with labels "model:marker" as labelled markers, others as
+    unlabelled ones; a point that was not seen as an occluded one. `full` adds rigid bodies, a skeleton, an
+    asset, a force plate and a device.
+    """
     body = bytes(38)
     labels = frame.labels or ("",) * len(frame)
     markers = np.zeros(len(frame), MARKER)
@@ -97,12 +99,13 @@ def encode_frame(frame: Frame, number: int, version: Version, *, full: bool = Fa
     count = struct.pack("<i", 3)
     channels = struct.pack("<ii", 7, 2) + count + bytes(12) + count + bytes(12)
     extra = int(full)
+    asset = struct.pack("<ii", 1, 1) + body + struct.pack("<i", 1) + bytes(26)
     sections = [
         (1, b"all\0" + struct.pack("<i", len(markers)) + markers["place"].tobytes()),
         (len(free), free.tobytes()),
         (2 * extra, 2 * extra * body),
         (extra, extra * (struct.pack("<ii", 1, 2) + 2 * body)),
-        *([(extra, extra * (struct.pack("<ii", 1, 1) + body + struct.pack("<i", 1) + bytes(26)))] * (version >= (4, 1))),
+        *([(extra, extra * asset)] if version >= (4, 1) else []),
         (len(markers), markers.tobytes()),
         (extra, extra * channels),
         (extra, extra * channels),

@@ -1,8 +1,9 @@
 """Marker frames from files: our own tables, Motive's, and recordings.
 
-    time [s], tip x [mm], tip y [mm], tip z [mm], …        one line per frame; empty or nan where a marker was not seen
+    time [s], tip x [mm], tip y [mm], tip z [mm], …        one line per frame; empty or nan: not seen
 
-Motive's table (CSV export of a take) has its labels in the line "Name", and metres or millimetres in its first line.
+Motive's table (CSV export of a take) has its labels in the line "Name", and metres or millimetres in its
+first line.
 """
 
 from __future__ import annotations
@@ -58,7 +59,10 @@ class MarkerFile(Source):
 
 
 def write_markers(path: str | Path, frames: Iterable[Frame], labels: Iterable[str] | None = None) -> Path:
-    """Frames as a table in metres, in a new file; `labels` of the points, by default those of the first frame, or numbers."""
+    """Write frames as a table in metres to a new file.
+
+    `labels` of the points are those of the first frame by default, or numbers.
+    """
     path, taken = Path(path), list(frames)
     first = taken[0] if taken else None
     names = list(labels) if labels is not None else list(first.labels or ()) if first else []
@@ -93,18 +97,18 @@ def _head(lines: list[list[str]]):
     """(lines of the head, labels, metres per unit of each marker, column of the time, columns (m, 3))."""
     names = lines[0] if lines else []
     when = next((k for k, name in enumerate(names) if TIME.match(name)), None)
-    found: dict[str, dict[str, int]] = {}
+    axes_of: dict[str, dict[str, int]] = {}
     unit: dict[str, str] = {}
     for k, name in enumerate(names):
         match = COLUMN.match(name) if k != when else None
         if match:
-            found.setdefault(match["label"], {})[match["axis"].lower()] = k
+            axes_of.setdefault(match["label"], {})[match["axis"].lower()] = k
             unit[match["label"]] = match["unit"] or "m"
-    whole = [label for label, axes in found.items() if set(axes) == {"x", "y", "z"}]
+    whole = [label for label, axes in axes_of.items() if set(axes) == {"x", "y", "z"}]
     if when is None or not whole:
         expected = "a first line 'time [s], tip x [m], tip y [m], tip z [m], …'"
         raise InputError("names", expected=expected, got=",".join(names)[:60] or "an empty file")
-    columns = np.array([[found[label][axis] for axis in "xyz"] for label in whole])
+    columns = np.array([[axes_of[label][axis] for axis in "xyz"] for label in whole])
     return 1, whole, np.array([scale(unit[label]) for label in whole]), when, columns
 
 
@@ -120,13 +124,13 @@ def _motive_head(lines: list[list[str]]):
     names = next((line for line in lines if len(line) > 1 and line[1].strip() == "Name"), None)
     if last is None or names is None:
         raise InputError("head", expected="that of a table of Motive", got="none")
-    found: dict[str, dict[str, int]] = {}
+    axes_of: dict[str, dict[str, int]] = {}
     for k, axis in enumerate(lines[last]):
         kind = kinds[k].strip() if kinds and k < len(kinds) else "Marker"
         if k > 1 and axis.strip() in ("X", "Y", "Z") and kind == "Marker":
-            found.setdefault(names[k].strip(), {}).setdefault(axis.strip().lower(), k)
-    whole = [label for label, axes in found.items() if len(axes) == 3]
-    columns = np.array([[found[label][axis] for axis in "xyz"] for label in whole], int).reshape(-1, 3)
+            axes_of.setdefault(names[k].strip(), {}).setdefault(axis.strip().lower(), k)
+    whole = [label for label, axes in axes_of.items() if len(axes) == 3]
+    columns = np.array([[axes_of[label][axis] for axis in "xyz"] for label in whole], int).reshape(-1, 3)
     return last + 1, whole, np.full(len(whole), scale(unit)), 1, columns
 
 

@@ -14,7 +14,8 @@ from pliant.errors import InputError, as_floats, is_number
 class Frame:
     """Points (n, 3) [m] at `time` [s], in the tracker's coordinates and on its clock.
 
-    `labels` (n,) name the points, "" where one has no name; None if none has. NaN: a point that is known and was not seen.
+    `labels` (n,) name the points, "" where one has no name; None if none has. NaN: a point that is known and
+    was not seen.
     """
 
     time: float

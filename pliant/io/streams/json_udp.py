@@ -29,7 +29,7 @@ def scale(unit: str) -> float:
 
 
 class JsonUdp(Datagrams):
-    """JSON datagrams that come to a port; `unit` of the points where a message names none. port=0 takes a free one."""
+    """JSON datagrams to a port (0: a free one); `unit` of points where a message names none."""
 
     def __init__(self, port: int = PORT, *, host: str = "", unit: str = "m") -> None:
         scale(unit)

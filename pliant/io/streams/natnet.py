@@ -28,9 +28,10 @@ AGAIN = 2.0  # [s] after which a server is told again that we listen
 class NatNet(Datagrams):
     """Frames of a NatNet server, version 3 or 4.
 
-    Without `server`, listens to what it sends to all (multicast `group`, `port`). With one ("192.168.1.5"), asks it for frames of our
-    own (unicast) and for its version, and again whenever it has been silent. `version` is that of the stream where no server has
-    answered: Motive 3.1 sends 4.1, Motive 2 sends 3.1. Points are in metres, as Motive sends them.
+    Without `server`, listens to what it sends to all (multicast `group`, `port`). With one ("192.168.1.5"),
+    asks it for frames of our own (unicast) and for its version, and again whenever it has been silent.
+    `version` is that of the stream where no server has answered: Motive 3.1 sends 4.1, Motive 2 sends 3.1.
+    Points are in metres, as Motive sends them.
     """
 
     def __init__(

@@ -2,19 +2,21 @@
 
     uint16 message | uint16 bytes | content
 
-    content of a frame (message 7)                                     n: int32;  (n) and from version 4.1 its size in bytes: int32
+    content of a frame (message 7); (n) is an int32, from version 4.1 followed by the size in bytes, int32
     int32 frame number
     (n) marker sets      name, zero-terminated | int32 m | m × 3 float32
     (n) other markers    3 float32
-    (n) rigid bodies     int32 id | 3 float32 | 4 float32 | float32 error | int16 flags                      38 bytes
+    (n) rigid bodies     int32 id | 3 float32 | 4 float32 | float32 error | int16 flags           38 bytes
     (n) skeletons        int32 id | int32 m | m × rigid body
     (n) assets           int32 id | int32 m | m × rigid body | int32 k | k × labelled marker      from 4.1
-    (n) labelled markers int32 id | 3 float32 | float32 size | int16 flags | float32 residual                26 bytes
+    (n) labelled markers int32 id | 3 float32 | float32 size | int16 flags | float32 residual     26 bytes
     (n) force plates     int32 id | int32 channels, each: int32 m | m × float32
     (n) devices          as force plates
-    uint32 timecode, 2 × | float64 time [s] | uint64 camera, received, sent | uint32 2 × (from 4.1) | int16 flags | int32 end
+    uint32 timecode, 2 × | float64 time [s] | uint64 camera, received, sent | uint32 2 × (from 4.1)
+    int16 flags | int32 end
 
-An id is model · 2¹⁶ + marker. Flags of a labelled marker: 1 occluded (its place is then filled in by a model), 16 unlabelled.
+An id is model · 2¹⁶ + marker. Flags of a labelled marker: 1 occluded (its place is then filled in by a
+model), 16 unlabelled.
 """
 
 from __future__ import annotations

@@ -16,8 +16,9 @@ RESTART = 1.0  # [s]: a clock that falls back by more has been started anew
 class Reader:
     """Reads a source on a thread of its own and keeps the newest frame: a slow user never works on old ones.
 
-    stale [s]: `latest` gives None where nothing new has come for that long. Frames whose time is not later than the newest one's are
-    dropped and counted in `late`, unless the source's clock began anew (it fell back by more than a second). `count` frames were kept.
+    stale [s]: `latest` gives None where nothing new has come for that long. Frames whose time is not later
+    than the newest one's are dropped and counted in `late`, unless the source's clock began anew (it fell
+    back by more than a second). `count` frames were kept.
     """
 
     def __init__(self, source: Source, *, stale: float = 0.25) -> None:
@@ -37,7 +38,7 @@ class Reader:
             return self._newest if self.age <= self.stale else None
 
     def wait(self, timeout: float = 1.0) -> Frame | None:
-        """The newest frame, if it was not given before and is not stale, or the next; None if none came within `timeout` [s]."""
+        """The newest frame not given before and not stale; None if none comes within `timeout` [s]."""
         with self._changed:
             fresh = self._changed.wait_for(
                 lambda: self.count > self._given and self.age <= self.stale, timeout

@@ -14,7 +14,11 @@ BUFFER = 2**20  # bytes that the system keeps for us
 
 
 class Source:
-    """Frames one after the other: `read(timeout)` gives the next, None if none came in time or none will (`ended`).
+    """Frames one after the other: `read(timeout)` gives the next.
+
+    It gives None if none came in time, or none will (`ended`).
+
+    `read(timeout)` gives the next, None if none came in time or none will (`ended`).
 
     `rejected` counts messages that were no frames.
     """

@@ -10,7 +10,7 @@ import numpy as np
 from pliant.contact import ContactBasis
 from pliant.inverse import Inverse
 from pliant.inverse.settings import Settings
-from pliant.io.camera import Camera
+from pliant.io.raster import Camera
 from pliant.io.render import Renderer
 from pliant.laws import Known
 from pliant.reduction import ContactFit, contact_basis

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.io.camera import Camera
+from pliant.io.raster import Camera
 from pliant.io.render import Renderer
 from pliant.sensing import Estimate
 from pliant.sensing.instruments import FORCES, MARKERS

@@ -1,4 +1,7 @@
-"""Figures of the studio: how fast it opens, how evenly it runs, what it costs. `pliant bench studio` prints them."""
+"""Figures of the studio: how fast it opens, how evenly it runs, what it costs.
+
+`pliant bench studio` prints them.
+"""
 
 from pliant.studio.bench.measure import studio_bench
 

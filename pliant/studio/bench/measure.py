@@ -1,6 +1,7 @@
-"""The studio: how fast it opens, how evenly the simulation runs while it is watched, what showing and keeping frames costs.
+"""The studio: how fast it opens, how evenly the simulation runs, what showing and keeping frames costs.
 
-Viewers run in processes of their own, as browsers do. Figures depend on what else the machine does; dgemm(1500) says how much.
+Viewers run in processes of their own, as browsers do. Figures depend on what else the machine does;
+dgemm(1500) says how much.
 """
 
 from __future__ import annotations
@@ -144,7 +145,7 @@ def _leading(window: Window) -> Iterator[None]:
 
 
 def _steady(window: Window, seconds: float) -> tuple[float, float]:
-    """Look at the studio for a while: the share of time it touched something, and frames sent per second to the first viewer."""
+    """Share of time in which the server worked, and frames sent per second to the first viewer."""
     viewer = next(iter(window.studio.viewers.values()))
     window.loop.pace.intervals.clear()
     looks, first, begin = [], viewer.serial, time.perf_counter()

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
-# What Chromium does by itself where there is no graphics card: WebGL in software, the page composed without it.
+# What Chromium does by itself where there is no graphics card: WebGL in software.
 FLAGS = ("--no-sandbox", "--enable-unsafe-swiftshader", "--no-first-run")
 
 

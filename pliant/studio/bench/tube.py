@@ -12,7 +12,7 @@ LENGTH, RADIUS, CABLES = 0.2, 0.02, 8
 
 
 def bent_tube(count: int, *, around: int = 50, along: int = 100) -> Recording:
-    """A tube of around × along vertices with eight cables, bent to and fro and shaken, in `count` frames of 1/30 s."""
+    """A tube of around × along vertices with eight cables, bent and shaken in `count` frames of 1/30 s."""
     turn, height = np.meshgrid(
         np.linspace(0, 2 * np.pi, around, endpoint=False), np.linspace(0, LENGTH, along), indexing="ij"
     )

@@ -76,7 +76,7 @@ export class Bar {
     if (desk.chosen && document.activeElement !== this.robots) this.robots.value = desk.chosen;
     for (const b of this.modes.children) b.setAttribute("aria-checked", b.id === header.mode);
     this.words.textContent = this.words.title = desk.notice || header.words;
-    this.status.dataset.status = desk.notice ? "stuck" : header.status;
+    this.status.dataset.severity = desk.notice ? "bad" : this.app.severity(header);
     this.clock.textContent = `${header.time.toFixed(2)} s${this.slowness(header, link)}`;
     if (!link.live) {
       this.timeline.max = link.duration;
@@ -134,6 +134,6 @@ export class Bar {
     if (state === "open") return document.body.classList.remove("lost");
     document.body.classList.add("lost");
     this.words.textContent = state === "full" ? "Too many viewers at once; trying again." : "No connection to the simulation; trying again.";
-    this.status.dataset.status = "stuck";
+    this.status.dataset.severity = "bad";
   }
 }

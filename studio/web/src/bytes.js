@@ -1,4 +1,4 @@
-// Packets: a JSON header and blocks of numbers behind it. See pliant/studio/packet.py.
+// Packets: a JSON header and blocks of numbers behind it. See pliant/io/packet.py.
 const TYPES = { float32: Float32Array, uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array };
 
 export function unpack(buffer) {

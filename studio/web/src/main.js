@@ -94,6 +94,7 @@ class App {
   build(packet) {
     const { header, blocks } = packet;
     this.scene = header;
+    this.statuses = header.statuses ?? this.statuses ?? {}; // recordings of version 0.1 have none of their own
     this.rows = Object.fromEntries(header.rows.map((r) => [r.name, r]));
     const low = new Vector3(Infinity, Infinity, Infinity), high = low.clone().negate();
     for (let k = 0; k < blocks.rest.length; k += 3) {
@@ -114,6 +115,11 @@ class App {
     this.panel.setColour(this.skin.look.colour); // a new connection does not know it
     this.newScene = true;
     this.welcome(false);
+  }
+
+  // How bad a frame's status is: "good", "busy", "limit" or "bad", as pliant/status.py says.
+  severity({ status }) {
+    return this.statuses[status] ?? "";
   }
 
   obstacles(note) {
@@ -159,7 +165,7 @@ class App {
     this.packet = packet;
     this.skin.show(packet, this.rows);
     if (this.link.live) this.stage.sink(header.box);
-    this.marks.frame(packet, this.grab.heldTarget);
+    this.marks.frame(packet, this.grab.heldTarget, this.severity(header));
     this.drawLines();
     this.grab.attach();
     this.grab.pull();
@@ -232,12 +238,12 @@ class App {
     remember("theme", this.theme);
   }
 
-  // A new obstacle beside the first effector, or beside the robot.
+  // A new obstacle beside (or below) the first effector, or the robot.
   addThing(kind) {
     const { stage, scene } = this;
     const tip = Object.values(this.marks.tips)[0]?.position ?? stage.centre;
-    const at = tip.clone().addScaledVector(stage.side, 0.22 * scene.length);
-    if (kind === "plane") at.copy(tip).addScaledVector(stage.up, -0.12 * scene.length);
+    const below = scene.offers[kind].where === "below";
+    const at = below ? tip.clone().addScaledVector(stage.up, -0.12 * scene.length) : tip.clone().addScaledVector(stage.side, 0.22 * scene.length);
     this.send({ do: "add", kind, at: at.toArray(), size: 0.16 * scene.length });
     this.touched();
   }

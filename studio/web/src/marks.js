@@ -89,23 +89,23 @@ export class Marks {
     this.hand.material.emissive.set(new Color(p.push).multiplyScalar(0.35));
   }
 
-  frame({ header, blocks }, held) {
+  frame({ header, blocks }, held, severity) {
     for (const [name, ball] of Object.entries(this.targets)) {
       const target = header.target[name];
       ball.visible = Boolean(target);
       if (target && held !== name) ball.position.fromArray(target);
       this.tips[name].position.fromArray(header.displacement[name]);
     }
-    this.stopped(header);
+    this.stopped(header, severity);
     this.force(blocks.touch ?? new Float32Array(0));
     this.pushed(header.push);
   }
 
   // How far the worst effector stays from its target, if it comes no nearer.
-  stopped({ status, error }) {
+  stopped({ error }, severity) {
     const far = (name) => Math.hypot(...(error[name] ?? [0]));
     const [worst] = Object.keys(this.targets).sort((a, b) => far(b) - far(a));
-    const short = worst && ["at its limits", "out of reach", "about to buckle", "stuck"].includes(status);
+    const short = worst && ["limit", "bad"].includes(severity);
     this.shortAt = short ? this.targets[worst].position : null;
     if (short) this.shortLabel.words = `${quantity(far(worst), "m", 2)} short`;
   }

@@ -25,7 +25,7 @@ export class Panel {
     this.rows = Object.fromEntries(header.rows.map((r) => [r.name, r]));
     this.buildActuators(header.rows.filter((r) => r.role === "actuator"));
     this.buildTargets(header.rows.filter((r) => r.role === "effector"));
-    this.buildThings();
+    this.buildThings(header.offers ?? {});
     this.colour.replaceChildren(...[...header.fields, "material"].map((f) => h("option", { value: f }, { displacement: "Displacement", strain: "Strain (largest)", stress: "Stress (von Mises)", material: "Material" }[f])));
     if (![...this.colour.options].some((o) => o.value === this.app.skin.look.colour)) this.setColour("displacement");
     this.colour.value = this.app.skin.look.colour;
@@ -97,9 +97,9 @@ export class Panel {
     }
   }
 
-  buildThings() {
-    const kinds = { sphere: "Ball", box: "Block", cylinder: "Post", plane: "Floor" };
-    this.adders = h("div", { class: "adders" }, ...Object.entries(kinds).map(([kind, label]) => h("button", { "data-kind": kind, title: `Put a ${label.toLowerCase()} beside the robot`, onclick: () => this.app.addThing(kind) }, `+ ${label}`)));
+  // Offers: the obstacles that the simulation can add, each with the word on its button.
+  buildThings(offers) {
+    this.adders = h("div", { class: "adders" }, ...Object.entries(offers).map(([kind, { word, where }]) => h("button", { "data-kind": kind, title: `Put a ${word.toLowerCase()} ${where} the robot`, onclick: () => this.app.addThing(kind) }, `+ ${word}`)));
     this.list = h("div", { class: "list" });
     this.things.replaceChildren(h("h2", {}, "Obstacles"), this.adders, this.list);
   }

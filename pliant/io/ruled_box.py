@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from pliant.io.camera import Camera
+from pliant.io.raster import Camera
 
 MM = 1e-3
 WALL, GRID, TEXT = "#f6f7f9", "#dfe3e8", "#5b6470"
 NICE = (1, 2, 5, 10)
 
 
-class Frame:
+class RuledBox:
     """A box [lo, hi] (3,) [m] around points (k, 3), with ticks at multiples of a round `step` [m]."""
 
     def __init__(self, points: np.ndarray, *, slimmest: float = 0.22, ticks: int = 8) -> None:

@@ -1,0 +1,75 @@
+"""The words for how a step, a solve or an estimate went: one table for all who say or show them.
+
+Certificates and frames hold the word itself (`frame.status == "reached"`). A new word is one entry here, and
+a line where it is said: sessions take their sentence from it, the studio's page its colour.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# Severities, which the page has colours for.
+GOOD = "good"  # done, as was asked
+BUSY = "busy"  # on its way
+LIMIT = "limit"  # as good as it gets
+BAD = "bad"  # no answer
+
+STOPS = "{name} stops {off} short of its target: {why}."
+
+
+@dataclass(frozen=True)
+class Status:
+    """What a word means, and how bad that is.
+
+    sentence: how a session with targets says it, with {name} the worst effector, {off} its distance from its
+    target, {why} what holds it back and {status} the word. shown: the word that a session shows instead of
+    this one.
+    """
+
+    severity: str
+    meaning: str
+    sentence: str = STOPS
+    shown: str = ""
+
+
+_UNMET = "{name} is {off} from its target: no effort meets all bounds and contacts ({status})."
+
+STATUSES: dict[str, Status] = {
+    # of a solve, and of an estimate
+    "converged": Status(GOOD, "equilibrium, to the stated tolerance"),
+    "linearised": Status(GOOD, "one linearisation, as was asked for; the decrement says how good it is"),
+    "tracking": Status(GOOD, "one linearisation nearer to the best fit"),
+    "undetermined": Status(LIMIT, "too few readings for the unknowns, which are then of least size"),
+    "blind": Status(LIMIT, "no readings: forces are kept"),
+    "not converged": Status(BAD, "no equilibrium was found: do not use these numbers"),
+    "infeasible": Status(BAD, "no effort meets all bounds and contacts: the nearest was taken", _UNMET),
+    "solver not converged": Status(BAD, "the efforts that meet all laws were not found", _UNMET),
+    # of a robot that follows targets or commands
+    "reached": Status(GOOD, "at its target", "{name} is at its target, to {off}."),
+    "holds": Status(GOOD, "at its commands, and at rest"),
+    "moving": Status(BUSY, "on its way", "{name} is on its way: {off} to go."),
+    "at its limits": Status(LIMIT, "as near as the named limits let it come"),
+    "out of reach": Status(LIMIT, "as near as it can come"),
+    "about to buckle": Status(
+        LIMIT, "at the last stable pose", STOPS.replace("{why}", "any further and it would buckle")
+    ),
+    "stuck": Status(
+        BAD,
+        "no step keeps to all limits; it stays where it was",
+        "{name} is stuck {off} from its target: no step keeps to all limits (infeasible).",
+    ),
+    # of an inverse model that waits while it works: sessions show a robot on its way
+    "searching": Status(BUSY, "waits: a smaller step is sought", shown="moving"),
+    "recovering": Status(BUSY, "waits: the equilibrium with locked drives is sought", shown="moving"),
+    "recovered": Status(BUSY, "found the equilibrium with locked drives", shown="moving"),
+}
+
+
+def shown(word: str) -> str:
+    """The word that a session shows for one of a certificate."""
+    return STATUSES[word].shown or word if word in STATUSES else word
+
+
+def severities() -> dict[str, str]:
+    """How bad each word is: what a page needs to know of them."""
+    return {word: status.severity for word, status in STATUSES.items()}
