@@ -9,8 +9,8 @@ import numpy as np
 from numba import njit
 
 from pliant.arrays import frozen
-from pliant.contact.checks import rotation_matrix, vector
 from pliant.contact.obstacles import surfaces
+from pliant.contact.obstacles.checks import rotation_matrix, vector
 from pliant.contact.obstacles.obstacle import LengthOrZero, Lengths, Obstacle, Offer, Point, Rotation
 from pliant.errors import InputError
 from pliant.inputs import not_negative

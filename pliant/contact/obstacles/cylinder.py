@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numba import njit
 
-from pliant.contact.checks import vector
 from pliant.contact.obstacles import surfaces
+from pliant.contact.obstacles.checks import vector
 from pliant.contact.obstacles.directions import unit_or_across
 from pliant.contact.obstacles.obstacle import Length, Obstacle, Offer, Point
 from pliant.errors import InputError

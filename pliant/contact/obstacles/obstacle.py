@@ -20,7 +20,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self, get_type_hints
 import numpy as np
 
 from pliant.arrays import frozen_view
-from pliant.contact.checks import rotation_matrix, vector
+from pliant.contact.obstacles.checks import rotation_matrix, vector
 from pliant.contact.obstacles.surfaces import Triangles, nothing
 from pliant.errors import InputError
 

@@ -19,8 +19,8 @@ import numpy as np
 from numba import njit
 
 from pliant.arrays import frozen
-from pliant.contact.checks import polyline
 from pliant.contact.obstacles import surfaces
+from pliant.contact.obstacles.checks import polyline
 from pliant.contact.obstacles.directions import unit_or_across
 from pliant.contact.obstacles.obstacle import (
     Flags,

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from pliant.contact.checks import direction, vector
 from pliant.contact.obstacles import surfaces
+from pliant.contact.obstacles.checks import direction, vector
 from pliant.contact.obstacles.obstacle import Direction, Obstacle, Offer, Point
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from pliant.arrays import frozen
-from pliant.contact.checks import rotation_matrix, vector
+from pliant.contact.obstacles.checks import rotation_matrix, vector
 from pliant.contact.obstacles.obstacle import Flag, Indices, Obstacle, Points
 from pliant.contact.obstacles.solid_shape import SolidShape
 from pliant.contact.obstacles.surfaces import Triangles
