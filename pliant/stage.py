@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.interactions import Cable, Cavity, Position
-from pliant.laws import Bounded
 from pliant.robot import Robot
 
 INF = float("inf")
@@ -39,10 +38,8 @@ class RowFacts:
         """The facts of a named row."""
         row = robot.rows[name]
         action, law = row.interaction, row.law
-        effort, displacement = action.effort_range, (-INF, INF)
-        if isinstance(law, Bounded):
-            effort = max(effort[0], law.effort[0]), min(effort[1], law.effort[1])
-            displacement = law.displacement
+        choice, (low, high) = law.inverse(action.size, action.effort_range, name), action.effort_range
+        effort, displacement = (max(low, choice.effort[0]), min(high, choice.effort[1])), choice.displacement
         drive = "displacement" if np.isfinite(displacement).all() else "effort"
         kind, units = type(action).__name__, (action.unit, action.effort_unit)
         return cls(name, kind, law.role, action.size, *units, effort, displacement, drive)
