@@ -24,7 +24,7 @@ ROOMS = (
     "session",
     "learning",
 )  # whose certificates speak of a robot
-FILES = [ROOT / "newton.py", ROOT / "static.py", ROOT / "result.py", ROOT / "membrane" / "session.py"]
+FILES = [*ROOT.glob("*.py"), ROOT / "membrane" / "session.py"]
 OF_SOLVERS = {"solved"}  # of the efforts, not of the robot
 STYLE = ROOT.parent / "studio" / "web" / "style.css"
 
