@@ -13,7 +13,6 @@ from pliant.contact.contacts import Contacts, Stencil, Sums
 from pliant.contact.detect.candidates import nearest_candidate
 from pliant.contact.detect.detector import Detector
 from pliant.contact.detect.gather import tangent_frames
-from pliant.contact.detect.keeping import OVERHANG
 from pliant.contact.modes import Members, Modes
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.stack import Stack
@@ -25,7 +24,7 @@ class ReducedDetector(Detector):
 
     The basis names its candidate pairs, so that there is no broad phase. Opponents that it knows nothing of,
     such as an obstacle that was added later, make contacts as usual: indices from len(basis) on. Contacts of
-    a covered opponent that never pushed in the snapshots do not exist.
+    a covered opponent that never pushed in the snapshots do not exist. Modes have no facets to keep.
     """
 
     def __init__(
@@ -138,17 +137,6 @@ class ReducedDetector(Detector):
         gaps, normals = (np.array(part) for part in zip(*distances, strict=True))
         none = np.zeros((0, self.cloud.size, 3), np.int64), np.zeros((0, self.cloud.size, 3))
         return self._gathered(gaps, normals, *none, chosen, self._points, samples, limit)
-
-    def redetect(
-        self,
-        q: np.ndarray,
-        before: Contacts,
-        force: np.ndarray,
-        reach: float | None = None,
-        overhang: float = OVERHANG,
-    ) -> Contacts:
-        """Contacts at q: modes do not keep facets."""
-        return self.detect(q, reach)
 
 
 def _beside(shares: Sums, inner: int, more: int) -> Sums:
