@@ -300,6 +300,8 @@ def test_a_basis_of_another_mesh_is_refused(shots, fit):
     other = build(reach=(0.041, 0.041))
     with pytest.raises(InputError, match="samples it was made on"):
         reduction.with_contact_basis(other, fit.basis)
+    with pytest.raises(InputError, match="samples it was made on"):
+        replace(other.surroundings, basis=fit.basis).detector(other)
     with pytest.raises(InputError, match="snapshots"):
         reduction.contact_basis(other, shots, 1)
     with pytest.raises(InputError, match="samples"):

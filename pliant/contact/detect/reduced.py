@@ -32,7 +32,6 @@ class ReducedDetector(Detector):
     ) -> None:
         self.basis = basis
         super().__init__(robot, obstacles, **options)
-        basis.check(self)
         if self._common_friction or any(self._friction.values()):
             raise InputError("friction", expected="none with a contact basis", got="frictional contacts")
 
@@ -45,6 +44,7 @@ class ReducedDetector(Detector):
         """The basis in the numbers of a stack of all samples and of the corners of candidate triangles."""
         super()._lay_out()
         basis, robot = self.basis, self.robot
+        basis.check(self)
         owner = np.repeat(basis.touched, np.diff(basis.corner_ptr))
         parts, corner, first = [s.points for s in self.cloud.samples], basis.corner.copy(), self.cloud.size
         for body in sorted(set(owner.tolist())):
