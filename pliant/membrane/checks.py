@@ -8,8 +8,8 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from pliant.errors import InputError
-from pliant.membrane import wrap_kernel as kernel
 from pliant.membrane.cable import Cable, Membrane
+from pliant.membrane.kernels import path as kernel
 from pliant.membrane.wrapping import TautPath
 
 NEAR = 1e-9  # of a length

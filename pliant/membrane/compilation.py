@@ -11,8 +11,8 @@ from pliant.errors import InputError, unknown_name
 from pliant.membrane.bodies import At, Motor, Pin, PlanarBody, Spring
 from pliant.membrane.cable import Cable, Membrane, Over
 from pliant.membrane.joints import WORLD
+from pliant.membrane.kernels.path import FRONT, THROUGH
 from pliant.membrane.model import BAND, CABLE, SKIN, Joints, Links, Memory, Paths, Tree
-from pliant.membrane.wrap_kernel import FRONT, THROUGH
 
 BUMPER = 50.0  # times the stiffness of a membrane
 

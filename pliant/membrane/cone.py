@@ -17,8 +17,8 @@ import numpy as np
 
 from pliant.errors import InputError, MissingExtraError, as_floats
 from pliant.membrane.equilibrium import Skins
+from pliant.membrane.kernels.skin import FREE, skin_length
 from pliant.membrane.shapes import Shape, rotation
-from pliant.membrane.taut import FREE, length
 
 ROUNDS = 20
 TIGHT = 1e-10
@@ -72,20 +72,20 @@ def cone_equilibrium(
 
 def _touched(skins: Skins, shape: Shape, pose: np.ndarray) -> np.ndarray | None:
     """(m, 2) corners that each skin meets next to A and next to B, −1 where it misses the object; None if one ends inside it."""
-    found = np.full((len(skins), 2), -1)
+    touched = np.full((len(skins), 2), -1)
     for k in range(len(skins)):
-        kind, i, j, *_ = length(skins.ends[k], skins.side[k], shape.corners.copy(), 0.0, pose)
+        kind, entry, exit_, *_ = skin_length(skins.ends[k], skins.side[k], shape.corners.copy(), 0.0, pose)
         if kind < FREE:
             return None
-        found[k] = (i, j) if skins.side[k] > 0 else (j, i)
-    return found
+        touched[k] = entry, exit_
+    return touched
 
 
 def _solution(
     skins: Skins, shape: Shape, pose: np.ndarray, corners: np.ndarray, load: np.ndarray, status: str, rounds: int, count: int
 ) -> ConeSolution:  # fmt: skip
     stretch = np.array([
-        max(length(skins.ends[k], skins.side[k], shape.corners.copy(), 0.0, pose)[3] - skins.rest[k], 0.0)
+        max(skin_length(skins.ends[k], skins.side[k], shape.corners.copy(), 0.0, pose)[3] - skins.rest[k], 0.0)
         for k in range(len(skins))
     ])  # fmt: skip
     energy = 0.5 * float(skins.stiffness @ stretch**2) - float(load @ pose[:2])

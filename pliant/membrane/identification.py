@@ -14,8 +14,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from pliant.errors import InputError
+from pliant.membrane.kernels.skin import FREE, OBJECT, skin_length
 from pliant.membrane.measurements import Measurements
-from pliant.membrane.taut import FREE, length
 
 PASSES = 30
 FLOOR = 1e-3  # of the largest force: a relative error does not go on below this
@@ -191,8 +191,8 @@ def _geometry(measurements: Measurements) -> tuple[np.ndarray, np.ndarray]:
     end, shape = np.concatenate((a, b)), np.zeros((1, 2))
     stretch, pull = np.zeros(len(measurements)), np.zeros((len(measurements), 2))
     for n, p in enumerate(measurements.points):
-        kind, _, _, value, g, _ = length(end, side, shape, measurements.radius, np.array([*p, 0.0]))
+        kind, _, _, value, g, _ = skin_length(end, side, shape, measurements.radius, np.array([*p, 0.0]))
         if kind < FREE:
             raise InputError(f"point {n}", expected="a roller clear of the pulleys", got=p.tolist())
-        stretch[n], pull[n] = value - np.linalg.norm(b - a), -g[:2]
+        stretch[n], pull[n] = value - np.linalg.norm(b - a), -g[OBJECT, :2]
     return stretch, pull

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import InputError, as_floats, unknown_name
-from pliant.membrane import run_kernel
 from pliant.membrane.bodies import At, Motor, Pin, PlanarBody, Spring
 from pliant.membrane.cable import Cable, Membrane
 from pliant.membrane.checks import check_apart, check_crossing
 from pliant.membrane.compilation import joints_of, links_of, memory_of, ordered, paths_of, tree_of
 from pliant.membrane.evaluation import bias_of, check_status, evaluate, path_of
 from pliant.membrane.joints import WORLD
+from pliant.membrane.kernels import run as kernel
 from pliant.membrane.model import CABLE, Drive, Memory, Model, Work, workspace
 from pliant.membrane.shapes import rotation
 from pliant.membrane.wrapping import TautPath
@@ -220,7 +220,7 @@ class Mechanism:
         memory = self.memory if memory is None else memory
         evaluate(self.model, memory, drive, q, v, work, tangent=tangent)
         if not np.isfinite(work.total[1]):
-            check_status(self.name, run_kernel.NOT_A_NUMBER)
+            check_status(self.name, kernel.NOT_A_NUMBER)
         return work
 
     @property

@@ -10,7 +10,6 @@ import numpy as np
 from pliant.errors import ConvergenceError, InputError
 from pliant.membrane.equilibrium import HELD
 from pliant.membrane.hand import Hand, Held
-from pliant.membrane.taut import length
 
 STEP = 2e-3  # [s], longest step of the joints' motion
 STIFFNESS = 500.0  # [1/s²], of the inner loop per unit of inertia, as in the thesis; damping is critical
@@ -50,12 +49,7 @@ def joint_inertia(hand: Hand, mass: float = MASS) -> np.ndarray:
 
 def joint_loads(held: Held) -> np.ndarray:
     """(3f,) efforts of the skins on the joints, −∂E/∂θ [N·m, N, N·m]."""
-    skins, shape = held.rest.skins, held.rest.shape
-    pull = np.zeros(4 * len(skins))
-    for k, tension in enumerate(held.rest.tension):
-        g = length(skins.ends[k], skins.side[k], shape.corners.copy(), shape.radius, held.pose)[4]
-        pull[4 * k : 4 * k + 4] = -tension * g[3:]
-    return held.ends_jacobian.T @ pull
+    return held.ends_jacobian.T @ held.rest.skin_forces.pull.ravel()
 
 
 class QuasiStatic:

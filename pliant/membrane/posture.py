@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.errors import InputError
-from pliant.membrane.equilibrium import FIXED, ROTATING, Skins, size_of
-from pliant.membrane.equilibrium_kernel import sensitivities
+from pliant.membrane.equilibrium import FIXED, ROTATING, Skins, forces_on, size_of
 from pliant.membrane.finger import clearances
 from pliant.membrane.hand import Hand
 from pliant.membrane.shapes import rotation
@@ -96,8 +95,7 @@ def _forces(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Balance and grip, in units of the least grip, and their slopes."""
     free, size = ROTATING if hand.rotates else FIXED, size_of(hand.shape)
-    corners = hand.shape.corners.copy()
-    wrench, *_, cross = sensitivities(skins.arrays, corners, hand.shape.radius, pose, free, size)[1:]
+    _, wrench, _, _, cross, _ = forces_on(skins, hand.shape, pose, free)
     change = np.array([-cross[k] @ D[4 * k : 4 * k + 4] for k in range(len(skins))])  # (f, 3, 3f)
     unit = np.array([1.0, 1.0, size])[free] * grip.low
     force = np.hypot(wrench[:, 0], wrench[:, 1])

@@ -20,8 +20,7 @@ from pliant.membrane.session import HandSession
 from pliant.membrane.shapes import Disc, regular
 from pliant.membrane.simulation import Simulation
 from pliant.membrane.staging import frame_of, stage_of
-from pliant.membrane.taut import length
-from pliant.membrane.wrapping import LEFT, RIGHT, Pulley, wrap
+from pliant.membrane.wrapping import LEFT, RIGHT
 
 G = 9.81
 
@@ -92,18 +91,6 @@ def test_no_command_stops_the_simulation(rotates, friction):
     for _ in range(25):
         reading = plant.advance(rng.uniform(hand.lower, hand.upper), 0.25)
         assert np.isfinite(reading.pose).all() and np.abs(reading.velocity[:2]).max() < 20.0
-
-
-def test_both_ways_to_a_taut_path_agree():
-    """The skin of the statics and the path of the simulation were written apart."""
-    rng, shape = np.random.default_rng(5), regular(5, 0.1)
-    for _ in range(40):
-        pose = np.array([*rng.uniform(-0.15, 0.15, 2), rng.uniform(0.0, 6.0)])
-        side = int(rng.choice([LEFT, RIGHT]))
-        one = wrap((-0.5, 0.0), (0.5, 0.0), [Pulley(shape, pose, side)])
-        two = length(np.array([-0.5, 0.0, 0.5, 0.0]), float(side), shape.corners.copy(), shape.radius, pose)
-        numbers = [x for x in two if isinstance(x, float)]
-        assert any(abs(x - one.length) < 1e-13 for x in numbers)
 
 
 def bead_scene(start: list[tuple[float, float]], tether: float = 0.0) -> Mechanism:

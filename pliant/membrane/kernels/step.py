@@ -1,11 +1,11 @@
-"""The stages of a time step of a mechanism, compiled: implicit midpoint, cables and hinges on the velocities, then back onto them.
+"""The stages of a time step of a mechanism, compiled: implicit midpoint, with cables and hinges as constraints.
 
     M(q_m)(v₁ − v₀) = h (Q(q_m, v_m) − c(q_m, v_m) + J(q_m)ᵀλ),   q₁ = q₀ + h v_m,   J(q₁) v₁ = 0,   x_m = (x₀ + x₁)/2
 
 for the hinges and for the cables that pull (λ < 0 in the sign of the rows, which grow with length). What the velocities leave of the
 constraints' values, of third order in h, is projected away in the metric of M; so is the rest of their rates.
 
-No stage evaluates forces itself: `run_kernel` does, at the one place that is compiled for it, and hands the arrays on.
+No stage evaluates forces itself: `run` does, at the one place that is compiled for it, and hands the arrays on.
 """
 
 from __future__ import annotations
@@ -13,7 +13,11 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.algebra.jit import inner
-from pliant.membrane.small import add, copy, dot, factor, fill, solve
+from pliant.membrane.kernels.vectors import add, copy, dot, factor, fill, solve
+
+REPEATED_ROWS = 1e-14  # of the largest diagonal entry: what is added to the constraints' matrix so that equal rows share their effort
+TINY = 1e-300
+ON_CONSTRAINT = 1e-13  # [m]: values smaller than this are not projected any further
 
 
 @inner
@@ -23,16 +27,16 @@ def impulses(A, order, left, right, active, wanted, lam, dv):
     Y = np.zeros((c, n))
     S = np.zeros((c, c))
     swaps = np.zeros(c, np.int64)
-    top = 0.0
+    largest = 0.0
     for k in range(c):
         if active[k]:
             solve(A, order, right[k], Y[k])
     for i in range(c):
         for k in range(c):
             S[i, k] = dot(left[i], Y[k]) if active[i] and active[k] else 0.0
-        top = max(top, abs(S[i, i]))
+        largest = max(largest, abs(S[i, i]))
     for i in range(c):
-        S[i, i] += 1e-14 * top + 1e-300 if active[i] else 1.0
+        S[i, i] += REPEATED_ROWS * largest + TINY if active[i] else 1.0
         if not active[i]:
             wanted[i] = 0.0
     factor(S, swaps)
@@ -43,25 +47,25 @@ def impulses(A, order, left, right, active, wanted, lam, dv):
 
 
 @inner
-def likely_taut(rows, value, v, h, pins, slackness, active, was):
-    """Active: hinges, taut cables, and those that the present velocity makes taut within the step. was: those taut now."""
+def guess_active(rows, value, v, h, pins, slackness, active, taut):
+    """Active: hinges, taut cables, and those that the present velocity makes taut within the step. taut: those taut now."""
     for k in range(len(value)):
         active[k] = k < pins or value[k] + h * dot(rows[k], v) > -slackness
-        was[k] = k < pins or value[k] > -slackness
+        taut[k] = k < pins or value[k] > -slackness
 
 
 @inner
-def any_of(active):
+def any_of(flags):
     """Whether one is true."""
-    found = False
-    for k in range(len(active)):
-        found = found or active[k]
-    return found
+    one = False
+    for k in range(len(flags)):
+        one = one or flags[k]
+    return one
 
 
 @inner
-def aim(q, v, v1, h, share, at_q, at_v):
-    """Where to evaluate: the middle of the step (share ½) or its end (share 1)."""
+def state_at(q, v, v1, h, share, at_q, at_v):
+    """The state in the middle of the step (share ½) or at its end (share 1), for an end velocity v₁."""
     for k in range(len(q)):
         at_q[k] = q[k] + 0.5 * share * h * (v[k] + v1[k])
         at_v[k] = 0.5 * (v[k] + v1[k]) if share < 1.0 else v1[k]
@@ -85,8 +89,8 @@ def newton(M, K, C, applied, inertial, v, v1, h, fresh, A, order, R, dv):
 
 
 @inner
-def hold(A, order, middle, rows, active, v1, h, gap, efforts, dv):
-    """Impulses along the rows of the middle that stop the rates at the end: dv takes them up, efforts (c,) are their means."""
+def constrain(A, order, middle, rows, active, v1, h, gap, efforts, dv):
+    """Impulses along the rows of the middle that stop the rates at the end: dv takes them up, efforts (c,) are their means [N]."""
     for k in range(len(gap)):
         gap[k] = -dot(rows[k], v1) - dot(rows[k], dv)
     impulses(A, order, rows, middle, active, gap, efforts, dv)
@@ -95,7 +99,7 @@ def hold(A, order, middle, rows, active, v1, h, gap, efforts, dv):
 
 
 @inner
-def change(v1, dv, h):
+def update(v1, dv, h):
     """v₁ += dv; returns the size of the change relative to the velocities, NaN where there is no number."""
     size, moved = 0.0, 0.0
     for i in range(len(v1)):
@@ -107,8 +111,8 @@ def change(v1, dv, h):
 
 
 @inner
-def drop(efforts, active, pins):
-    """Take out the cable that would have to push the most; returns whether there was one."""
+def drop_pushing(efforts, active, pins):
+    """Take the cable that would have to push the most out of the active set; returns whether there was one."""
     worst, at = 0.0, -1
     for k in range(pins, len(active)):
         if active[k] and efforts[k] > worst:
@@ -119,37 +123,39 @@ def drop(efforts, active, pins):
 
 
 @inner
-def catch(rows, value, v1, active, pins, slackness):
-    """Take in the cables that got too long and still lengthen; returns whether there were any."""
-    caught = False
+def add_overlong(rows, value, v1, active, pins, slackness):
+    """Take cables that got too long and still lengthen into the active set; returns whether there were any."""
+    added = False
     for k in range(pins, len(active)):
         if not active[k] and value[k] > slackness and dot(rows[k], v1) > 0.0:
             active[k] = True
-            caught = True
-    return caught
+            added = True
+    return added
 
 
 @inner
-def project(M, rows, value, q1, v1, active, was, efforts, pins, final, bind, A, order, gap, lam):
-    """Back onto the constraints that bind, in the metric of M: their values, or their rates once the values are right or it is the
-    `final` turn; returns whether that was the end of it."""
-    worst, c = 0.0, len(active)
+def project(M, rows, value, pins, final, s):
+    """Back onto the constraints that bind, in the metric of M; returns whether that was the end of it.
+
+    Their values are projected, or their rates once the values are right or it is the `final` turn. s: scratch of the step.
+    """
+    worst, c, binding, gap = 0.0, len(s.active), s.binding, s.gap
     for k in range(c):  # a cable binds where it is too long, or was taut and pulls
-        bind[k] = k < pins or value[k] > 0.0 or (active[k] and was[k] and efforts[k] < 0.0)
+        binding[k] = k < pins or value[k] > 0.0 or (s.active[k] and s.taut[k] and s.efforts[k] < 0.0)
         gap[k] = -value[k]
-        worst = max(worst, abs(value[k])) if bind[k] else worst
-    if not any_of(bind):
+        worst = max(worst, abs(value[k])) if binding[k] else worst
+    if not any_of(binding):
         return True
-    for i in range(len(q1)):
-        copy(M[i], A[i])
-    factor(A, order)
-    fill(lam, 0.0)
-    if worst >= 1e-13 and not final:
-        impulses(A, order, rows, rows, bind, gap, lam, q1)
+    for i in range(len(s.q1)):
+        copy(M[i], s.A[i])
+    factor(s.A, s.order)
+    fill(s.lam, 0.0)
+    if worst >= ON_CONSTRAINT and not final:
+        impulses(s.A, s.order, rows, rows, binding, gap, s.lam, s.q1)
         return False
     for k in range(c):  # one that is already getting shorter is free to go slack
-        rate = dot(rows[k], v1)
-        bind[k] = bind[k] and (active[k] or rate >= 0.0)
+        rate = dot(rows[k], s.v1)
+        binding[k] = binding[k] and (s.active[k] or rate >= 0.0)
         gap[k] = -rate
-    impulses(A, order, rows, rows, bind, gap, lam, v1)
+    impulses(s.A, s.order, rows, rows, binding, gap, s.lam, s.v1)
     return True

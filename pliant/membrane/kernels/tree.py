@@ -6,7 +6,7 @@ import numpy as np
 
 from pliant.algebra.jit import inner
 from pliant.membrane.joints import FREE, PRISMATIC, REVOLUTE, TRANSLATING
-from pliant.membrane.small import clear, fill
+from pliant.membrane.kernels.vectors import clear, fill
 
 
 @inner
