@@ -1,9 +1,10 @@
-"""How many steps a second the learning environments make: in a plain loop, and as a vector in one process and in two.
+"""How many steps a second the learning environments make: in a loop, and as a vector of one or two processes.
 
-Everybody makes the same steps: environment k from seed k, with the same actions. A loop makes them one after another. On a machine that
-others use as well, wall time says little. `2 loops` says what it allows: two processes that share the episodes and never wait for each
-other. `free cores` compares CPU times, that of the loop with the way through the vector's rounds on which somebody has to wait, the longest
-of the processes in each round and what the asking one does in between.
+Everybody makes the same steps: environment k from seed k, with the same actions. A loop makes them one after
+another. On a machine that others use as well, wall time says little. `2 loops` says what it allows: two
+processes that share the episodes and never wait for each other. `free cores` compares CPU times, that of the
+loop with the way through the vector's rounds on which somebody has to wait, the longest of the processes in
+each round and what the asking one does in between.
 """
 
 from __future__ import annotations

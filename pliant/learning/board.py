@@ -1,8 +1,9 @@
-"""What a vector of environments and the processes that step them share: a record and a moment of each environment, and queues.
+"""What a vector of environments shares with the processes that step them: records, moments and queues.
 
-A step depends on the moment that an environment is in alone, so that any process may take any environment, and which one does makes no
-difference to the numbers. Each has a queue of those that it stepped last, as it still has their moments at hand; when that is empty, it takes
-from the end of another's, whose moments are written down for others to see. The rest is written down only when asked for.
+A step depends on the moment that an environment is in alone, so that any process may take any environment,
+and which one does makes no difference to the numbers. Each has a queue of those that it stepped last, as it
+still has their moments at hand; when that is empty, it takes from the end of another's, whose moments are
+written down for others to see. The rest is written down only when asked for.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Shape:
 
     @property
     def record(self) -> np.dtype:
-        """Of an environment. `home` is the process that did its last job, −1 for none of them, `seconds` how long that took."""
+        """Of an environment; `home` is the process that did its last job, −1 for none, in `seconds`."""
         return np.dtype(
             [
                 ("job", "i8"),
@@ -64,16 +65,18 @@ class Shape:
 
     @property
     def queue(self) -> np.dtype:
-        """Of a process: environments in the order in which they are taken, from which to which they are left, and from which on others
-        may take them; which it has; its CPU time."""
+        """Of a process: its environments in the order in which they are taken, and its CPU time.
+
+        Of the order, `begin` to `end` are left; from `open` on others may take them; it is stepping `has`.
+        """
         numbers = [(name, "i8") for name in ("begin", "end", "open", "has")]
         return np.dtype([("order", "i8", (self.envs,)), *numbers, ("spent", "f8")], align=True)
 
 
 class Board:
-    """Records (n,), moments and queues (processes,) in a file in memory; every process that has its path sees the same.
+    """Records (n,), moments and queues (processes,) in a file in memory.
 
-    `number` is that of the process, −1 for the one that asks.
+    Every process that has its path sees the same. `number` is that of the process, −1 for the one that asks.
     """
 
     def __init__(self, shape: Shape, path: Path | None = None, number: int = -1) -> None:
@@ -157,7 +160,7 @@ class Board:
         return int(queue["order"][queue["end"]])
 
     def forget(self) -> None:
-        """Remove the file's name: what nobody looks at any more is freed, also if all processes are killed."""
+        """Remove the file's name: memory is freed once nobody looks at it, also if processes are killed."""
         with suppress(OSError):  # where a file in use cannot be removed
             self.path.unlink()
 

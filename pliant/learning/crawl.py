@@ -20,8 +20,9 @@ PERIOD = 1.0  # [s] of the clock that it sees
 class CrawlerCrawl(Robotic):
     """A soft arch with a tendon in each half of its belly on a floor with friction; it should go along +x.
 
-    Seen: commands (2), height of the centre of mass about that at rest and its velocity along x and z (3), the two sides of a
-    clock of one second (2). Reward: how far it went in the step, in shares of its length, times a hundred.
+    Seen: commands (2), height of the centre of mass about that at rest and its velocity along x and z (3),
+    the two sides of a clock of one second (2). Reward: how far it went in the step, in shares of its length,
+    times a hundred.
     """
 
     def __init__(self, render_mode: str | None = None) -> None:

@@ -1,7 +1,8 @@
 """Who steps the environments of a vector: this process, or several others.
 
-Steps differ in length: some are halved, contacts take time. A process that is done with its environments takes over some of another's (see
-`board`), those that took long in the step before come first, and so nobody waits for longer than the last and shortest takes.
+Steps differ in length: some are halved, contacts take time. A process that is done with its environments
+takes over some of another's (see `board`), those that took long in the step before come first, and so nobody
+waits for longer than the last and shortest takes.
 """
 
 from __future__ import annotations
@@ -187,7 +188,7 @@ def _dismiss(workers: list[Any], ends: list[Connection]) -> None:
 
 
 def work(number: int, end: Connection, lock: Any, spec: Any, options: Mapping[str, Any]) -> None:
-    """What a process does: make an environment, then jobs from the queue, round by round, until it is told to stop."""
+    """What a process does: make an environment, then jobs from the queue, round by round, until the end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the process that asks
     try:
         env = made(spec, options)

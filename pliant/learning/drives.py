@@ -1,4 +1,7 @@
-"""What an action commands: an actuator, or two that pull against each other; each number is a share in [−1, 1]."""
+"""What an action commands: an actuator, or two that pull against each other.
+
+Each number is a share in [−1, 1].
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ class Puller:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two cables on opposite sides: a positive share pulls the first with up to `most` [N], a negative one the second."""
+    """Two opposite cables: positive shares pull the first with up to `most` [N], negative ones the second."""
 
     first: str
     second: str

@@ -1,7 +1,8 @@
 """An environment: a robot in motion with something to do, behind Gymnasium's interface.
 
-Actions and observations are shares of their ranges, in [−1, 1]. What an episode is comes from the seed alone: the same seed and
-the same actions give the same numbers, bit by bit. `save` and `restore` go back to any moment, as planners need.
+Actions and observations are shares of their ranges, in [−1, 1]. What an episode is comes from the seed alone:
+the same seed and the same actions give the same numbers, bit by bit. `save` and `restore` go back to any
+moment, as planners need.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ FAILED = -1.0  # the reward of a step that the model cannot follow
 
 @dataclass(frozen=True)
 class Saved:
-    """A moment of an episode: the simulation's state, commands, the task's own numbers, and the random generator's state."""
+    """A moment of an episode: the simulation's state, commands, the task's numbers, the random state."""
 
     state: Any
     command: np.ndarray
@@ -31,7 +32,9 @@ class Saved:
 
 
 class Environment(gymnasium.Env):
-    """A simulation, its drives and a task, which subclasses give: `begin`, `arrange`, `observed`, `judged`, `over`, `picture`.
+    """A simulation, its drives and a task.
+
+    Subclasses give `begin`, `arrange`, `observed`, `judged`, `over` and `picture`.
 
     The simulation has a `state`, all that its future depends on, which may be set; and `step(laws)`.
     """

@@ -22,7 +22,10 @@ LOST = -10.0  # the reward of losing it
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint of a finger, told a place between its limits [rad or m]; at `idle` the hand holds the object in the middle."""
+    """A joint of a finger, told a place between its limits [rad or m].
+
+    At `idle` the hand holds the object in the middle.
+    """
 
     name: str
     low: float
@@ -35,7 +38,7 @@ class Joint:
 
 
 class HandPlant:
-    """The hand in motion. A step depends on the state alone: what the solver remembers of the last one is let go."""
+    """The hand in motion. A step depends on the state alone: the solver's memory of the last is dropped."""
 
     def __init__(self, moving: Moving) -> None:
         self.moving = moving
@@ -67,11 +70,11 @@ class HandPlant:
 
 
 class HandInHand(Environment):
-    """A soft hand of two fingers, three joints each, with an object between its skins, which it should bring to a target.
+    """A soft hand of two fingers, three joints each, that should bring the object between them to a target.
 
-    Seen: commands (6), joints as shares of their ranges (6), the object's place and velocity, and the way to the target: (2) each, in
-    fifths of the hand's size, per 0.1 s. Reward: minus the distance to the target in sizes, each step; an object that is lost
-    ends the episode with −10. Done within 2 % of the size.
+    Seen: commands (6), joints as shares of their ranges (6), the object's place and velocity, and the way to
+    the target: (2) each, in fifths of the hand's size, per 0.1 s. Reward: minus the distance to the target in
+    sizes, each step; an object that is lost ends the episode with −10. Done within 2 % of the size.
     """
 
     def __init__(self, render_mode: str | None = None) -> None:

@@ -30,9 +30,10 @@ FRICTION = 0.3
 class TrunkPush(Robotic):
     """A trunk above a table, and a soft block beside its tip; the trunk should push the block to a goal.
 
-    Seen: commands (4), the tip about its place at rest and its velocity (3) each, the block's place and velocity on the
-    table (2) each, the way from the block to the goal (2), in lengths of the trunk. Reward: minus the distance of the block from
-    the goal, and a tenth of that of the tip from the block, in lengths. Done within 5 mm.
+    Seen: commands (4), the tip about its place at rest and its velocity (3) each, the block's place and
+    velocity on the table (2) each, the way from the block to the goal (2), in lengths of the trunk. Reward:
+    minus the distance of the block from the goal, and a tenth of that of the tip from the block, in lengths.
+    Done within 5 mm.
     """
 
     def __init__(self, render_mode: str | None = None) -> None:

@@ -21,11 +21,12 @@ COARSE = {"length": LENGTH, "discs": 5, "around": 4, "size": 0.02}
 
 
 class TrunkReach(Robotic):
-    """A trunk with four pairs of opposite cables; its tip should reach a point where an arc of its length would end.
+    """A trunk with four pairs of opposite cables.
 
-    Seen: commands (4); the tip about its place at rest, in half lengths of the trunk, its velocity, in half lengths per 0.2 s, the
-    way to the target, in quarters of the length: (3) each. Reward: minus the distance to the target in lengths, each step.
-    Done within 5 % of the length.
+    Its tip should reach a point where an arc of its length would end. Seen: commands (4); the tip about its
+    place at rest, in half lengths of the trunk, its velocity, in half lengths per 0.2 s, the way to the
+    target, in quarters of the length: (3) each. Reward: minus the distance to the target in lengths, each
+    step. Done within 5 % of the length.
     """
 
     seen = 9
@@ -85,7 +86,7 @@ class TrunkReachAround(TrunkReach):
 
 
 def arc_end(bend: float, angle: float) -> np.ndarray:
-    """Where an arc of the trunk's length ends that leaves the base along z and bends by an angle towards another, (3,) [m]."""
+    """End (3,) [m] of an arc of the trunk's length that leaves its base along z and bends to a heading."""
     out, along = LENGTH * (1.0 - np.cos(bend)) / bend, LENGTH * np.sin(bend) / bend
     return np.array([out * np.cos(angle), out * np.sin(angle), along])
 

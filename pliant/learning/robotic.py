@@ -23,7 +23,7 @@ ROOM = 0.15  # of the robot's length, around it in the picture
 
 
 class Robotic(Environment):
-    """A robot of which some rows are seen: their δ about those at rest, in units of its length, and their speed."""
+    """A robot of which some rows are observed: their δ from rest, in units of its length, and their speed."""
 
     def __init__(
         self,
@@ -35,7 +35,10 @@ class Robotic(Environment):
         time_step: float = TIME_STEP,
         settling: float = 0.0,
     ) -> None:
-        """`settling` [s]: how long it comes to rest in time, for robots that nothing holds; others rest in equilibrium."""
+        """`settling` [s]: how long it comes to rest in time, for robots that nothing holds.
+
+        Others rest in equilibrium.
+        """
         self.robot, self._painter = robot, None
         simulation = Simulation(robot, time_step=time_step, damping=KelvinVoigt(VISCOSITY))
         if settling:

@@ -3,11 +3,13 @@
     curve = search("Pliant/TrunkReach-v0", iterations=40, processes=2)
     curve.plot("curve.png");  action = curve.policy(observation)
 
-The policy is linear, u = clip(M [o, 1]). An iteration tries M ± ν Δ for some random Δ, each pair on an episode of its own, and goes
+The policy is linear, u = clip(M [o, 1]). An iteration tries M ± ν Δ for some random Δ, each pair on an
+episode of its own, and goes
 
     M ← M + α/σ Σ (R₊ − R₋) Δ
 
-over the best of them, σ the deviation of their returns. Which numbers are drawn does not depend on how many processes share the work.
+over the best of them, σ the deviation of their returns. Which numbers are drawn does not depend on how many
+processes share the work.
 """
 
 from __future__ import annotations
@@ -42,8 +44,11 @@ class Policy:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """What a search found: the best policy, and by iteration (n,) the mean return and the share of successes of ten episodes
-    that are not searched on; steps (n,) taken until then."""
+    """What a search found: the best policy, and its learning curve by iteration (n,).
+
+    The mean return and the share of successes of ten episodes that are not searched on; the steps taken until
+    then.
+    """
 
     environment: str
     policy: Policy
@@ -81,7 +86,10 @@ def search(
     processes: int = 1,
     report: Callable[[int, float, float], object] | None = None,
 ) -> Curve:
-    """A linear policy for an environment, and its learning curve; `report(iteration, return, successes)` is called on the way."""
+    """A linear policy for an environment, and its learning curve.
+
+    `report(iteration, return, successes)` is called on the way.
+    """
     if not (iterations >= 1 and directions >= best >= 1 and processes >= 1):
         got = f"iterations {iterations}, directions {directions}, best {best}, processes {processes}"
         raise InputError("search", expected="positive numbers, best ≤ directions", got=got)

@@ -16,7 +16,7 @@ NEAR = 1e-9  # of a length
 
 
 def check_apart(name: str, path: TautPath) -> None:
-    """Refuse neighbours on a cable that coincide, as it has no direction there, and ends that lie within a shape."""
+    """Refuse neighbours on a cable that coincide, as it has no direction there, and ends inside a shape."""
     active = np.flatnonzero(path.table[:, kernel.ACTIVE])
     point = path.stations.radius + (path.stations.last - path.stations.first - 1) == 0.0
     for k, (before, after) in enumerate(pairwise(active)):

@@ -18,7 +18,10 @@ BUMPER = 50.0  # times the stiffness of a membrane
 
 
 def ordered(bodies: Sequence[PlanarBody]) -> list[PlanarBody]:
-    """Bodies with parents before children, else in their own order; refuses unknown parents, circles and names used twice."""
+    """Bodies with parents before children, else in their own order.
+
+    Refuses unknown parents, circles and names used twice.
+    """
     names = [body.name for body in bodies]
     for name in names:
         if names.count(name) > 1:
@@ -107,7 +110,10 @@ def links_of(links: Sequence[Spring] | Sequence[Pin], number: Mapping[str, int],
 def paths_of(
     cables: Sequence[Cable | Membrane], bodies: Sequence[PlanarBody], number: Mapping[str, int], pins: int
 ) -> tuple[Paths, np.ndarray]:
-    """Cables and membranes, rest lengths still NaN where they follow from the posture; and the states of their stations."""
+    """Cables and membranes as arrays, and the states of their stations.
+
+    Rest lengths are still NaN where they follow from the posture.
+    """
     kind, law, start, rows = [], [], [0], []
     station: list[tuple[int, np.ndarray, float, float, float, int]] = []
     for cable in cables:

@@ -1,10 +1,11 @@
-"""Moving the object in the hand: an outer loop that turns its error into joint positions by the steady-state Jacobian.
+"""Moving the object in the hand: an outer loop from its error to joint positions, by the Jacobian at rest.
 
     θ̇ = J⁺ [ k_p (b_des − b) + k_i ∫(b_des − b) dt + k_d (ḃ_des − ḃ) ],     J = db/dθ at rest
 
-added to the joints of a planned grasp, from which the correction departs no further than the error asks for. The joints follow with
-the lag of the inner loop, so errors are taken from the reference as that loop would follow it. The thesis's law (4.4) is this with k_i = 0, ḃ_des = 0, without a plan, and with J⁺ where it
-prints J, whose shape does not fit.
+added to the joints of a planned grasp, from which the correction departs no further than the error asks for.
+The joints follow with the lag of the inner loop, so errors are taken from the reference as that loop would
+follow it. The thesis's law (4.4) is this with k_i = 0, ḃ_des = 0, without a plan, and with J⁺ where it prints
+J, whose shape does not fit.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ LEAK = 1.0  # [1/s], at which corrections vanish that do not move the object
 
 @dataclass(frozen=True)
 class Gains:
-    """proportional [1/s], derivative [–], integral [1/s²]; transpose: Jᵀ, scaled to the size of J⁺, in place of J⁺."""
+    """Gains of the outer loop: proportional [1/s], derivative [–], integral [1/s²].
+
+    transpose: Jᵀ, scaled to the size of J⁺, in place of J⁺.
+    """
 
     proportional: float
     derivative: float = 0.0
@@ -52,10 +56,11 @@ PID = Gains(2.0, 0.2, 1.0)
 class Outer:
     """The outer loop: joint positions for the inner one, every `period` [s].
 
-    hand: the controller's model. `aim` sets a target; without a plan (`planned=False`) the joints
-    begin where they are and only the error moves them, as in the thesis. speed [sizes/s] of the object along a plan; inner [1/s²]:
-    stiffness of the inner loop, for its lag; compliance (3f,) [rad/(N·m), m/N, rad/(N·m)]: how far the joints give way under it, by
-    which commands of a plan are advanced; by default that of fingers with `joint_inertia`.
+    hand: the controller's model. `aim` sets a target; without a plan (`planned=False`) the joints begin where
+    they are and only the error moves them, as in the thesis. speed [sizes/s] of the object along a plan;
+    inner [1/s²]: stiffness of the inner loop, for its lag; compliance (3f,) [rad/(N·m), m/N, rad/(N·m)]: how
+    far the joints give way under it, by which commands of a plan are advanced; by default that of fingers
+    with `joint_inertia`.
     """
 
     def __init__(
@@ -86,10 +91,11 @@ class Outer:
         self._filtered: tuple[np.ndarray, np.ndarray] | None = None
 
     def aim(self, reading: Reading, target: Any, *, joints: Any = None) -> Plan | None:
-        """Set a target (2,) that stays; UnreachableError if the hand cannot hold the object there, or cannot take it there.
+        """Set a target (2,) that stays.
 
-        Without a plan nothing is checked. The object travels along the plan with a smooth start and end. The joints begin where
-        they are, or at `joints` (3f,), as those of a first grasp.
+        UnreachableError if the hand cannot hold the object there, or cannot take it there. Without a plan
+        nothing is checked. The object travels along the plan with a smooth start and end. The joints begin
+        where they are, or at `joints` (3f,), as those of a first grasp.
         """
         place = np.asarray(target, float)
         if place.shape != (2,) or not np.isfinite(place).all():
@@ -154,7 +160,7 @@ class Outer:
         return within if self._plan is None else within + self._plan_at(self._ahead, time - self._began)
 
     def _followed(self, place: np.ndarray, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The reference as the inner loop follows it: a critically damped second order, advanced by one period after use."""
+        """The reference as the critically damped inner loop follows it, one period further with each call."""
         if self._filtered is None:
             self._filtered = (place.copy(), np.zeros(2))
         at, speed = self._filtered
@@ -164,7 +170,10 @@ class Outer:
         return at, speed
 
     def _idle(self, J: np.ndarray) -> np.ndarray:
-        """Part of the correction that does not move the object, at the rate at which it vanishes; none without a plan."""
+        """Part of the correction that does not move the object, at the rate at which it vanishes.
+
+        None without a plan.
+        """
         if not self.planned:
             return np.zeros_like(self._correction)
         scale = self.hand.upper - self.hand.lower
@@ -172,7 +181,10 @@ class Outer:
         return LEAK * scale * (c - np.linalg.pinv(A, rcond=DAMPED) @ (A @ c))
 
     def _model(self, reading: Reading) -> Held | None:
-        """The model at rest with the measured joints, else with those of the plan; None where neither holds the object."""
+        """The model at rest with the measured joints, else with those of the plan.
+
+        None where neither holds the object.
+        """
         places = [(reading.joints, reading.pose)]
         if (
             self._plan is not None
@@ -189,7 +201,10 @@ class Outer:
         return None
 
     def _inverse(self, J: np.ndarray, v: np.ndarray, joints: np.ndarray) -> np.ndarray:
-        """θ̇ (3f,) with Jθ̇ = v of least size, joints measured by their range; joints at a limit that would pass it stay out."""
+        """θ̇ (3f,) with Jθ̇ = v of least size, joints measured by their range.
+
+        Joints at a limit that would pass it stay out.
+        """
         scale, now = self.hand.upper - self.hand.lower, joints + self._correction
         use = scale > 0.0
         for _ in range(len(scale)):
@@ -229,7 +244,10 @@ class Track:
 def follow(
     plant: Plant, outer: Outer, duration: float, *, target: Callable[[float], Any] | None = None
 ) -> Track:
-    """Run the loop for `duration` [s]; `target(t)` (2,), t from the start of this run, replaces what the loop was aimed at."""
+    """Run the loop for `duration` [s].
+
+    `target(t)` (2,), t from the start of this run, replaces what the loop was aimed at.
+    """
     reading, rows = plant.read(), []
     begin = reading.time
     rate = lambda t: (np.asarray(target(t + 1e-6)) - np.asarray(target(t))) / 1e-6 if target else np.zeros(2)

@@ -1,4 +1,4 @@
-"""An object at rest between skins: pose, forces, stability, and how the pose follows the ends of the skins."""
+"""An object at rest between skins: pose, forces, stability, and how the pose follows the skins' ends."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ ROUNDED_RESIDUAL = 1e-9  # of all forces: a residual that is accepted where roun
 MOST_ITERATIONS = 200  # of Newton's method
 ONE_PLACE = 1e-9  # of the largest coordinate: ends of a skin nearer than this to each other coincide
 FIXED, ROTATING = np.array([0, 1]), np.array([0, 1, 2])  # coordinates that may change
+# At rest and stable; at rest, but some motion meets no resistance; at rest beyond a skin; not at rest.
 HELD, LOOSE, OUTSIDE, STALLED = "held", "loose", "outside", "stalled"
-"""At rest and stable; at rest, but some motion meets no resistance; wrapped outside a skin's own span; not at rest."""
 
 
 @dataclass(frozen=True, eq=False)
 class Skins:
     """m elastic skins, each straight between two ends when nothing touches it.
 
-    ends (m, 4): A and B [m]; stiffness (m,) [N/m]; rest (m,): unstretched length [m], less than |AB| where there is a
-    preload, more where the skin hangs slack; side (m,): LEFT (+1) or RIGHT (−1), where the object is as one goes from A to B.
+    ends (m, 4): A and B [m]; stiffness (m,) [N/m]; rest (m,): unstretched length [m], less than |AB| where
+    there is a preload, more where the skin hangs slack; side (m,): LEFT (+1) or RIGHT (−1), where the object
+    is as one goes from A to B.
     """
 
     ends: np.ndarray
@@ -96,9 +97,9 @@ def _turn(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> float:
 class SkinForces(NamedTuple):
     """Forces of m skins on an object at a pose.
 
-    tension (m,) [N]; wrench (m, 3): force [N] and moment about the object's origin [N·m] of each skin on the object; pull (m, 4) [N]:
-    forces on the skin's ends (A, B); own = −∂(wrench)/∂p (m, 3, 3) by the pose and cross = −∂(wrench)/∂e (m, 3, 4) by the ends;
-    jacobian (3, 4m): dp/de of an object that is at rest here.
+    tension (m,) [N]; wrench (m, 3): force [N] and moment about the object's origin [N·m] of each skin on the
+    object; pull (m, 4) [N]: forces on the skin's ends (A, B); own = −∂(wrench)/∂p (m, 3, 3) by the pose and
+    cross = −∂(wrench)/∂e (m, 3, 4) by the ends; jacobian (3, 4m): dp/de of an object that is at rest here.
     """
 
     tension: np.ndarray
@@ -110,7 +111,10 @@ class SkinForces(NamedTuple):
 
 
 def forces_on(skins: Skins, shape: Shape, pose: np.ndarray, free: np.ndarray) -> SkinForces:
-    """The forces of skins on an object at a pose (3,), with their derivatives; free: indices of the coordinates that may change."""
+    """The forces of skins on an object at a pose (3,), with their derivatives.
+
+    `free`: indices of the coordinates that may change.
+    """
     corners, size = shape.corners.copy(), size_of(shape)
     return SkinForces(*skin_forces(skins.arrays, corners, shape.radius, pose, free, size))
 
@@ -119,9 +123,9 @@ def forces_on(skins: Skins, shape: Shape, pose: np.ndarray, free: np.ndarray) ->
 class Equilibrium:
     """Where the object comes to rest.
 
-    pose (3,): x, y [m], φ [rad]; energy [J]; kinds (m,): per skin whether it touches; residual: unbalanced force [N], moments
-    over the size of the object; forces: the sum of all tensions and of the load, which the residual is to be compared with [N];
-    status: "held", "loose", "outside" or "stalled".
+    pose (3,): x, y [m], φ [rad]; energy [J]; kinds (m,): per skin whether it touches; residual: unbalanced
+    force [N], moments over the size of the object; forces: the sum of all tensions and of the load, which the
+    residual is to be compared with [N]; status: "held", "loose", "outside" or "stalled".
     """
 
     skins: Skins
@@ -195,8 +199,9 @@ def equilibrium(
 
         E(p) = Σ ½ k max(0, ℓ(p) − ℓ₀)² − w·p
 
-    The object does not turn unless `rotates`. `wrench` w: force and moment that act on it beside the skins, as its weight. For an
-    object that does not turn, E is convex between the skins and this is the only minimum.
+    The object does not turn unless `rotates`. `wrench` w: force and moment that act on it beside the skins,
+    as its weight. For an object that does not turn, E is convex between the skins and this is the only
+    minimum.
     """
     middle = skins.ends.reshape(-1, 2).mean(axis=0)
     place = middle if start is None else as_floats("start", start, "(x, y, φ)")
@@ -216,13 +221,13 @@ def settle(
     load: np.ndarray,
     tolerance: float = TOLERANCE,
 ) -> Equilibrium:
-    """`equilibrium` without its checks of the input: arrays (3,), free: indices of the coordinates that may change."""
+    """`equilibrium` without its checks: start, load (3,); free: indices of coordinates that may change."""
     corners, size = shape.corners.copy(), size_of(shape)
     pose, energy, residual, forces, kinds, (first, last), iterations, shift = rest_pose(
         skins.arrays, corners, shape.radius, start, free, load, size, tolerance, MOST_ITERATIONS
     )
     if first != FREE:
-        got = "a skin that ends inside it" if first == SWALLOWED else "one past the end of a skin that it touches"
+        got = "a skin that ends inside it" if first == SWALLOWED else "one past the end of a skin it touches"
         raise InputError(
             f"start {start.tolist()}",
             expected="an object between the ends of the skins",

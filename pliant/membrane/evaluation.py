@@ -1,4 +1,4 @@
-"""Evaluating a mechanism at one state: the compiled loop asked for its forces only, and what follows from them."""
+"""Evaluating a mechanism at one state: the compiled loop, asked for its forces only."""
 
 from __future__ import annotations
 

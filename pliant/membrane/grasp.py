@@ -1,4 +1,4 @@
-"""Planning a grasp: joints that hold the object at a place, and a path of joints that takes it along a path of places."""
+"""Planning a grasp: joints that hold the object at a place, and joints that take it along a path."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ SHORTEST = 1e-3  # of a stride, below which the search gives up
 
 
 class UnreachableError(InputError):
-    """A place where the hand cannot hold the object: `nearest` (3,) is the last pose on the way there that it can, with its joints."""
+    """A place where the hand cannot hold the object.
+
+    `nearest` (3,) is the last pose on the straight line there at which it can, with its joints.
+    """
 
     def __init__(
         self, target: np.ndarray, nearest: np.ndarray, joints: np.ndarray, binding: tuple[str, ...]
@@ -27,10 +30,12 @@ class UnreachableError(InputError):
         away = float(np.hypot(*(target[:2] - nearest[:2])))
         place = lambda p: f"({p[0]:.4g}, {p[1]:.4g})"
         super().__init__(
-            f"target {place(target)} m", expected="a place where both skins can hold the object within the joint limits",
-            got="none of that kind", hint=f"The hand gets as far as {place(nearest)} m, {away:.3g} m short of it"
+            f"target {place(target)} m",
+            expected="a place where both skins can hold the object within the joint limits",
+            got="none of that kind",
+            hint=f"The hand gets as far as {place(nearest)} m, {away:.3g} m short of it"
             + (f"; in the way: {', '.join(binding)}." if binding else "."),
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +74,10 @@ def grasp(
     grip: Grip | None = None,
     reach: Reach | None = None,
 ) -> Grasp:
-    """A grasp that holds the object at `target` (x, y) or (x, y, φ), its joints as near to `prefer` (3f,) as can be.
+    """A grasp that holds the object at `target` (x, y) or (x, y, φ), its joints close to `prefer` (3f,).
 
-    It is sought along the straight way from where `start` (3f,) holds the object, and from the nearest place of a known `reach`.
-    start is the middle of the joints unless given, prefer the same as start.
+    It is sought along the straight way from where `start` (3f,) holds the object, and from the nearest place
+    of a known `reach`. start is the middle of the joints unless given, prefer the same as start.
     UnreachableError says how far the hand gets.
     """
     limits, goal = grip or Grip.of(hand), hand.pose(target)
@@ -94,10 +99,11 @@ def grasp(
 def plan(
     hand: Hand, path: Any, *, start: Any = None, grip: Grip | None = None, reach: Reach | None = None
 ) -> Plan:
-    """Grasps along `path` (n, 2) or (n, 3), each near to the one before; UnreachableError where the path cannot be held.
+    """Grasps along `path` (n, 2) or (n, 3), each near to the one before.
 
-    All are drawn a little to `start` (3f,), by default the middle of the joints: without that, joints that do not move the object
-    would drift, and a closed path would not end as it began.
+    UnreachableError where the path cannot be held. All are drawn a little to `start` (3f,), by default the
+    middle of the joints: without that, joints that do not move the object would drift, and a closed path
+    would not end as it began.
     """
     poses = as_floats("path", path, "(n, 2) or (n, 3) [m, m, rad]")
     if poses.ndim != 2 or poses.shape[1] not in (2, 3) or not len(poses):
@@ -119,7 +125,9 @@ def plan(
 def transfer(
     hand: Hand, joints: Any, pose: Any, goal: Grasp, *, grip: Grip | None = None, reach: Reach | None = None
 ) -> Plan:
-    """Grasps that take the object from where `joints` (3f,) hold it, at `pose`, to a grasp: straight, or through a known reach.
+    """Grasps that take the object from where `joints` (3f,) hold it, at `pose`, to a grasp.
+
+    The way is straight, or leads through a known reach.
 
     Joints change as evenly as the way allows. UnreachableError where the object would be lost on the way.
     """
@@ -150,7 +158,7 @@ def transfer(
 
 
 def _along(hand: Hand, poses: np.ndarray, wanted: np.ndarray, grip: Grip) -> list[np.ndarray]:
-    """Joints near those `wanted` (n, 3f) for the poses (n, 3), for as many as can be held without losing the object in between."""
+    """Joints near those `wanted` (n, 3f) for as many poses (n, 3) as can be held one after another."""
     found: list[np.ndarray] = [np.clip(wanted[0], hand.lower, hand.upper)]
     far = FAR * STRIDE * hand.size
     for last, pose, joints in zip(poses, poses[1:], wanted[1:]):
@@ -179,7 +187,10 @@ def between(way: np.ndarray, stride: float) -> np.ndarray:
 
 
 def _beginning(hand: Hand, joints: np.ndarray, goal: np.ndarray, grip: Grip) -> tuple[np.ndarray, np.ndarray]:
-    """(pose (3,), joints) of a first grasp near these joints; an object that does not turn has the goal's angle from the start."""
+    """(pose (3,), joints) of a first grasp near these joints.
+
+    An object that does not turn has the goal's angle from the start.
+    """
     places = []
     for first in (joints, hand.middle):
         try:
@@ -198,7 +209,7 @@ def _beginning(hand: Hand, joints: np.ndarray, goal: np.ndarray, grip: Grip) -> 
 def _follow(
     hand: Hand, pose: np.ndarray, goal: np.ndarray, joints: np.ndarray, grip: Grip
 ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-    """As far as joints are found on the straight way from pose to goal: (pose, joints, what is in the way)."""
+    """(pose, joints, what is in the way) as far as joints are found straight from pose to goal."""
     way = goal - pose
     length = max(float(np.hypot(way[0], way[1])), hand.size * abs(float(way[2])))
     stride = min(1.0, STRIDE * hand.size / length) if length > 0.0 else 1.0

@@ -1,4 +1,7 @@
-"""A hand: fingers with skins round one object; where the object rests for given joints, and how it follows them."""
+"""A hand: fingers with skins round one object.
+
+Where the object rests for given joints, and how it follows them.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,10 @@ class Held:
 
 @dataclass(frozen=True, eq=False)
 class Hand:
-    """Fingers and the object between them. An object that does not turn keeps `angle` [rad]; `wrench` acts on it (its weight)."""
+    """Fingers and the object between them. An object that does not turn keeps `angle` [rad].
+
+    `wrench` acts on it (its weight).
+    """
 
     fingers: tuple[Finger, ...]
     shape: Shape
@@ -134,7 +140,7 @@ class Hand:
         return any(crossing(ends[i], ends[j]) for j in range(len(ends)) for i in range(j))
 
     def rest(self, joints: Any, start: Any = None) -> Held:
-        """The object at rest at joints (3f,), found downhill from `start` (x, y, φ), by default the middle of the skins."""
+        """The object at rest at joints (3f,), downhill from `start` (x, y, φ) or the skins' middle."""
         q = self.joints(joints)
         skins, D = self.skins(q)
         middle = skins.ends.reshape(-1, 2).mean(axis=0)
@@ -157,11 +163,12 @@ def soft_hand(
     limits: Sequence[float] = (0.25, 0.12, 0.8),
     rotates: bool = False,
 ) -> Hand:
-    """The hand of Mirano's thesis: a lower and an upper finger along x with their skins facing each other, a box between them.
+    """The hand of Mirano's thesis: two fingers along x, their skins facing each other, a box between them.
 
-    size: from hinge to hinge [m]. In units of it: bases (distance of the proximal hinges), paddle, depth and offset (see Finger), the
-    limit of θ_l to both sides; preload is in paddles, the limits of θ_p and θ_d in radians. The box measures 0.2 × 0.2 sizes; the
-    skins just touch it in the middle of the joints, near the origin. The thesis prints no dimensions.
+    size: from hinge to hinge [m]. In units of it: bases (distance of the proximal hinges), paddle, depth and
+    offset (see Finger), the limit of θ_l to both sides; preload is in paddles, the limits of θ_p and θ_d in
+    radians. The box measures 0.2 × 0.2 sizes; the skins just touch it in the middle of the joints, near the
+    origin. The thesis prints no dimensions.
     """
     p, l, d = limits
     rise = 0.5 * (bases - 0.2) - offset  # of a link, from the base to where its skin touches the box

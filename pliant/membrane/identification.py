@@ -2,8 +2,9 @@
 
     F(p) = −k (s(p) + L₀)⁺ ∂ℓ/∂p,     s = ℓ(p) − ℓ(straight)
 
-is linear in k and in the tension k·L₀ of the straight skin, so both come from weighted least squares with the intervals of
-Student's t. L₀ is their ratio: its interval is Fieller's, which is exact and may have no upper end.
+is linear in k and in the tension k·L₀ of the straight skin, so both come from weighted least squares with the
+intervals of Student's t. L₀ is their ratio: its interval is Fieller's, which is exact and may have no upper
+end.
 """
 
 from __future__ import annotations
@@ -43,10 +44,11 @@ class Interval:
 class SkinFit:
     """What the measurements say of a skin.
 
-    stiffness k [N/m], preload L₀ [m] (how far the straight skin is stretched already; negative: it hangs slack),
-    product k·L₀ [N]; correlation of the estimates of k and k·L₀; noise: standard deviation of a reading (relative, or [N]);
-    residual (n, 2) [N], measured less model; angle: rms error of the measured directions [rad], NaN without any.
-    separable: whether k and L₀ are known one by one, not only their product; `note` says so in words.
+    stiffness k [N/m], preload L₀ [m] (how far the straight skin is stretched already; negative: it hangs
+    slack), product k·L₀ [N]; correlation of the estimates of k and k·L₀; noise: standard deviation of a
+    reading (relative, or [N]); residual (n, 2) [N], measured less model; angle: rms error of the measured
+    directions [rad], NaN without any. separable: whether k and L₀ are known one by one, not only their
+    product; `note` says so in words.
     """
 
     stiffness: Interval
@@ -65,8 +67,9 @@ class SkinFit:
         if self.separable:
             return ""
         return (
-            f"k and L₀ are hard to tell apart: k is known to ±{self.stiffness.relative:.0%}, their product to "
-            f"±{self.product.relative:.1%}. The deflections are short against the preload; longer ones would help."
+            f"k and L₀ are hard to tell apart: k is known to ±{self.stiffness.relative:.0%}, their product "
+            f"to ±{self.product.relative:.1%}. The deflections are short against the preload; longer ones "
+            "would help."
         )
 
     def __str__(self) -> str:
@@ -88,10 +91,12 @@ def predicted(measurements: Measurements, stiffness: float, preload: float) -> n
 
 
 def fit(measurements: Measurements, *, relative: bool = True, confidence: float = 0.95) -> SkinFit:
-    """Fit k and L₀. `relative`: readings err in proportion to themselves (a gauge of 2 %), else all by the same amount.
+    """k and L₀ of a skin by least squares, with their intervals.
 
-    Weights follow the fitted forces, not the readings, whose errors would bias them; points where the fitted skin is slack do
-    not count.
+    relative: readings err in proportion to themselves (a gauge of 2 %), else all by the same amount.
+
+    Weights follow the fitted forces, not the readings, whose errors would bias them; points where the fitted
+    skin is slack do not count.
     """
     if not 0.0 < confidence < 1.0:
         raise InputError("confidence", expected="between 0 and 1", got=confidence)
@@ -106,9 +111,11 @@ def fit(measurements: Measurements, *, relative: bool = True, confidence: float 
         theta, V = _least_squares(X[taut] / sigma[taut, None], y[taut] / sigma[taut])
         if theta[0] <= 0.0 and theta[1] <= 0.0:
             raise InputError(
-                "measurements", expected="forces that pull the skin straight",
-                got=f"k = {theta[1]:.3g} N/m, k·L₀ = {theta[0]:.3g} N", hint="Is the force the one on the roller, and its sign?",
-            )  # fmt: skip
+                "measurements",
+                expected="forces that pull the skin straight",
+                got=f"k = {theta[1]:.3g} N/m, k·L₀ = {theta[0]:.3g} N",
+                hint="Is the force the one on the roller, and its sign?",
+            )
         if relative:
             sigma = _scale(X @ theta, at, len(measurements))
         taut = (theta[0] + theta[1] * stretch > 0.0)[at]
@@ -153,7 +160,10 @@ def _result(
 
 
 def _fieller(theta: np.ndarray, V: np.ndarray, t: float) -> Interval:
-    """All ratios ρ = c/k that the data do not reject: (c − ρk)² ≤ t² var(c − ρk); open upwards where k may be zero."""
+    """All ratios ρ = c/k that the data do not reject: (c − ρk)² ≤ t² var(c − ρk).
+
+    Open upwards where k may be zero.
+    """
     c, k = theta
     A, B, C = k * k - t * t * V[1, 1], c * k - t * t * V[0, 1], c * c - t * t * V[0, 0]
     root = np.sqrt(max(B * B - A * C, 0.0))
@@ -168,9 +178,11 @@ def _least_squares(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray
     size = np.linalg.norm(X, axis=0)
     if len(y) < 3 or not size.all() or np.linalg.cond(X / size) > 1e7:
         raise InputError(
-            "measurements", expected="at least three readings at two different deflections", got=f"{len(y)} readings",
+            "measurements",
+            expected="at least three readings at two different deflections",
+            got=f"{len(y)} readings",
             hint="The force at one deflection gives the tension there, not k and L₀.",
-        )  # fmt: skip
+        )
     theta = np.linalg.lstsq(X / size, y, rcond=None)[0] / size
     return theta, np.linalg.inv((X / size).T @ (X / size)) / np.outer(size, size)
 
@@ -183,7 +195,10 @@ def _scale(model: np.ndarray, at: np.ndarray, n: int) -> np.ndarray:
 
 
 def _geometry(measurements: Measurements) -> tuple[np.ndarray, np.ndarray]:
-    """(stretch s (n,) [m], −∂ℓ/∂p (n, 2)) at every point; a roller presses from the side where most of the points lie."""
+    """(stretch s (n,) [m], −∂ℓ/∂p (n, 2)) at every point.
+
+    A roller presses from the side where most of the points lie.
+    """
     a, b = measurements.ends
     u = (b - a) / np.linalg.norm(b - a)
     depth = (measurements.points - a) @ np.array([u[1], -u[0]])  # to the right of a → b

@@ -29,9 +29,9 @@ _HEADER = re.compile(r"^\s*(\w+)\s*(?:\[\s*(\w+)\s*\])?\s*$")
 class Measurements:
     """n forces of a skin on a roller.
 
-    ends (2, 2): the pulleys [m]; points (n, 2): where the roller stands [m]; force (n, 2): what the skin exerts on it [N], NaN
-    where a component was not measured; angle (n,): its direction from the x axis [rad], NaN where not measured; radius of the
-    roller [m].
+    ends (2, 2): the pulleys [m]; points (n, 2): where the roller stands [m]; force (n, 2): what the skin
+    exerts on it [N], NaN where a component was not measured; angle (n,): its direction from the x axis [rad],
+    NaN where not measured; radius of the roller [m].
     """
 
     ends: np.ndarray
@@ -81,8 +81,9 @@ class Measurements:
 def read_measurements(path: str | Path, *, ends: Any = None, radius: float = 0.0) -> Measurements:
     """A CSV file with the columns x, y and force_x, force_y or only force_y, and an angle if there is one.
 
-    A unit may follow a name in brackets, as in `x [mm]`; without one it is SI. Lines that begin with # are remarks; two of them,
-    `# pulley_a = x, y` and `# pulley_b = x, y` [m], place the pulleys unless `ends` does.
+    A unit may follow a name in brackets, as in `x [mm]`; without one it is SI. Lines that begin with # are
+    remarks; two of them, `# pulley_a = x, y` and `# pulley_b = x, y` [m], place the pulleys unless `ends`
+    does.
     """
     with reading(path, "measurements", "a readable CSV file, text in UTF-8") as file:
         return _measured(file, ends, radius)
@@ -143,6 +144,9 @@ def _pulleys(lines: list[str]) -> list[list[float]]:
         if match:
             found[match.group(1)] = [_number(0, "pulley", match.group(k)) for k in (2, 3)]
     if set(found) != {"a", "b"}:
-        hint = "Give ends=[[x, y], [x, y]] or write them into the file as `# pulley_a = x, y` and `# pulley_b = x, y`."
+        hint = (
+            "Give ends=[[x, y], [x, y]] or write them into the file as `# pulley_a = x, y` and "
+            "`# pulley_b = x, y`."
+        )
         raise InputError("pulleys", expected="two points", got=sorted(found) or "none", hint=hint)
     return [found["a"], found["b"]]

@@ -29,8 +29,8 @@ class Mechanism:
         arm = PlanarBody("arm", Revolute(), mass=1.0, inertia=0.1, centre=(0.5, 0.0))
         mech = Mechanism([arm], gravity=(0.0, -9.81))
 
-    It has the surface of a body (q0, ndof, mass, forces, positions, retract) in the plane, where q and its change dq have the same
-    size. Loops are closed by `pins`. Two membranes that cross at rest are refused.
+    It has the surface of a body (q0, ndof, mass, forces, positions, retract) in the plane, where q and its
+    change dq have the same size. Loops are closed by `pins`. Two membranes that cross at rest are refused.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class Mechanism:
         return self.evaluate(self.q0 if q is None else q).M.copy()
 
     def forces(self, q: Any, v: Any = None, drive: Drive | None = None) -> np.ndarray:
-        """Applied generalised forces Q (n,) without cables' tensions and forces of inertia: weight, springs, motors, membranes."""
+        """Applied forces Q (n,): weight, springs, motors, membranes; without cables and inertia."""
         return self.evaluate(q, v, drive).applied.copy()
 
     def gyroscopic(self, q: Any, v: Any) -> np.ndarray:
@@ -146,7 +146,7 @@ class Mechanism:
         return np.where(self.model.paths.kind == CABLE, np.nan, self.evaluate(q, v).tension)
 
     def energy(self, q: Any, v: Any = None, drive: Drive | None = None) -> tuple[float, float, float]:
-        """Kinetic energy, potential energy of weight, springs and membranes, and of the motors' springs [J]."""
+        """Energies [J]: kinetic; potential of weight, springs and membranes; of the motors' springs."""
         kinetic, potential, motors = self.evaluate(q, v, drive).total
         return float(kinetic), float(potential), float(motors)
 
@@ -158,7 +158,7 @@ class Mechanism:
     def acceleration(
         self, q: Any, v: Any = None, drive: Drive | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """v̇ (n,) of M v̇ + c = Q + Jᵀλ with φ̈ = 0, and the efforts λ (c,) of pins and cables, a tension negative."""
+        """v̇ (n,) of M v̇ + c = Q + Jᵀλ with φ̈ = 0, and λ (c,) of pins and cables, a tension negative."""
         q, v = self._pair(q, v)
         work = self.evaluate(q, v, drive)
         free = np.linalg.solve(work.M, work.applied - work.inertial)
@@ -183,7 +183,10 @@ class Mechanism:
         efforts: Mapping[str, float] | None = None,
         wrenches: Mapping[str, Any] | None = None,
     ) -> Drive:
-        """What acts from outside, by name: targets and rates of motors, efforts on coordinates, wrenches (F_x, F_y, torque) on bodies."""
+        """What acts from outside, by name.
+
+        targets and rates of motors, efforts on coordinates, wrenches (F_x, F_y, torque) on bodies.
+        """
         out = Drive(
             self.q0.copy(),
             np.zeros(self.ndof),
@@ -245,7 +248,7 @@ class Mechanism:
         return float(np.linalg.norm(self.place(self.q0, end) - self.place(self.q0, start)))
 
     def _set_rest_lengths(self, state: np.ndarray) -> None:
-        """Lengths that follow from the posture at rest: of cables as they run, of membranes untouched, less their preload."""
+        """Lengths that follow from the posture at rest: of cables as they run, of membranes less preload."""
         paths = self.model.paths
         unknown = np.isnan(paths.rest)
         paths.rest[unknown] = 1.0
@@ -272,7 +275,10 @@ class Mechanism:
 
     @staticmethod
     def _check_band(cable: Membrane, rest: float) -> None:
-        """A band with friction is stretched over its rest length; without, a spring behind the pulleys may be stretched by any amount."""
+        """A band with friction is stretched over its rest length.
+
+        Without, a spring behind the pulleys may be stretched by any amount.
+        """
         if cable.friction > 0.0 and rest <= 0.0:
             raise InputError(
                 f"preload of {cable.name!r}",

@@ -13,7 +13,10 @@ SKIN, CABLE, BAND = range(3)
 
 
 class Tree(NamedTuple):
-    """b bodies, parents first; the world is body b. frame (b, 3): joint on the parent; dof: first coordinate."""
+    """b bodies, parents first; the world is body b.
+
+    frame (b, 3): the joint's place on the parent; dof (b,): the body's first coordinate.
+    """
 
     parent: np.ndarray
     kind: np.ndarray
@@ -25,7 +28,7 @@ class Tree(NamedTuple):
 
 
 class Joints(NamedTuple):
-    """Per coordinate (n,): springs about `rest`, dashpots, and motors with stiffness, damping and largest effort."""
+    """Per coordinate (n,): a spring about `rest`, a dashpot, a motor's stiffness, damping, largest effort."""
 
     stiffness: np.ndarray
     rest: np.ndarray
@@ -36,7 +39,10 @@ class Joints(NamedTuple):
 
 
 class Links(NamedTuple):
-    """Pairs of points: bodies (k, 2), places (k, 4) in their frames, law (k, 3): stiffness, rest length, damping."""
+    """Pairs of points: bodies (k, 2) and places (k, 4) in their frames.
+
+    law (k, 3): stiffness [N/m], rest length [m], damping [N·s/m].
+    """
 
     body: np.ndarray
     at: np.ndarray
@@ -46,8 +52,8 @@ class Links(NamedTuple):
 class Paths(NamedTuple):
     """Cables and membranes; path p has the stations start[p]:start[p+1].
 
-    Of a path: kind, stiffness, damping, rest, bumper and the row of its constraint, −1 for membranes. Of a station: its body, its
-    corners first:last, radius, side and friction.
+    Of a path: kind, stiffness, damping, rest, bumper and the row of its constraint, −1 for membranes. Of a
+    station: its body, its corners first:last, radius, side and friction.
     """
 
     start: np.ndarray
@@ -84,8 +90,9 @@ class Model(NamedTuple):
 class Memory(NamedTuple):
     """What paths remember, per station.
 
-    state and turn of the contact. With friction: whether the contact is known; where on the shape the skin sticks (`stick`) and where
-    it arrived last, both in metres along the shape; and the rest length of the piece before it.
+    state and turn of the contact. With friction: whether the contact is known; where on the shape the skin
+    sticks (`stick`) and where it arrived last, both in metres along the shape; and the rest length of the
+    piece before it.
     """
 
     state: np.ndarray
@@ -101,7 +108,7 @@ class Memory(NamedTuple):
 
 
 class Drive(NamedTuple):
-    """What acts from outside: targets and rates of motors, efforts (n,) on coordinates, wrenches (b + 1, 3) on bodies."""
+    """What acts from outside: motors' targets and rates, efforts (n,) on coordinates, wrenches (b + 1, 3)."""
 
     target: np.ndarray
     rate: np.ndarray
@@ -116,10 +123,10 @@ class Drive(NamedTuple):
 class Work(NamedTuple):
     """Scratch of one evaluation at (q, v).
 
-    Poses (b + 1, 5), their Jacobians and biases J̇v (b + 1, 3, …); M, K, C (n, n); forces applied and of inertia (n,); constraint rows
-    (c, n) and values. Per path length, tension and energy; per station its table, the wrench (3,) that the cable exerts on it (of a
-    unit tension for inextensible cables) and its pose. row and bumped are for passing use. total: energies [J], kinetic, potential, of
-    the motors' springs.
+    Poses (b + 1, 5), their Jacobians and biases J̇v (b + 1, 3, …); M, K, C (n, n); forces applied and of
+    inertia (n,); constraint rows (c, n) and values. Per path length, tension and energy; per station its
+    table, the wrench (3,) that the cable exerts on it (of a unit tension for inextensible cables) and its
+    pose. row and bumped are for passing use. total: energies [J], kinetic, potential, of the motors' springs.
     """
 
     pose: np.ndarray
@@ -146,9 +153,10 @@ class Work(NamedTuple):
 class Step(NamedTuple):
     """Scratch of the stages of a step.
 
-    Its end (q1, v1), where to evaluate (at_q, at_v), the matrix of Newton's method and its factor's exchanges, residual, direction,
-    and the acceleration of the last step. Of the constraints (c,): the rows in the middle of the step, efforts, multipliers, gaps,
-    which are active, which were taut at the start, which bind. counts: of iterations.
+    Its end (q1, v1), where to evaluate (at_q, at_v), the matrix of Newton's method and its factor's
+    exchanges, residual, direction, and the acceleration of the last step. Of the constraints (c,): the rows
+    in the middle of the step, efforts, multipliers, gaps, which are active, which were taut at the start,
+    which bind. counts: of iterations.
     """
 
     q1: np.ndarray

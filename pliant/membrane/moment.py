@@ -96,7 +96,8 @@ class PlanarMoment:
     def contact(self, cable: str) -> dict[str, str]:
         """How each shape on a cable stands to it, by name.
 
-        "touching", "front", "behind" (it went past an end and is ignored) or "inside" (a point of the cable lies in it).
+        "touching", "front", "behind" (it went past an end and is ignored) or "inside" (a point of the cable
+        lies in it).
         """
         k, p = self.mechanism._cable(cable), self.model.paths
         own = range(p.start[k], p.start[k + 1])

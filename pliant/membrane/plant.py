@@ -35,7 +35,10 @@ class Plant(Protocol):
         ...
 
     def advance(self, command: np.ndarray, duration: float) -> Reading:
-        """Hold joint positions (3f,) as the inner loop's target for a while [s]; returns where everything is then."""
+        """Hold joint positions (3f,) as the inner loop's target for a while [s].
+
+        Returns where everything is then.
+        """
         ...
 
 
@@ -57,8 +60,9 @@ class QuasiStatic:
 
         I θ̈ = I (s (θ_cmd − θ) − 2√s θ̇) + load
 
-    load is what the skins pull with: the inner loop has no integral action, so the joints give way to it. `hand` is the true one,
-    which need not be the controller's. finger_mass [kg] sets the inertia of the joints, see `joint_inertia`; `stiffness` s [1/s²].
+    load is what the skins pull with: the inner loop has no integral action, so the joints give way to it.
+    `hand` is the true one, which need not be the controller's. finger_mass [kg] sets the inertia of the
+    joints, see `joint_inertia`; `stiffness` s [1/s²].
     """
 
     def __init__(

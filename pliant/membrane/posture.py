@@ -1,8 +1,10 @@
 """Joints that hold the object at a given pose: sequential quadratic programs on the balance of forces.
 
-    min ½|θ − θ_pref|²  with  Σ wrenches(p, θ) = 0,  grip in its limits,  object clear of the paddles,  fingers clear of each other
+    min ½|θ − θ_pref|²  with  Σ wrenches(p, θ) = 0,  grip in its limits,
+                              object clear of the paddles,  fingers clear of each other
 
-The pose p is given, so no equilibrium is solved on the way: the wrenches and their derivatives at p are all it takes.
+The pose p is given, so no equilibrium is solved on the way: the wrenches and their derivatives at p are all
+it takes.
 """
 
 from __future__ import annotations
@@ -29,8 +31,10 @@ MET = 1e-7  # of the unit of a limit: how far it may be missed
 
 @dataclass(frozen=True)
 class Grip:
-    """Limits of a good grip: force of each skin on the object, low … high [N]; gap: least distance of the fingers from each other,
-    clear: of the ends of the skins from the object [m]."""
+    """Limits of a good grip: force of each skin on the object, low … high [N].
+
+    gap: least distance of the fingers from each other, clear: of the ends of the skins from the object [m].
+    """
 
     low: float
     high: float
@@ -54,8 +58,11 @@ class Grip:
 
 @dataclass(frozen=True, eq=False)
 class Posture:
-    """Joints (3f,) and how well they hold the pose: `violation` is the sum over all conditions, each in its own unit, 0 if all are met;
-    `binding` names what stands in the way."""
+    """Joints (3f,) and how well they hold the pose.
+
+    violation: the sum over all conditions, each in its own unit, 0 if all are met; binding: names of what
+    stands in the way.
+    """
 
     joints: np.ndarray
     violation: float
@@ -73,8 +80,8 @@ def conditions(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(values (c,), their derivatives by the joints (c, 3f), lower, upper (c,)), each in its own unit.
 
-    Rows: balance (2, or 3 for an object that turns), grip (f), depth (f), clearance of the ends (2f), gaps (4 if two fingers face
-    each other).
+    Rows: balance (2, or 3 for an object that turns), grip (f), depth (f), clearance of the ends (2f), gaps (4
+    if two fingers face each other).
     """
     skins, D = hand.skins(joints)
     f, n = len(skins), 3 if hand.rotates else 2
@@ -122,7 +129,10 @@ def _distances(hand: Hand, pose: np.ndarray, skins: Skins, D: np.ndarray) -> tup
 def posture(
     hand: Hand, pose: np.ndarray, start: np.ndarray, grip: Grip, prefer: np.ndarray | None = None
 ) -> Posture:
-    """Joints that hold the object at `pose`, searched from `start` (3f,): those nearest to `prefer` (3f,), or the first found."""
+    """Joints that hold the object at `pose`, searched from `start` (3f,).
+
+    The nearest to `prefer` (3f,), or the first found.
+    """
     target = start if prefer is None else prefer
     span = np.maximum(hand.upper - hand.lower, 1e-12)
     Q, q = np.diag(1.0 / span**2), np.clip(start, hand.lower, hand.upper)
@@ -155,7 +165,7 @@ def posture(
 def _polished(
     hand: Hand, pose: np.ndarray, q: np.ndarray, grip: Grip, at: tuple[np.ndarray, ...], worst: float
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """Newton on the balance alone, over joints off their limits: quadratic programs leave it at their own tolerance."""
+    """Newton on the balance alone, over joints off their limits: finer than quadratic programs leave it."""
     value, slopes, low, high = at
     n, span = 3 if hand.rotates else 2, hand.upper - hand.lower
     for _ in range(3):

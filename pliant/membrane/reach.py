@@ -1,4 +1,4 @@
-"""Where a hand can hold its object: the reachable set, beside what a rigid pinch with the same joints could reach (Fig. 4-4)."""
+"""Where a hand can hold its object: the reachable set, and that of a rigid pinch with the same joints."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ PINCHES = 181  # directions of a rigid pinch that are tried
 class Reach:
     """Places on a grid with cells of side `cell` [m], whose centres are x (n,) and y (m,) [m].
 
-    held (n, m): where the object can be held; joints (n, m, 3f): with which joints, NaN elsewhere; before (n, m, 2): the cell from
-    which it was moved there, itself at the first one. angle: of the object [rad].
+    held (n, m): where the object can be held; joints (n, m, 3f): with which joints, NaN elsewhere; before (n,
+    m, 2): the cell from which it was moved there, itself at the first one. angle: of the object [rad].
     """
 
     x: np.ndarray
@@ -93,12 +93,12 @@ class Reach:
 def reachable(
     hand: Hand, *, grip: Grip | None = None, cell: float | None = None, angle: float | None = None
 ) -> Reach:
-    """All places that can be reached from the middle of the joints, cell by cell, each from a neighbour's joints.
+    """All places that can be reached from the middle of the joints, cell by cell, each from a neighbour's.
 
-    A place counts when joints within their limits were found that hold the object there, the equilibrium with these joints lies
-    there, is stable and keeps the limits of the grip, and the object stays held on the way there from a neighbour. What the
-    search misses is missing: the area is a lower bound.
-    `cell` [m] is 1/30 of the hand's size by default.
+    A place counts when joints within their limits were found that hold the object there, the equilibrium with
+    these joints lies there, is stable and keeps the limits of the grip, and the object stays held on the way
+    there from a neighbour. What the search misses is missing: the area is a lower bound. `cell` [m] is 1/30
+    of the hand's size by default.
     """
     side, limits = cell or hand.size / 30.0, grip or Grip.of(hand)
     if not side > 0.0:
@@ -131,7 +131,10 @@ def reachable(
 
 
 def hold(hand: Hand, pose: np.ndarray, start: np.ndarray, grip: Grip) -> np.ndarray | None:
-    """Joints that hold the object at a pose, certified by the equilibrium they lead to; None where none were found."""
+    """Joints that hold the object at a pose, certified by the equilibrium they lead to.
+
+    None where none were found.
+    """
     found = posture(hand, pose, start, grip)
     return found.joints if found.found and certified(hand, pose, found.joints, grip) else None
 
@@ -139,7 +142,10 @@ def hold(hand: Hand, pose: np.ndarray, start: np.ndarray, grip: Grip) -> np.ndar
 def firm_hold(
     hand: Hand, pose: np.ndarray, start: np.ndarray, prefer: np.ndarray, grip: Grip
 ) -> np.ndarray | None:
-    """Joints near `prefer` that hold the pose, firmly where that can be had; None where they hold it not at all."""
+    """Joints near `prefer` that hold the pose, firmly where that can be had.
+
+    None where they hold it not at all.
+    """
     more = min(FIRM * grip.low, 0.5 * (grip.low + grip.high)) - grip.low, (FIRM - 1.0) * grip.clear
     for force, room in LEVELS:
         limits = replace(grip, low=grip.low + force * more[0], clear=grip.clear + room * more[1])
@@ -150,7 +156,7 @@ def firm_hold(
 
 
 def certified(hand: Hand, pose: np.ndarray, joints: np.ndarray, grip: Grip) -> bool:
-    """Whether the equilibrium at these joints is stable, lies at the pose, and keeps the limits of the grip."""
+    """Whether the equilibrium at these joints is stable, lies at the pose, and keeps the grip's limits."""
     try:
         rest = hand.rest(joints, pose)
     except InputError:  # a skin would begin inside the object
@@ -166,7 +172,7 @@ def certified(hand: Hand, pose: np.ndarray, joints: np.ndarray, grip: Grip) -> b
 
 
 def kept(hand: Hand, pose: np.ndarray, first: np.ndarray, last: np.ndarray, far: float) -> bool:
-    """Whether the object, at `pose` with the joints `first`, stays held and no further than `far` [m] on the way to `last`."""
+    """Whether the object stays held, within `far` [m] of its `pose`, as joints go from `first` to `last`."""
     here = pose
     for share in np.linspace(0.0, 1.0, WALK + 1)[1:]:
         try:
@@ -182,8 +188,9 @@ def kept(hand: Hand, pose: np.ndarray, first: np.ndarray, last: np.ndarray, far:
 def rigid_pinch(hand: Hand, reach: Reach, *, turning: bool = True) -> np.ndarray:
     """(n, m) cells of `reach` at which two rigid fingertips can pinch the object with the same joints.
 
-    The tips, in the middle of the paddles, stand on opposite sides of the place, the object's width apart, both paddles across
-    the pinch. `turning`: the object turns with the pinch, in any direction that the joints allow; else it keeps its angle.
+    The tips, in the middle of the paddles, stand on opposite sides of the place, the object's width apart,
+    both paddles across the pinch. `turning`: the object turns with the pinch, in any direction that the
+    joints allow; else it keeps its angle.
     """
     if len(hand.fingers) != 2:
         raise InputError("rigid pinch", expected="a hand with two fingers", got=len(hand.fingers))

@@ -1,6 +1,7 @@
 """A hand run step by step, with the surface of a `pliant.session.Session`: what the studio shows and records.
 
-In mode "inverse" the object follows a target that is dragged; in mode "dynamic" the joints follow theirs. The hand moves in time in both.
+In mode "inverse" the object follows a target that is dragged; in mode "dynamic" the joints follow theirs. The
+hand moves in time in both.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ HAND = 20.0  # [N/m] of a pull on the object
 
 
 class HandSession:
-    """A hand that holds its object; `options` are those of `moving_hand.mechanism_of` (masses, friction …)."""
+    """A hand that holds its object.
+
+    `options` are those of `moving_hand.mechanism_of` (masses, friction …).
+    """
 
     def __init__(
         self, hand: Hand | None = None, *, period: float = 0.02, summary: str = "", **options: Any
@@ -55,7 +59,10 @@ class HandSession:
         self.frame = self._show()
 
     def aim(self, row: str, value: Any) -> None:
-        """A new target of the object (3,) [m], its height above the plane left out; one out of reach is refused and said so."""
+        """A new target of the object (3,) [m], its height above the plane left out.
+
+        One out of reach is refused and said so.
+        """
         if row != OBJECT:
             raise unknown_name("effector", row, [OBJECT])
         target = as_vector(value, 3, f"target of {row!r}")[:2]
@@ -79,7 +86,7 @@ class HandSession:
         self._asked[k] = np.clip(wanted, self.hand.lower[k], self.hand.upper[k])
 
     def switch(self, mode: str) -> None:
-        """The object follows its target ("inverse"), or the joints theirs ("dynamic"; "forward" is taken for it)."""
+        """The object follows its target ("inverse"), or the joints theirs ("dynamic", or "forward")."""
         mode = "dynamic" if mode == "forward" else mode
         if mode not in MODES:
             raise unknown_name("mode", mode, MODES)

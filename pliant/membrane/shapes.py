@@ -15,7 +15,7 @@ FLAT = 1e-9  # of the size: corners closer than this coincide, turns smaller tha
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A convex polygon rounded by a radius: every point within `radius` [m] of the hull of `corners` (k, 2) [m].
+    """A convex polygon rounded by a radius: all within `radius` [m] of the hull of `corners` (k, 2) [m].
 
     Corners run counter-clockwise. One corner is a disc, or a point if the radius is zero.
     """
@@ -92,7 +92,7 @@ class Polygon(Shape):
 
 
 def regular(sides: int, radius: float, *, turned: float = 0.0) -> Polygon:
-    """A regular polygon with its corners on a circle of `radius` [m], the first at the angle `turned` [rad]."""
+    """A regular polygon with corners on a circle of `radius` [m], the first at the angle `turned` [rad]."""
     if not isinstance(sides, int) or sides < 3:
         raise InputError("sides of a regular polygon", expected="an integer ≥ 3", got=sides)
     if not is_number(radius) or not radius > 0.0:

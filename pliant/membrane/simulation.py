@@ -39,8 +39,9 @@ class Simulation:
         moment = sim.step(targets={"arm": 0.5})        # motors' targets hold until changed
         moment = sim.run(0.5)                          # half a second
 
-    The rule is implicit midpoint (of second order, without drift of the energy), cables and hinges are held exactly: see `kernels.step`.
-    q, v: where to start (default: rest). tolerance: of Newton's iterations, relative to the velocities.
+    The rule is implicit midpoint (of second order, without drift of the energy), cables and hinges are held
+    exactly: see `kernels.step`. q, v: where to start (default: rest). tolerance: of Newton's iterations,
+    relative to the velocities.
     """
 
     def __init__(
@@ -182,7 +183,10 @@ class Simulation:
         )
 
     def _in_parts(self) -> None:
-        """A step that does not converge, in ever smaller parts; if none do, the state is that before the step."""
+        """A step that does not converge, in ever smaller parts.
+
+        If none do, the state is that before the step.
+        """
         before = self.state
         status = kernel.NOT_CONVERGED
         for halving in range(1, HALVINGS + 1):

@@ -1,4 +1,4 @@
-"""A mechanism for viewers and recordings: its bodies as thin plates, its cables as lines, a moment of it as a frame.
+"""A mechanism for viewers and recordings: bodies as thin plates, cables as lines, a moment of it as a frame.
 
     with Recorder("run.mcap", stage_of(mech)) as recorder:
         recorder.write(frame_of(sim.step()))
@@ -60,7 +60,11 @@ def stage_of(mechanism: Mechanism, *, summary: str = "") -> Stage:
 def frame_of(
     moment: PlanarMoment, *, step: int = 0, target: Mapping[str, np.ndarray] | None = None, words: str = ""
 ) -> Frame:
-    """A moment as a frame: effort and angle (or slide) of the motors, tension and length of the cables, forces of skins on shapes."""
+    """A moment as a frame.
+
+    It has effort and angle (or slide) of the motors, tension and length of the cables, forces of skins on
+    shapes.
+    """
     mech, drive = moment.mechanism, moment.drive
     poses = np.array([moment.pose[body.name] for body in mech.bodies])
     effort, place, command = {}, {}, {}
@@ -94,7 +98,10 @@ def frame_of(
 
 
 def motors_of(mechanism: Mechanism) -> list[tuple[str, int, Motor]]:
-    """Name, coordinate and motor of all motors; the name is that of the body, or of the coordinate if the body has several."""
+    """Name, coordinate and motor of all motors.
+
+    The name is that of the body, or of the coordinate if the body has several.
+    """
     out = []
     for motor in mechanism.motors:
         b = mechanism.number[motor.body]
@@ -105,7 +112,7 @@ def motors_of(mechanism: Mechanism) -> list[tuple[str, int, Motor]]:
 
 
 def plate(mechanism: Mechanism, body: PlanarBody) -> np.ndarray:
-    """The outline (k, 2) [m] of a body in its frame: its shape, or a bar through its joints and the ends of its cables."""
+    """The outline (k, 2) [m] of a body in its frame: its shape, or a bar through joints and cables' ends."""
     if body.shape is not None and body.shape.perimeter > 0.0:
         return body.shape.outline()[:-1]
     width = THIN * mechanism.size

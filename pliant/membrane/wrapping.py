@@ -24,7 +24,8 @@ TINY = 1e-300
 class Pulley(NamedTuple):
     """A shape at a pose (x, y, θ) [m, m, rad], on one side of the cable as it runs from start to end.
 
-    side: LEFT = +1 or RIGHT = −1. The cable touches it only where it must; `through` makes it a guide that the cable always passes round.
+    side: LEFT = +1 or RIGHT = −1. The cable touches it only where it must; `through` makes it a guide that
+    the cable always passes round.
     """
 
     shape: Shape
@@ -70,7 +71,10 @@ class TautPath:
 
     @property
     def inside(self) -> np.ndarray:
-        """(m,) where a neighbour lies within the pulley's hull, so that there is no tangent: the length goes on with the same slope."""
+        """(m,) where a neighbour lies within the pulley's hull.
+
+        There is no tangent then: the length goes on with the same slope.
+        """
         t = self.table
         near = t[:, kernel.INSIDE] > 0.0
         active = np.flatnonzero(t[:, kernel.ACTIVE])
@@ -87,7 +91,7 @@ class TautPath:
 
     @cached_property
     def gradient(self) -> np.ndarray:
-        """∂L/∂(x, y, θ) of the start, the pulleys and the end, (m + 2, 3): minus the wrench of a unit tension on each."""
+        """∂L/∂(x, y, θ) of start, pulleys and end, (m + 2, 3): minus the wrench of a unit tension on each."""
         g = np.empty((len(self.table), 3))
         kernel.path_gradient(self.stations.poses, self.table, g)
         return g
@@ -168,11 +172,11 @@ class TautPath:
 def wrap(start: Any, end: Any, pulleys: Sequence[Pulley] = (), *, contact: Contact | None = None) -> TautPath:
     """The shortest path from start to end (2,) [m] that leaves each pulley on its side, in the order given.
 
-    It lies against a pulley only where it must: among those that reach through a straight piece of it (and lie abreast of
-    that piece) the deepest joins first; one about which it would turn the wrong way leaves. On a polygon that is the rule of
-    the greatest angle. `contact` is what an earlier path remembered: a pulley it touched is followed continuously, past the
-    ends and round more than a turn, until its turn falls to zero; one that went past an end stays ignored until it is back in
-    front.
+    It lies against a pulley only where it must: among those that reach through a straight piece of it (and
+    lie abreast of that piece) the deepest joins first; one about which it would turn the wrong way leaves. On
+    a polygon that is the rule of the greatest angle. `contact` is what an earlier path remembered: a pulley
+    it touched is followed continuously, past the ends and round more than a turn, until its turn falls to
+    zero; one that went past an end stays ignored until it is back in front.
     """
     stations, through = stations_of(start, end, pulleys)
     state = np.where(through, THROUGH, FRONT)
@@ -231,7 +235,7 @@ def _checked(pulley: Pulley, k: int) -> Pulley:
 
 
 def _check_apart(poses: np.ndarray, corners: Sequence[np.ndarray], radius: np.ndarray) -> None:
-    """Neighbours that are single points or circles may not share their centre: the path has no direction there."""
+    """Refuse neighbours that share their centre, points or circles: the path has no direction there."""
     centre = [c.mean(0) @ rotation(p[2]).T + p[:2] for c, p in zip(corners, poses, strict=True)]
     size = max(float(np.ptp(np.array(centre), axis=0).max()), float(radius.max()), TINY)
     for k in range(len(centre) - 1):

@@ -1,8 +1,8 @@
-"""Detours: when the straight way is stuck, a tree of places that the robot can reach, each through its own contacts.
+"""Detours: where the straight way gets no further, a tree of places reached each through its own contacts.
 
-The tree grows from the start. First towards places beside the straight way, in growing distance; then at random within reach. From
-every new place the goal is tried again. Places that a walk only touched on the way are kept: a robot that slides along an obstacle has
-come somewhere.
+The tree grows from the start. First towards places beside the straight way, in growing distance; then at
+random within reach. From every new place the goal is tried again. Places that a walk only touched on the way
+are kept: a robot that slides along an obstacle has come somewhere.
 """
 
 from __future__ import annotations
@@ -88,7 +88,10 @@ def _places(walker: Walker, start: Pose, goal: np.ndarray, rng: np.random.Genera
 
 
 def _across(way: np.ndarray) -> np.ndarray:
-    """Two unit vectors (2, e) across the way, in the space of the effectors; the same twice where there is but one."""
+    """Two unit vectors (2, e) across the way, in the space of the effectors.
+
+    The same twice where there is but one.
+    """
     size = len(way)
     if size == 1:
         return np.ones((2, 1))

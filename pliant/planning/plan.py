@@ -3,8 +3,9 @@
     plan = pl.planning.plan(robot, [{"tip": a}, {"tip": b}], obstacles=[wall], speed=0.05)
     for frame in plan.play(session): ...
 
-The inverse model says how to reach a target that is near; it does not look ahead. Here it walks along the way to each keyframe; where it gets stuck,
-detours are tried, which end in other contacts (`detour`). The commands along the way then get their times from the actuators' speed (`timing`).
+The inverse model says how to reach a target that is near; it does not look ahead. Here it walks along the way
+to each keyframe; where it gets stuck, detours are tried, which end in other contacts (`detour`). The commands
+along the way then get their times from the actuators' speed (`timing`).
 """
 
 from __future__ import annotations
@@ -38,9 +39,10 @@ class PlanError(PliantError):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Motion at a fixed rate: time (n,) [s]; targets of effectors, commands and efforts of actuators by row, (n, m).
+    """Motion at a fixed rate: time (n,) [s].
 
-    arrivals: when [s] each keyframe is reached; legs: how. `state` is the robot at the end.
+    Targets of effectors, commands and efforts of actuators by row, (n, m). arrivals: when [s] each keyframe
+    is reached; legs: how. `state` is the robot at the end.
     """
 
     robot: Robot
@@ -84,7 +86,7 @@ class _Moment:
 
 
 class Playback:
-    """A controller for `pliant.hardware.Loop` that sends the commands of a plan, one a step, and stays at the last."""
+    """A controller for `pliant.hardware.Loop` that sends the commands of a plan, one a step."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan, self.robot, self._next = (
@@ -123,9 +125,9 @@ def plan(
 ) -> Plan:
     """Plan from rest through keyframes, targets of effectors by row.
 
-    speed: of actuators [unit/s], one or by row (default: that of their laws); effector_speed [m/s]. ramp [s]: how long it takes to
-    full speed. stop: rest at each keyframe. tolerance: how near an effector must come (0.2 % of the length). attempts: walks
-    that one keyframe may take before PlanError.
+    speed: of actuators [unit/s], one or by row (default: that of their laws); effector_speed [m/s]. ramp [s]:
+    how long it takes to full speed. stop: rest at each keyframe. tolerance: how near an effector must come
+    (0.2 % of the length). attempts: walks that one keyframe may take before PlanError.
     """
     tolerance = 2e-3 * robot.length if tolerance is None else tolerance
     walker = Walker(robot, obstacles, settings=settings, tolerance=tolerance)

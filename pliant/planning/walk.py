@@ -25,7 +25,7 @@ RESTS = 1e-5  # of the robot's length: motion in a step that is none
 
 @dataclass(frozen=True, eq=False)
 class Pose:
-    """A place on the way: effectors (e,), commands (a,) and efforts (a,) of the actuators, and the state there."""
+    """A place on the way: effectors (e,), commands (a,) and efforts (a,) of actuators, the state there."""
 
     effector: np.ndarray
     command: np.ndarray
@@ -36,7 +36,10 @@ class Pose:
 
 @dataclass(frozen=True, eq=False)
 class Leg:
-    """Poses from one place to another; `error` is how far the last effector is from the goal, `why` in words if it did not arrive."""
+    """Poses from one place to another.
+
+    `error` is how far the last effector is from the goal, `why` in words if it did not arrive.
+    """
 
     poses: tuple[Pose, ...]
     error: float
@@ -91,7 +94,7 @@ class Walker:
         return self._pose(inverse.step(targets={name: here[name] for name in self.effectors}))
 
     def outside(self, q: np.ndarray) -> None:
-        """Refuse a place deep inside something, where contact could not push the robot out: no way from there means anything."""
+        """Refuse a place deep inside something: contact cannot push the robot out, no way leads from it."""
         detector = self.robot.surroundings.detector(self.robot, self.obstacles)
         for name, depth in detector.penetrations(q).items():
             if depth > INSIDE * self.robot.length:
@@ -126,7 +129,7 @@ class Walker:
     def _pose(self, out: Any) -> Pose:
         join = lambda values: np.concatenate([np.ravel(values[name]) for name in self.actuators])
         effort, stroke = join(out.effort), join(out.displacement)
-        # slack cables are let out as the model's commands do it, but by a share that falls with the tension: no jumps
+        # Slack cables are let out as the model's commands do it, less the more they pull: no jumps.
         strongest = float(np.max(effort[self.one_sided], initial=0.0))
         taut = np.clip(effort / (TAUT * strongest), 0.0, 1.0) if strongest > 0 else 0.0 * effort
         slack = self.settings.slack * self.robot.length * (1.0 - taut)

@@ -1,4 +1,7 @@
-"""Many environments at once: as Gymnasium's own vector, with any number of processes; lost processes; nothing is left behind."""
+"""Many environments at once: as Gymnasium's own vector, with any number of processes; lost processes.
+
+Nothing is left behind.
+"""
 
 from __future__ import annotations
 
@@ -182,7 +185,8 @@ def test_one_simulation_serves_all(made, name):
 def test_robots_in_two_processes_are_as_in_three(made):
     """One made here, one by Gymnasium: numbers, moments and pictures.
 
-    All in processes of their own, with kernels from the cache: one that has just compiled them may round otherwise.
+    All in processes of their own, with kernels from the cache: one that has just compiled them may round
+    otherwise.
     """
     name, options = "Pliant/CrawlerCrawl-v0", {"render_mode": "rgb_array", "max_episode_steps": 6}
     first = made(name, envs=2, processes=2, **options)
@@ -379,7 +383,10 @@ def test_a_moment_that_is_too_large_is_told(monkeypatch, tmp_path):
 
 
 def test_the_bench_makes_the_same_steps_in_every_way(monkeypatch):
-    """A loop, two loops, and vectors of one process and of two; processes are what they would be, loops threads."""
+    """A loop, two loops, and vectors of one process and of two.
+
+    Processes are what they would be, loops threads.
+    """
     from pliant.learning import bench
     from pliant.timing import Yardstick
 

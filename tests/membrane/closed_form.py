@@ -1,7 +1,8 @@
-"""A taut skin over one convex shape in closed form, written apart from the package: what its compiled path must agree with.
+"""A taut skin over one convex shape in closed form, apart from the package: what its path must agree with.
 
-A path from A to B that keeps the shape (corners grown by a radius r) on its left touches it first at corner i and last at corner j,
-turning by ψ. With the unit directions t_A of the first and t_B of the last straight piece, T_A and T_B long,
+A path from A to B that keeps the shape (corners grown by a radius r) on its left touches it first at corner i
+and last at corner j, turning by ψ. With the unit directions t_A of the first and t_B of the last straight
+piece, T_A and T_B long,
 
     ℓ = T_A + Σ edges(i → j) + T_B + r ψ,     T_A = √(|v_i − A|² − r²)
     dℓ = t_A·dw_A + t_B·dw_B,                 w_A = v_i − A,  w_B = B − v_j
@@ -22,7 +23,7 @@ def cross(a, b):
 
 
 def skin_over(ends, side, shape: Shape, pose):
-    """(ℓ, gradient (7,), Hessian (7, 7)) by A, the pose (x, y, φ) and B, for a shape that the ends lie on both sides of."""
+    """(ℓ, gradient (7,), Hessian (7, 7)) by A, the pose (x, y, φ) and B, for a shape between the ends."""
     swapped = side < 0
     a, b = (ends[2:], ends[:2]) if swapped else (ends[:2], ends[2:])
     corners = shape.corners @ rotation(pose[2]).T + pose[:2]

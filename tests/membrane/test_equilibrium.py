@@ -65,7 +65,10 @@ def length(ends, side, shape: Shape, pose):
     side=st.sampled_from([LEFT, RIGHT]),
 )
 def test_length_of_a_skin_has_its_closed_form(name, x, y, angle, side):
-    """The compiled path against a closed form that was written apart from it; past one shape, `wrap` is the same path."""
+    """The compiled path against a closed form that was written apart from it.
+
+    Past one shape, `wrap` is the same path.
+    """
     shape, ends, pose = SHAPES[name], np.array([-0.07, 0.01, 0.08, -0.005]), np.array([x, y, angle])
     kind, value, g, H = length(ends, side, shape, pose)
     assume(kind in (FREE, TOUCHED))
@@ -90,7 +93,7 @@ def test_derivatives_of_the_length(name, side, x, kind):
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_beyond_its_ends_a_skin_is_the_path_that_was_followed_there(name):
-    """Pressed in, moved past an end and up beside it: the path with a memory and the skin without one agree all the way."""
+    """Pressed in, moved past an end and up beside it: a path with a memory and the skin without one agree."""
     shape, ends, contact = SHAPES[name], np.array([-0.07, 0.0, 0.07, 0.0]), None
     way = [(0.0, y) for y in np.linspace(0.04, -0.05, 20)]
     way += [(x, -0.05) for x in np.linspace(0.0, 0.15, 20)]
@@ -249,7 +252,10 @@ def test_energy_is_the_least_nearby():
 
 
 def test_an_object_pushed_past_the_end_of_a_skin_is_reported():
-    """A string drawn sideways like that of a bow; one that is not drawn deep enough lets the object go, which has no rest."""
+    """A string drawn sideways like that of a bow.
+
+    One that is not drawn deep enough lets the object go, which has no rest.
+    """
     skin = Skins.of([[-0.06, 0.0, 0.06, 0.0]], stiffness=20.0, side=LEFT)
     rest = equilibrium(skin, Disc(0.005), (0.0, -0.02), wrench=(4.0, -1.0, 0.0))
     assert rest.status == OUTSIDE and rest.pose[0] > 0.06
@@ -275,7 +281,7 @@ def test_cone_program_and_newton_agree(name, shift, angle, force):
     rest = equilibrium(skins, shape, start, wrench=(*force, 0.0))
     assume(rest.status == HELD and rest.touching.all())
     cone = cone_equilibrium(skins, shape, start, force=force)
-    assert cone.status in ("Solved", "AlmostSolved")  # of one program in forty, rounding leaves more than 1e-10
+    assert cone.status in ("Solved", "AlmostSolved")  # rounding leaves more than 1e-10 of one in forty
     assert cone.energy - rest.energy == pytest.approx(0.0, abs=1e-8 * rest.forces * 0.1)
     assert np.abs(cone.pose - rest.pose).max() < 1e-4 * 0.12
     assert cone.tension == pytest.approx(rest.tension, rel=1e-3)

@@ -1,4 +1,4 @@
-"""Mechanisms in motion: the hand against its equilibrium, energy and constraints over time, several objects, states and recordings."""
+"""Mechanisms in motion: against equilibrium, energy and constraints over time, states and recordings."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_the_moving_hand_comes_to_rest_where_the_equilibrium_says(within):
 
 @pytest.mark.parametrize(("rotates", "friction"), [(False, 0.0), (True, 0.0), (True, 0.5)])
 def test_no_command_stops_the_simulation(rotates, friction):
-    """Random joints within their limits, also such that throw the object out or close on it with an end of a paddle."""
+    """Random joints within their limits, also such that throw the object out or close on it with a paddle."""
     rng, hand = np.random.default_rng(4), soft_hand(rotates=rotates)
     home = grasp(hand, (0.0, 0.0))
     plant = Moving(hand, home.joints, home.pose, time_step=2e-3, friction=friction)
@@ -196,7 +196,7 @@ def test_a_state_can_be_kept_and_run_again():
 
 
 def test_large_steps_are_parted_until_they_converge():
-    """A stiff skin hit at speed with steps of 50 ms: parts of a step are made where the whole does not converge."""
+    """A stiff skin hit at speed with steps of 50 ms: a step that does not converge is made in parts."""
     mech = Mechanism(
         [PlanarBody("ball", Free(start=(0.0, 0.06, 0.0)), 0.1, 1e-4, shape=regular(5, 0.05))],
         cables=[

@@ -1,8 +1,9 @@
-"""A skin with friction, compiled: a band that sticks to the shapes it touches until the tensions differ by more than exp(μφ).
+"""A skin with friction, compiled: a band that sticks to the shapes it touches, or slips on them.
 
-Between two shapes (or an end and a shape) a piece of the band with the rest length ξ is stretched to Λ: the straight piece and the
-parts of the arcs up to the places where the band sticks. Its tension is T = EA (Λ/ξ − 1). A sticking place moves with its body; where
-T₂ > T₁ exp(μφ) the band slips: rest length passes from one piece to the other, at constant sum, until equality.
+Between two shapes (or an end and a shape) a piece of the band with the rest length ξ is stretched to Λ: the
+straight piece and the parts of the arcs up to the places where the band sticks. Its tension is T = EA (Λ/ξ −
+1). A sticking place moves with its body; where T₂ > T₁ exp(μφ) the band slips: rest length passes from one
+piece to the other, at constant sum, until equality.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ RATIO_OF_ONE = 1e-12  # nearer to one than this, the quadratic equation of the s
 
 @inner
 def arrival(stations, k, table):
-    """Where the cable arrives at shape k, in metres along its edge as the cable runs; whole laps are left to the caller."""
+    """Where the cable arrives at shape k, in metres along its edge as the cable runs, up to whole laps."""
     s, entry = stations.side[k], int(table[k, ENTRY])
     radius, first, last = stations.radius[k], stations.first[k], stations.last[k]
     normal = np.arctan2(-s * table[k, IN_X], s * table[k, IN_Y]) - stations.poses[k, 2]
@@ -58,7 +59,10 @@ def arrival(stations, k, table):
 
 @inner
 def slipped_rest(one, two, xi, yi, ratio):
-    """Rest length of the second of two neighbouring pieces, stretched to `one` and `two`, for T₂ = ratio T₁; ξ + η stays."""
+    """Rest length η of the second of two neighbouring pieces for T₂ = ratio T₁, their sum ξ + η unchanged.
+
+    The pieces are stretched to `one` and `two` [m] and have the rest lengths ξ and η now.
+    """
     total = xi + yi
     if total >= one + two:  # slack as a whole: nothing pulls
         return min(max(yi, two), total - one)
@@ -106,7 +110,10 @@ def cut_pieces(stations, memory, table, stretched, xi, stick, come):
 
 @inner
 def roll(table, stick, come, stretched, xi):
-    """Move the sticking places back onto the arcs that the shapes have rolled out of; the band there keeps its stretch."""
+    """Move sticking places that the shapes have rolled out of their arcs back.
+
+    The band there keeps its stretch.
+    """
     j = 0
     for k in range(1, len(table) - 1):
         if table[k, ACTIVE] == 0.0:
@@ -166,7 +173,7 @@ def remember_band(table, stick, come, xi, memory):
 
 @inner
 def piece_gradient(stations, table, i, k, end):
-    """How the length of the piece i → k changes with the poses of its ends, the band sticking to both: rows i and k of `end`."""
+    """∂Λ of the piece i → k by the poses of its ends, to which it sticks, into rows i and k of `end`."""
     poses, radius, side = stations.poses, stations.radius, stations.side
     ux, uy = table[k, IN_X], table[k, IN_Y]
     ax = table[i, COUT_X] + side[i] * radius[i] * uy - poses[i, 0]
@@ -179,9 +186,9 @@ def piece_gradient(stations, table, i, k, end):
 
 @inner
 def stretch_band(stations, friction, memory, table, commit, stretched, xi):
-    """Lengths Λ and rest lengths ξ (m,) of the pieces of a band after rolling and slipping; returns how many there are.
+    """Lengths Λ and rest lengths ξ (m,) of the pieces of a band after rolling and slipping.
 
-    With `commit` the memory of the band takes its new state.
+    Returns their number. With `commit` the memory of the band takes its new state.
     """
     m = len(table)
     stick, come = np.zeros(m), np.zeros(m)

@@ -1,6 +1,6 @@
 """The object at rest between skins, compiled: Newton's method with a line search on the tension-only energy.
 
-    E(p) = Σ ½ k max(0, ℓ(p) − ℓ₀)² − w·p,     p = (x, y, φ)
+E(p) = Σ ½ k max(0, ℓ(p) − ℓ₀)² − w·p,     p = (x, y, φ)
 """
 
 from __future__ import annotations
@@ -33,8 +33,11 @@ TINY = 1e-300
 
 @inner
 def evaluate(skins, stations, pose, kinds, tension, gradient, stiffness):
-    """Every skin with the object at a pose: kinds and tensions (m,), gradients (m, 3, 3) of the lengths by A, object and B, and
-    K = k (∇ℓ∇ℓᵀ + (ℓ − ℓ₀) ∇²ℓ) (m, 9, 9), zero where a skin is slack; returns the energy, infinite where a skin ends in the object."""
+    """The energy of all skins with the object at a pose [J], infinite where a skin ends in the object.
+
+    Fills kinds and tensions (m,), gradients (m, 3, 3) of the lengths by (x, y, angle) of A, object and B, and
+    K = k (∇ℓ∇ℓᵀ + (ℓ − ℓ₀) ∇²ℓ) (m, 9, 9), zero where a skin is slack.
+    """
     ends, modulus, rest, side = skins
     table, hessian = np.empty((3, COLUMNS)), np.empty((9, 9))
     place_object(stations, pose)
@@ -86,7 +89,7 @@ def solve_factored(L, n, b):
 
 @inner
 def sum_forces(tension, gradient, stiffness, wrench, free, unit, g, H):
-    """∂E/∂p and ∂²E/∂p² over the free coordinates into g and H, each coordinate in its `unit`; returns |g| [N]."""
+    """|g| [N], with g = ∂E/∂p and H = ∂²E/∂p² over the free coordinates, in their units, written."""
     square = 0.0
     for a in range(len(free)):
         g[a] = -wrench[free[a]]
@@ -104,7 +107,10 @@ def sum_forces(tension, gradient, stiffness, wrench, free, unit, g, H):
 
 @inner
 def newton_step(H, g, residual, free, unit, size, L, step):
-    """Newton's step (3,), with H shifted until the step goes downhill, no longer than `size` [m]; returns the shift."""
+    """Newton's step (3,), no longer than `size` [m], with H shifted until it goes downhill.
+
+    Returns the shift.
+    """
     n, largest, shift = len(free), 0.0, 0.0
     for a in range(n):
         largest = max(largest, abs(H[a, a]))
@@ -136,11 +142,11 @@ def worst_kind(kinds):
 
 @kernel
 def rest_pose(skins, shape, radius, start, free, wrench, size, tolerance, most_iterations):
-    """(pose (3,), energy, residual [N], forces [N], kinds (m,), worst kinds at the start and the end, iterations, shift).
+    """(pose (3,), energy, residual, forces [N], kinds (m,), worst kinds, iterations, shift) at rest.
 
-    skins = (ends (m, 4), stiffness, rest, side (m,)); free: indices of the coordinates that may change; size [m] limits a step and
-    turns moments into forces. The search ends at a residual of `tolerance` times the forces: all tensions and the wrench. `shift`
-    is what the last Hessian lacked to be positive definite.
+    skins = (ends (m, 4), stiffness, rest, side (m,)); free: indices of the coordinates that may change; size
+    [m] limits a step and turns moments into forces. The search ends at a residual of `tolerance` times the
+    forces: all tensions and the wrench. `shift` is what the last Hessian lacked to be positive definite.
     """
     m, n, stations = len(skins[0]), len(free), skin_stations(shape, radius)
     kinds, tension = np.zeros(m, np.int64), np.zeros(m)
@@ -181,9 +187,10 @@ def rest_pose(skins, shape, radius, start, free, wrench, size, tolerance, most_i
 
 @inner
 def pose_jacobian(own, cross, free, size):
-    """dp/de = −H⁻¹ ∂²E/∂p∂e (3, 4m) with H = ∂²E/∂p² = Σ own over the free coordinates, e all ends, (A, B) skin by skin.
+    """dp/de = −H⁻¹ ∂²E/∂p∂e (3, 4m), e all ends, (A, B) skin by skin.
 
-    Rows of coordinates that are not free are zero; those of the others are NaN where H is not positive definite.
+    H = ∂²E/∂p² = Σ own over the free coordinates. Rows of coordinates that are not free are zero; those of
+    the others are NaN where H is not positive definite.
     """
     m, n, unit = len(cross), len(free), np.array([1.0, 1.0, size])
     J, H, L, x = np.zeros((3, 4 * m)), np.zeros((n, n)), np.zeros((n, n)), np.empty(n)
@@ -205,10 +212,11 @@ def pose_jacobian(own, cross, free, size):
 
 @kernel
 def skin_forces(skins, shape, radius, pose, free, size):
-    """(tension (m,), wrench (m, 3), pull (m, 4), own (m, 3, 3), cross (m, 3, 4), J (3, 4m)) with the object at a pose.
+    """(tension (m,), wrench (m, 3), pull (m, 4), own (m, 3, 3), cross (m, 3, 4), J (3, 4m)) at a pose.
 
-    wrench: force and moment of each skin on the object; pull: forces on its ends A and B; own = −∂(wrench)/∂p by the pose and
-    cross = −∂(wrench)/∂e by the ends; J = dp/de over the free coordinates, see `pose_jacobian`.
+    wrench: force and moment of each skin on the object; pull: forces on its ends A and B; own = −∂(wrench)/∂p
+    by the pose and cross = −∂(wrench)/∂e by the ends; J = dp/de over the free coordinates, see
+    `pose_jacobian`.
     """
     m = len(skins[0])
     kinds, tension, K = np.empty(m, np.int64), np.empty(m), np.empty((m, 9, 9))

@@ -1,4 +1,4 @@
-"""Forces on a mechanism, compiled: joints, springs, cables and skins, with their tangents K = −∂Q/∂q and C = −∂Q/∂v."""
+"""Forces on a mechanism, compiled: joints, springs, cables and skins, with K = −∂Q/∂q and C = −∂Q/∂v."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def path_row(body, grad, J, row):
 
 @inner
 def add_geometric(poses, table, body, tension, J, K, row):
-    """K += T ∂²L/∂q² of the straight pieces: T/ℓ for the motion of one end across the piece, against the other."""
+    """K += T ∂²L/∂q² of the straight pieces: T/ℓ for the motion of their ends across them."""
     before = 0
     for k in range(1, len(body)):
         if table[k, ACTIVE] == 0.0:
@@ -145,7 +145,10 @@ def add_geometric(poses, table, body, tension, J, K, row):
 
 @inner
 def band_forces(stations, friction, memory, table, body, EA, drag, tangent, commit, J, K, row, pull):
-    """A skin with friction: the wrenches on its stations into `pull` (m, 3); returns its energy [J] and mean tension [N]."""
+    """A skin with friction: wrenches on its stations into `pull` (m, 3).
+
+    Returns its energy and mean tension [J, N].
+    """
     m = len(table)
     stretched, xi, end = np.zeros(m), np.zeros(m), np.zeros((m, 3))
     count = stretch_band(stations, friction, memory, table, commit, stretched, xi)
@@ -248,8 +251,8 @@ def path_forces(paths, memory, v, tangent, commit, work, row):
 def evaluate(model, memory, drive, q, v, tangent, commit, work):
     """Everything at (q, v), into `work`: M, c, applied forces, constraint rows, and K and C with `tangent`.
 
-    work.total takes the energies [J]: kinetic; potential of weight, springs and skins; of the motors' springs. With `commit` bands
-    remember their slip.
+    work.total takes the energies [J]: kinetic; potential of weight, springs and skins; of the motors'
+    springs. With `commit` bands remember their slip.
     """
     pose, J, applied, K, C, row = work.pose, work.J, work.applied, work.K, work.C, work.row
     kinematics(model.tree, q, v, pose, J, work.bias)

@@ -1,9 +1,9 @@
-"""The taut path past convex shapes, compiled: which shapes it touches, its length, and the derivatives of the length.
+"""The taut path past convex shapes, compiled: which it touches, its length and the derivatives of the length.
 
-A path runs through m stations (`Stations`); the first and the last are points. With s = ±1 for a shape left or right of the cable and
-n(u) = (u_y, −u_x) the normal to the right of a direction u, the cable touches a corner circle at c + s r n(u). The straight piece
-between two corner circles with D = c₂ − c₁ and ρ = s₁r₁ − s₂r₂ has n·D = ρ and the length √(D·D − ρ²); with the arcs added,
-∂L/∂D = u and ∂²L/∂D² = ttᵀ/ℓ, t ⊥ u.
+A path runs through m stations (`Stations`); the first and the last are points. With s = ±1 for a shape left
+or right of the cable and n(u) = (u_y, −u_x) the normal to the right of a direction u, the cable touches a
+corner circle at c + s r n(u). The straight piece between two corner circles with D = c₂ − c₁ and ρ = s₁r₁ −
+s₂r₂ has n·D = ρ and the length √(D·D − ρ²); with the arcs added, ∂L/∂D = u and ∂²L/∂D² = ttᵀ/ℓ, t ⊥ u.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ from pliant.membrane.kernels.shape import (
 )
 from pliant.membrane.kernels.vectors import clear, copy, on_branch
 
-# State of a station, kept from one time to the next: past an end of the cable and ignored; not touched; touched; always touched.
+# State of a station, kept from one time to the next: past an end of the cable and ignored; not touched;
+# touched; always touched.
 BEHIND, FRONT, TOUCHING, THROUGH = -1, 0, 1, 2
-# Columns of a path's table, one row per station. Of an active station, which the path touches: the directions in which the path
-# arrives (IN) and leaves (OUT), the centres of the corner circles where it does (CIN, COUT), the length of the straight piece that
-# arrives (SPAN), the angle turned [rad] and the length along the shape (ARC), the corners' indices (ENTRY, EXIT), whether the piece
-# that arrives has no tangent (INSIDE), and how often the station has joined or left (CHANGES).
+# Columns of a path's table, one row per station. Of an active station, which the path touches: the directions
+# in which the path arrives (IN) and leaves (OUT), the centres of the corner circles there (CIN, COUT),
+# the length of the straight piece that arrives (SPAN), the angle turned [rad] and the length along the shape
+# (ARC), the corners' indices (ENTRY, EXIT), whether the piece that arrives has no tangent (INSIDE), and how
+# often the station has joined or left (CHANGES).
 ACTIVE, IN_X, IN_Y, OUT_X, OUT_Y, CIN_X, CIN_Y, COUT_X = range(8)
 COUT_Y, SPAN, TURN, ARC, ENTRY, EXIT, INSIDE, CHANGES = range(8, 16)
 COLUMNS = 16
@@ -55,7 +57,7 @@ def tangent(dx, dy, rho):
 
 @inner
 def way_out(stations, side, hull, point):
-    """The corner at which a cable leaves the hull that its point lies in: the far end of the nearest edge; −1 outside of it."""
+    """The corner where a cable leaves a hull around its point, at the nearest edge's far end; −1 outside."""
     x, y = corner(stations, point, stations.first[point])
     height, near = nearest_edge(stations, hull, x, y)
     if height < 0.0:
@@ -65,7 +67,7 @@ def way_out(stations, side, hull, point):
 
 @inner
 def straight_piece(stations, i, j, table):
-    """The straight piece from station i to station j: fills the leaving part of row i and the arriving part of row j."""
+    """The straight piece from station i to station j: what leaves in row i and what arrives in row j."""
     side, a, b = stations.side, int(table[i, EXIT]), int(table[j, ENTRY])
     rho = side[i] * stations.radius[i] - side[j] * stations.radius[j]
     for search in range(CORNER_SEARCHES + 1):
@@ -104,7 +106,7 @@ def turn_at(stations, table, k, before):
 
 @inner
 def arc(stations, k, table):
-    """Length along shape k between where the cable arrives and leaves [m]; rounded corners and full turns included."""
+    """Length along shape k from where the cable arrives to where it leaves [m], with rounding and laps."""
     s = int(stations.side[k])
     turn = table[k, TURN]
     total = stations.radius[k] * turn
@@ -123,7 +125,7 @@ def arc(stations, k, table):
     to_edge = s * np.arctan2(ux * ey - uy * ex, ux * ex + uy * ey)
     if to_edge < -IN_LINE:
         to_edge += 2.0 * np.pi
-    # An edge in line with the cable: arrival and leaving may be taken in either order, the arc is then negative.
+    # Along an edge in line with the cable, leaving may come before arrival: the arc is then negative.
     backwards = to_edge > turn - 2.0 * np.pi * loops + IN_LINE
     if backwards == (s > 0):  # edges are walked counter-clockwise
         a, b = b, a
@@ -137,7 +139,7 @@ def arc(stations, k, table):
 
 @inner
 def depth_through(stations, k, i, j, table):
-    """How far shape k reaches through the straight piece i → j [m], and where: before it (−1), abreast of it (0), past it (1)."""
+    """How far shape k reaches through the piece i → j [m], and whether before (−1), abreast (0), past (1)."""
     ux, uy, length = table[i, OUT_X], table[i, OUT_Y], table[j, SPAN]
     nx, ny = stations.side[k] * uy, -stations.side[k] * ux
     px = table[i, COUT_X] + stations.side[i] * stations.radius[i] * uy
@@ -155,7 +157,7 @@ def depth_through(stations, k, i, j, table):
 
 @inner
 def connect(stations, turn, table):
-    """All straight pieces between the active stations, and the turns at them, on the branches nearest to `turn` (m,)."""
+    """All straight pieces between active stations, and the turns at these, nearest to `turn` (m,) [rad]."""
     m = len(stations.radius)
     for i in range(m - 1):
         if table[i, ACTIVE] > 0.0:
@@ -212,8 +214,9 @@ def clear_table(stations, table):
 def solve_path(stations, state, turn, table):
     """The taut path: fills `table` (m, COLUMNS) and returns its length [m].
 
-    state and turn (m,) are as the last path left them: a TOUCHING shape stays until its turn, followed continuously, falls to zero; a
-    FRONT one joins when it reaches through the piece abreast of it; a BEHIND one is ignored; a THROUGH one always counts.
+    state and turn (m,) are as the last path left them: a TOUCHING shape stays until its turn, followed
+    continuously, falls to zero; a FRONT one joins when it reaches through the piece abreast of it; a BEHIND
+    one is ignored; a THROUGH one always counts.
     """
     m = len(stations.radius)
     clear_table(stations, table)
@@ -239,7 +242,10 @@ def solve_path(stations, state, turn, table):
 
 @kernel
 def remember(stations, state, turn, table):
-    """Write what the next path needs to know: who is touched, with the turn; who went past an end, until it is wholly in front again."""
+    """Write what the next path needs to know into state and turn (m,).
+
+    That is who is touched, with the turn, and who went past an end, until it is wholly in front again.
+    """
     for k in range(1, len(stations.radius) - 1):
         if table[k, ACTIVE] > 0.0:
             turn[k] = table[k, TURN]
@@ -247,7 +253,7 @@ def remember(stations, state, turn, table):
             continue
         before, after = active_neighbours(table, k)
         depth, where = depth_through(stations, k, before, after, table)
-        # Past an end of the cable or a ring; past another shape it is only out of order, abreast of the piece it just left.
+        # Past an end of the cable or a ring; past another shape it is only out of order.
         by_start = where < 0 and (before == 0 or state[before] == THROUGH)
         by_end = where > 0 and (after == len(stations.radius) - 1 or state[after] == THROUGH)
         past = depth > 0.0 and (state[k] == BEHIND or by_start or by_end)
@@ -277,8 +283,8 @@ def path_gradient(poses, table, g):
 def sideways(poses, table, i, j):
     """(t_x, t_y, arm_i, arm_j): how the ends of the straight piece i → j move across it, t = (−u_y, u_x).
 
-    t·(dc_j − dc_i) = t·(dx, dy)_j + arm_j dθ_j − t·(dx, dy)_i − arm_i dθ_i for corner circles at the offsets r of the bodies'
-    origins, with arm = u·r.
+    t·(dc_j − dc_i) = t·(dx, dy)_j + arm_j dθ_j − t·(dx, dy)_i − arm_i dθ_i for corner circles at the offsets
+    r of the bodies' origins, with arm = u·r.
     """
     ux, uy = table[j, IN_X], table[j, IN_Y]
     arm_i = uy * (table[i, COUT_Y] - poses[i, 1]) + ux * (table[i, COUT_X] - poses[i, 0])
@@ -288,7 +294,7 @@ def sideways(poses, table, i, j):
 
 @kernel
 def path_hessian(poses, table, H):
-    """∂²L/∂(poses)² into H (3m, 3m): (t·(dc_j − dc_i))²/ℓ + u·(d²c_j − d²c_i) of every straight piece, see `sideways`.
+    """∂²L/∂(poses)² into H (3m, 3m): (t·(dc_j − dc_i))²/ℓ + u·(d²c_j − d²c_i) of every straight piece i → j.
 
     A piece without length, between circles one within the other, adds the second term only.
     """

@@ -1,4 +1,4 @@
-"""Many time steps of a mechanism, compiled once: one loop that evaluates the forces, then the stage whose turn it is."""
+"""Many time steps of a mechanism, compiled: a loop that evaluates the forces, then the stage that is next."""
 
 from __future__ import annotations
 
@@ -64,8 +64,10 @@ def reorder(paths, memory, pose):
             if (x1 - x0) * (bx - ax) + (y1 - y0) * (by - ay) < 0.0:
                 for a in (paths.body, paths.first, paths.last, memory.state, memory.known):
                     exchange(a, k)
-                for b in (paths.radius, paths.friction, memory.turn, memory.stick, memory.arrived, memory.rest):
+                for b in (paths.radius, paths.friction):
                     exchange(b, k)
+                for c in (memory.turn, memory.stick, memory.arrived, memory.rest):
+                    exchange(c, k)
 
 
 @inner
@@ -127,7 +129,7 @@ def iterated(q, v, h, pins, tolerance, s):
 
 @inner
 def check(work, v, h, pins, slackness, s):
-    """Cables that got too long in the step join; else the values and rates that are left are projected away."""
+    """Cables that got too long in the step join the active set; else what is left is projected away."""
     if s.counts[ACTIVE_SET] < MOST_ACTIVE_SETS and add_overlong(
         work.rows, work.value, s.v1, s.active, pins, slackness
     ):
@@ -169,8 +171,9 @@ def look_at(phase, q, v, h, s):
 def run(model, memory, drive, q, v, h, count, tolerance, slackness, phase, tangent, work, s):
     """`count` steps of h [s] from (q, v), in place; returns a status and the number of steps made, all good.
 
-    phase EVALUATE (with `tangent`) only evaluates at (q, v), SETTLE also remembers contacts and slip; START makes steps. Energies are
-    left in work.total. tolerance: of the velocities; slackness [m]: cables closer than this to their length count as taut.
+    phase EVALUATE (with `tangent`) only evaluates at (q, v), SETTLE also remembers contacts and slip; START
+    makes steps. Energies are left in work.total. tolerance: of the velocities; slackness [m]: cables closer
+    than this to their length count as taut.
     """
     pins, done = 2 * len(model.pins.body), 0
     copy(q, s.at_q)

@@ -1,4 +1,4 @@
-"""A convex shape at a pose, compiled: its corners in the world, its support, its edges, how deep a point lies in it."""
+"""A convex shape at a pose, compiled: corners in the world, support, edges, how deep a point lies in it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ SUPPORT_TIE = 1e-15  # relative: a corner further along a direction by less than
 class Stations(NamedTuple):
     """The shapes that a path passes, one per station, m in all; the first and the last are points.
 
-    poses (m, 5): x, y [m], θ [rad], cos θ, sin θ of the body that carries the shape. corners (c, 2) [m] in its frame; those of
-    station k are rows first[k]:last[k], counter-clockwise. radius (m,) [m] rounds the corners: a disc has one. side (m,): +1 for a
-    shape on the left of the cable, −1 on its right, 0 for a point that the cable runs through.
+    poses (m, 5): x, y [m], θ [rad], cos θ, sin θ of the body that carries the shape. corners (c, 2) [m] in
+    its frame; those of station k are rows first[k]:last[k], counter-clockwise. radius (m,) [m] rounds the
+    corners: a disc has one. side (m,): +1 for a shape on the left of the cable, −1 on its right, 0 for a
+    point that the cable runs through.
     """
 
     poses: np.ndarray
@@ -42,7 +43,7 @@ def corner(stations, k, index):
 
 @inner
 def support(stations, k, nx, ny, present):
-    """Index of the corner of station k furthest along (nx, ny): the present one unless another is truly further."""
+    """The corner of station k furthest along (nx, ny): the present one unless another is truly further."""
     first, last, corners = stations.first[k], stations.last[k], stations.corners
     if last - first == 1:
         return first
@@ -88,7 +89,7 @@ def hull_perimeter(stations, k):
 
 @inner
 def nearest_edge(stations, k, x, y):
-    """Height of a world point over the nearest edge of station k, inwards [m], and the corner where that edge begins.
+    """Height of a world point over the nearest edge of station k, inwards [m], and that edge's first corner.
 
     Outside of the hull the height is negative, over the first edge that the point lies beyond.
     """
@@ -107,7 +108,10 @@ def nearest_edge(stations, k, x, y):
 
 @inner
 def depth_of(stations, k, x, y):
-    """How deep a world point lies in shape k [m], negative outside, and the outward normal at the nearest place of its edge."""
+    """How deep a world point lies in shape k [m], negative outside.
+
+    Outward normal at the nearest place of its edge.
+    """
     distance, nx, ny = np.inf, 1.0, 0.0
     if stations.last[k] - stations.first[k] > 2:
         height, at = nearest_edge(stations, k, x, y)

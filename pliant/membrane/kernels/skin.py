@@ -1,7 +1,8 @@
 """One skin over one shape, compiled: its length and derivatives wherever the shape is.
 
-It is the taut path with three stations, the ends A and B and the shape between them, but without memory: the skin touches the shape
-wherever the shape reaches through the line from A to B, also beyond the ends. Statics asks for it at places that no motion leads to.
+It is the taut path with three stations, the ends A and B and the shape between them, but without memory: the
+skin touches the shape wherever the shape reaches through the line from A to B, also beyond the ends. Statics
+asks for it at places that no motion leads to.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ from pliant.membrane.kernels.shape import Stations, depth_of
 from pliant.membrane.kernels.vectors import fill
 
 SWALLOWED, FREE, TOUCHED, BEYOND = -1, 0, 1, 2
-"""What a skin does with the object: it begins or ends inside it, misses it, wraps it, or wraps it outside its own span."""
+"""What a skin does with the object: ends inside it, misses it, wraps it, or wraps it outside its own span."""
 
-MIDDLE_TURN = np.pi - 1e-6  # [rad]: a turn is sought within π of it, so that rounding may leave one just below zero
+MIDDLE_TURN = np.pi - 1e-6  # [rad]: turns are sought within π of it; rounding may leave one just below zero
 A, OBJECT, B = range(3)  # stations
 
 
@@ -63,7 +64,10 @@ def place_object(stations, pose):
 
 @inner
 def solve_skin(stations, ends, side, table):
-    """(kind, ℓ [m]) of a skin between ends (4,) with the object on its left (side +1) or right (−1); fills `table` (3, COLUMNS)."""
+    """(kind, ℓ [m]) of a skin between ends (4,), the object on its left (side +1) or right (−1).
+
+    Fills `table`.
+    """
     poses, turn = stations.poses, np.empty(3)
     fill(turn, MIDDLE_TURN)
     poses[A, 0], poses[A, 1], poses[B, 0], poses[B, 1] = ends[0], ends[1], ends[2], ends[3]
@@ -87,10 +91,11 @@ def solve_skin(stations, ends, side, table):
 
 @kernel
 def skin_length(ends, side, shape, radius, pose):
-    """(kind, entry, exit, ℓ [m], gradient (3, 3), Hessian (9, 9)) of one skin over a shape (n, 2) at a pose (x, y, φ).
+    """(kind, entry, exit, ℓ [m], gradient (3, 3), Hessian (9, 9)) of a skin over a shape (n, 2) at a pose.
 
-    entry, exit: the shape's corners where the skin arrives from A and leaves to B, −1 where it touches none. The derivatives are those
-    by (x, y, angle) of A, of the object and of B, in this order; angles of the ends count for nothing.
+    entry, exit: the shape's corners where the skin arrives from A and leaves to B, −1 where it touches none.
+    The derivatives are those by (x, y, angle) of A, of the object and of B, in this order; angles of the ends
+    count for nothing.
     """
     stations, table = skin_stations(shape, radius), np.empty((3, COLUMNS))
     place_object(stations, pose)

@@ -1,11 +1,14 @@
-"""The stages of a time step of a mechanism, compiled: implicit midpoint, with cables and hinges as constraints.
+"""The stages of a time step of a mechanism, compiled: implicit midpoint, cables and hinges as constraints.
 
-    M(q_m)(v₁ − v₀) = h (Q(q_m, v_m) − c(q_m, v_m) + J(q_m)ᵀλ),   q₁ = q₀ + h v_m,   J(q₁) v₁ = 0,   x_m = (x₀ + x₁)/2
+    M(q_m)(v₁ − v₀) = h (Q(q_m, v_m) − c(q_m, v_m) + J(q_m)ᵀλ)
+    q₁ = q₀ + h v_m,     J(q₁) v₁ = 0,     x_m = (x₀ + x₁)/2
 
-for the hinges and for the cables that pull (λ < 0 in the sign of the rows, which grow with length). What the velocities leave of the
-constraints' values, of third order in h, is projected away in the metric of M; so is the rest of their rates.
+for the hinges and for the cables that pull (λ < 0 in the sign of the rows, which grow with length). What the
+velocities leave of the constraints' values, of third order in h, is projected away in the metric of M; so is
+the rest of their rates.
 
-No stage evaluates forces itself: `run` does, at the one place that is compiled for it, and hands the arrays on.
+No stage evaluates forces itself: `run` does, at the one place that is compiled for it, and hands the arrays
+on.
 """
 
 from __future__ import annotations
@@ -15,14 +18,16 @@ import numpy as np
 from pliant.algebra.jit import inner
 from pliant.membrane.kernels.vectors import add, copy, dot, factor, fill, solve
 
-REPEATED_ROWS = 1e-14  # of the largest diagonal entry: what is added to the constraints' matrix so that equal rows share their effort
-TINY = 1e-300
+REPEATED_ROWS = (
+    1e-14  # of the largest diagonal entry: added to the constraints' matrix for rows that are equal
+)
+TINY = 1e-300  # the same, where that entry is zero
 ON_CONSTRAINT = 1e-13  # [m]: values smaller than this are not projected any further
 
 
 @inner
 def impulses(A, order, left, right, active, wanted, lam, dv):
-    """λ (c,) of the active constraints with left·A⁻¹·rightᵀ λ = wanted, and dv += A⁻¹rightᵀλ; repeated rows get no effort."""
+    """λ (c,) of the active constraints with left·A⁻¹·rightᵀ λ = wanted, and dv += A⁻¹rightᵀλ."""
     c, n = right.shape
     Y = np.zeros((c, n))
     S = np.zeros((c, c))
@@ -48,7 +53,7 @@ def impulses(A, order, left, right, active, wanted, lam, dv):
 
 @inner
 def guess_active(rows, value, v, h, pins, slackness, active, taut):
-    """Active: hinges, taut cables, and those that the present velocity makes taut within the step. taut: those taut now."""
+    """Flag cables that are taut now, and as active also those that the velocity makes taut in the step."""
     for k in range(len(value)):
         active[k] = k < pins or value[k] + h * dot(rows[k], v) > -slackness
         taut[k] = k < pins or value[k] > -slackness
@@ -73,7 +78,10 @@ def state_at(q, v, v1, h, share, at_q, at_v):
 
 @inner
 def newton(M, K, C, applied, inertial, v, v1, h, fresh, A, order, R, dv):
-    """dv = A⁻¹ (h (Q − c) − M (v₁ − v)) with A = M + h/2 C + h²/4 K, renewed if `fresh`; returns whether A is regular."""
+    """dv = A⁻¹ (h (Q − c) − M (v₁ − v)), A = M + h/2 C + h²/4 K renewed if `fresh`.
+
+    Returns whether A is regular.
+    """
     n = len(v)
     for i in range(n):
         total = h * (applied[i] - inertial[i])
@@ -90,7 +98,7 @@ def newton(M, K, C, applied, inertial, v, v1, h, fresh, A, order, R, dv):
 
 @inner
 def constrain(A, order, middle, rows, active, v1, h, gap, efforts, dv):
-    """Impulses along the rows of the middle that stop the rates at the end: dv takes them up, efforts (c,) are their means [N]."""
+    """Add the impulses along the middle's rows to dv that stop the rates at the end; efforts: their means."""
     for k in range(len(gap)):
         gap[k] = -dot(rows[k], v1) - dot(rows[k], dv)
     impulses(A, order, rows, middle, active, gap, efforts, dv)
@@ -112,7 +120,7 @@ def update(v1, dv, h):
 
 @inner
 def drop_pushing(efforts, active, pins):
-    """Take the cable that would have to push the most out of the active set; returns whether there was one."""
+    """Take the cable that would have to push the most out of the active set; returns whether one did."""
     worst, at = 0.0, -1
     for k in range(pins, len(active)):
         if active[k] and efforts[k] > worst:
@@ -124,7 +132,7 @@ def drop_pushing(efforts, active, pins):
 
 @inner
 def add_overlong(rows, value, v1, active, pins, slackness):
-    """Take cables that got too long and still lengthen into the active set; returns whether there were any."""
+    """Take cables that got too long and still lengthen into the active set; returns whether any did."""
     added = False
     for k in range(pins, len(active)):
         if not active[k] and value[k] > slackness and dot(rows[k], v1) > 0.0:
@@ -137,7 +145,8 @@ def add_overlong(rows, value, v1, active, pins, slackness):
 def project(M, rows, value, pins, final, s):
     """Back onto the constraints that bind, in the metric of M; returns whether that was the end of it.
 
-    Their values are projected, or their rates once the values are right or it is the `final` turn. s: scratch of the step.
+    Their values are projected, or their rates once the values are right or it is the `final` turn. s: scratch
+    of the step.
     """
     worst, c, binding, gap = 0.0, len(s.active), s.binding, s.gap
     for k in range(c):  # a cable binds where it is too long, or was taut and pulls

@@ -112,5 +112,5 @@ def solve(A, order, b, x):
 
 @inner
 def on_branch(value, period, near):
-    """value + k·period, k an integer, as near to `near` as can be: an angle, or a place along a closed edge, followed on."""
+    """value + k·period with the integer k that brings it nearest to `near`."""
     return value + period * np.floor((near - value) / period + 0.5)
