@@ -23,11 +23,10 @@ import numpy as np
 from pliant.errors import PliantError
 from pliant.learning.environment import Environment, Saved
 
-STEP, RESET, SEEDED = range(
-    3
-)  # what to do with an environment; a reset goes on with its random numbers, or begins from a seed
-OFFERED = 0.5  # share of a queue that others may take from
-ROOM = 2**20  # bytes of a moment, at most; memory that is not written to is not taken
+# What to do with an environment; a reset goes on with its random numbers, or begins from a seed.
+STEP, RESET, SEEDED = range(3)
+OFFERED_SHARE = 0.5  # share of a queue that others may take from
+MOMENT_BYTES = 2**20  # of a moment, at most; memory that is not written to is not taken
 
 
 @dataclass(frozen=True)
@@ -80,8 +79,8 @@ class Board:
     """
 
     def __init__(self, shape: Shape, path: Path | None = None, number: int = -1) -> None:
-        moment = np.dtype([("size", "i8"), ("data", "u1", (ROOM,))])
-        whole = np.dtype(
+        moment = np.dtype([("size", "i8"), ("data", "u1", (MOMENT_BYTES,))])
+        layout = np.dtype(
             [
                 ("queues", shape.queue, (shape.processes,)),
                 ("records", shape.record, (shape.envs,)),
@@ -90,7 +89,7 @@ class Board:
             align=True,
         )
         self.path = _new_file() if path is None else path
-        table = np.asarray(np.memmap(self.path, whole, "r+" if path else "w+", shape=(1,)))
+        table = np.asarray(np.memmap(self.path, layout, "r+" if path else "w+", shape=(1,)))
         self.queues, self.records, self._moments = (
             table[name][0] for name in ("queues", "records", "moments")
         )
@@ -118,15 +117,17 @@ class Board:
     def publish(self, which: np.ndarray | None = None) -> None:
         """Write down, for all to see, the moments of some environments of this process, or of all of them."""
         which = np.arange(len(self.records)) if which is None else which
-        mine = which[self.records["home"][which] == self.number]
-        for index in self._unwritten.intersection(mine.tolist()):
+        own = which[self.records["home"][which] == self.number]
+        for index in self._unwritten.intersection(own.tolist()):
             self._write(index, self._kept[index])
             self._unwritten.remove(index)
 
     def _write(self, index: int, moment: Saved) -> None:
         data = pickle.dumps(moment, protocol=5)
-        if len(data) > ROOM:
-            raise PliantError(f"A moment of environment {index} takes {len(data)} bytes, more than {ROOM}.")
+        if len(data) > MOMENT_BYTES:
+            raise PliantError(
+                f"A moment of environment {index} takes {len(data)} bytes, more than {MOMENT_BYTES}."
+            )
         self._moments["data"][index, : len(data)] = np.frombuffer(data, "u1")
         self._moments["size"][index] = len(data)
 
@@ -135,14 +136,14 @@ class Board:
         home, seconds = self.records["home"][which], self.records["seconds"][which]
         home = np.where(home < 0, which % len(self.queues), home)
         for k, queue in enumerate(self.queues):
-            mine = which[home == k][np.argsort(-seconds[home == k], kind="stable")]
-            queue["order"][: len(mine)] = mine
-            queue["begin"], queue["end"], queue["open"], queue["has"] = 0, len(mine), len(mine), -1
+            own = which[home == k][np.argsort(-seconds[home == k], kind="stable")]
+            queue["order"][: len(own)] = own
+            queue["begin"], queue["end"], queue["open"], queue["has"] = 0, len(own), len(own), -1
 
     def offer(self) -> None:
         """Let others take the last of this process's queue."""
         queue = self.queues[self.number]
-        first = queue["end"] - math.ceil(OFFERED * queue["end"])
+        first = queue["end"] - math.ceil(OFFERED_SHARE * queue["end"])
         self.publish(queue["order"][first : queue["end"]])
         queue["open"] = first
 

@@ -26,7 +26,7 @@ from pliant.learning.board import Board, Shape, advance
 from pliant.learning.environment import Environment, Saved
 from pliant.threads import pin_blas
 
-PATIENCE = 2.0  # [s] that a process has to end by itself
+END_PATIENCE = 2.0  # [s] that a process has to end by itself
 GO, SHOW, STOP = b"go", b"show", b""
 GUARD = 'A script that starts processes must do so below `if __name__ == "__main__":`.'
 
@@ -158,7 +158,7 @@ class Crew:
         who = f"Process {k} of the environments (id {self._workers[k].pid})"
         if said is not None:
             return PliantError(f"{who} failed {when}:\n{said}")
-        self._workers[k].join(PATIENCE)
+        self._workers[k].join(END_PATIENCE)
         code = self._workers[k].exitcode or 0
         why = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         return PliantError(f"{who} {why} {when}. {hint}")
@@ -178,7 +178,7 @@ def _dismiss(workers: list[Any], ends: list[Connection]) -> None:
         with suppress(OSError):
             end.send_bytes(STOP)
     for ask in (lambda worker: None, lambda worker: worker.terminate(), lambda worker: worker.kill()):
-        late = monotonic() + PATIENCE
+        late = monotonic() + END_PATIENCE
         for worker in workers:
             if worker.is_alive():
                 ask(worker)

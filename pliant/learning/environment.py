@@ -18,7 +18,7 @@ from gymnasium.spaces import Box
 from pliant.errors import ConvergenceError, InputError, unknown_name
 from pliant.learning.drives import SLEW, Drive
 
-FAILED = -1.0  # the reward of a step that the model cannot follow
+FAILED_REWARD = -1.0  # the reward of a step that the model cannot follow
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Environment(gymnasium.Env):
         try:
             self.simulation.step(self._laws())
         except ConvergenceError:
-            return self._observation(), FAILED, True, False, {"is_success": False, "failed": True}
+            return self._observation(), FAILED_REWARD, True, False, {"is_success": False, "failed": True}
         reward, done = self.judged(before)
         info = {"is_success": bool(done), "failed": False}
         return self._observation(), float(reward), bool(self.over()), False, info

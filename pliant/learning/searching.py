@@ -29,7 +29,8 @@ import numpy as np
 from pliant.errors import InputError, PliantError
 from pliant.learning.crew import GUARD
 
-JUDGES = 10  # episodes, always the same, on which a policy is judged
+JUDGED_EPISODES = 10  # always the same, on which a policy is judged
+SMALLEST_SPREAD = 1e-9  # of returns, by which a step is divided
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,7 @@ class Policy:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """What a search found: the best policy, and its learning curve by iteration (n,).
+    """What a search history: the best policy, and its learning curve by iteration (n,).
 
     The mean return and the share of successes of ten episodes that are not searched on; the steps taken until
     then.
@@ -94,7 +95,7 @@ def search(
         got = f"iterations {iterations}, directions {directions}, best {best}, processes {processes}"
         raise InputError("search", expected="positive numbers, best ≤ directions", got=got)
     random, shape = np.random.default_rng(seed), _shape(environment)
-    matrix, steps, found = np.zeros(shape), 0, []
+    matrix, steps, history = np.zeros(shape), 0, []
     with _workers(environment, processes) as run:
         for k in range(iterations):
             changes = random.normal(size=(directions, *shape))
@@ -102,21 +103,21 @@ def search(
             tries = [
                 (environment, matrix + s * noise * d, int(n)) for d, n in zip(changes, seeds) for s in (1, -1)
             ]
-            judges = [(environment, matrix, -1 - n) for n in range(JUDGES)]
+            judges = [(environment, matrix, -1 - n) for n in range(JUDGED_EPISODES)]
             results = list(run(tries + judges))
             gains = np.array([r.total for r in results[: len(tries)]]).reshape(-1, 2)
             steps += sum(r.steps for r in results[: len(tries)])
             judged = results[len(tries) :]
             score, done = np.mean([r.total for r in judged]), np.mean([r.success for r in judged])
-            found.append((score, done, steps, matrix))
+            history.append((score, done, steps, matrix))
             if report is not None:
                 report(k, float(score), float(done))
             top = np.argsort(-gains.max(axis=1), kind="stable")[:best]
-            spread = max(float(gains[top].std()), 1e-9)
+            spread = max(float(gains[top].std()), SMALLEST_SPREAD)
             matrix = (
                 matrix + rate / spread * np.einsum("i,iao->ao", gains[top] @ [1.0, -1.0], changes[top]) / best
             )
-    returns, success, counts, matrices = zip(*found)
+    returns, success, counts, matrices = zip(*history)
     champion = matrices[int(np.argmax(returns))]
     return Curve(environment, Policy(champion), np.array(returns), np.array(success), np.array(counts))
 

@@ -373,7 +373,7 @@ def test_vectors_without_sense_are_refused(bad):
 def test_a_moment_that_is_too_large_is_told(monkeypatch, tmp_path):
     from pliant.learning import board
 
-    monkeypatch.setattr(board, "ROOM", 64)
+    monkeypatch.setattr(board, "MOMENT_BYTES", 64)
     env = Toy()
     env.reset(seed=0)
     shared = board.Board(board.Shape(1, 1, 2, 5))
@@ -392,7 +392,7 @@ def test_the_bench_makes_the_same_steps_in_every_way(monkeypatch):
 
     counted = []
     monkeypatch.setattr(Cart, "step", lambda self, laws: counted.append(1))
-    for name, few in {"TURNS": 1, "ENVS": 4, "STEPS": 5}.items():
+    for name, few in {"REPEATS": 1, "ENVS": 4, "STEPS": 5}.items():
         monkeypatch.setattr(bench, name, few)
     with ThreadPoolExecutor(1) as pool:
         runs = bench._measured("Calm-v0", pool)
