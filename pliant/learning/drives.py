@@ -42,7 +42,7 @@ class Puller:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two opposite cables: a positive share pulls the first, up to `largest` [N], a negative one the second."""
+    """Two opposite cables: a positive share pulls the first, up to `largest` [N], a negative the second."""
 
     first: str
     second: str

@@ -21,8 +21,8 @@ from pliant.membrane.equilibrium import Skins
 from pliant.membrane.kernels.skin import FREE, skin_length
 from pliant.membrane.shapes import Shape, rotation
 
-ROUNDS = 20
-TIGHT = 1e-10
+MOST_ROUNDS = 20  # times that corners are chosen
+CLARABEL_TOLERANCE = 1e-10  # of its gap and residuals, in units of the hand
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,18 +65,20 @@ def cone_equilibrium(
     chosen, iterations = _touched(skins, shape, pose), 0
     if chosen is None:
         raise InputError("start", expected="an object clear of the ends of the skins", got=pose.tolist())
-    for rounds in range(1, ROUNDS + 1):
+    for rounds in range(1, MOST_ROUNDS + 1):
         place, status, count = _solve(skins, shape, pose[2], chosen, load)
         iterations += count
-        found = np.array([*place, pose[2]])
-        now = _touched(skins, shape, found)
-        if now is not None and (now == chosen).all():
-            return _solution(skins, shape, found, now, load, status, rounds, iterations)
-        while now is None:  # these corners lead into the end of a skin: look at the corners half-way there
-            found = 0.5 * (pose + found)
-            now = _touched(skins, shape, found)
-        pose, chosen = found, now
-    return _solution(skins, shape, pose, chosen, load, "corners change", ROUNDS, iterations)
+        trial = np.array([*place, pose[2]])
+        touched = _touched(skins, shape, trial)
+        if touched is not None and (touched == chosen).all():
+            return _solution(skins, shape, trial, touched, load, status, rounds, iterations)
+        while (
+            touched is None
+        ):  # these corners lead into the end of a skin: look at the corners half-way there
+            trial = 0.5 * (pose + trial)
+            touched = _touched(skins, shape, trial)
+        pose, chosen = trial, touched
+    return _solution(skins, shape, pose, chosen, load, "corners change", MOST_ROUNDS, iterations)
 
 
 def _touched(skins: Skins, shape: Shape, pose: np.ndarray) -> np.ndarray | None:
@@ -146,10 +148,10 @@ def _solve(
         cones.insert(0, clarabel.NonnegativeConeT(2 * len(used)))
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TIGHT
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = CLARABEL_TOLERANCE
     P = sparse.csc_matrix(sparse.diags(weight))
-    found = clarabel.DefaultSolver(P, q, A, b, cones, settings).solve()
-    return middle + size * np.array(found.x[:2]), str(found.status), int(found.iterations)
+    solution = clarabel.DefaultSolver(P, q, A, b, cones, settings).solve()
+    return middle + size * np.array(solution.x[:2]), str(solution.status), int(solution.iterations)
 
 
 def _rows(

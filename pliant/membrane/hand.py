@@ -18,7 +18,8 @@ from pliant.membrane.finger import JOINTS, Finger, kinematics
 from pliant.membrane.shapes import Shape, box
 from pliant.membrane.wrapping import LEFT, RIGHT
 
-CROSSED = "crossed"
+CROSSED = "crossed"  # status: the skins cross, fingers are inside each other
+TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +53,8 @@ class Held:
     def grip_jacobian(self) -> np.ndarray:
         """d grip/dθ (f, 3f) [N/rad, N/m]."""
         force = self.rest.wrench[:, :2]
-        way = force / np.maximum(self.grip, 1e-300)[:, None]
-        return np.einsum("ka,kab->kb", way, self.rest.wrench_jacobian[:, :2]) @ self.ends_jacobian
+        direction = force / np.maximum(self.grip, TINY)[:, None]
+        return np.einsum("ka,kab->kb", direction, self.rest.wrench_jacobian[:, :2]) @ self.ends_jacobian
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +146,8 @@ class Hand:
         skins, D = self.skins(q)
         middle = skins.ends.reshape(-1, 2).mean(axis=0)
         place = self.pose(middle if start is None else start)
-        found = settle(skins, self.shape, place, ROTATING if self.rotates else FIXED, self._load)
-        return Held(q, found, D, CROSSED if self.crossed(skins.ends) else found.status)
+        rest = settle(skins, self.shape, place, ROTATING if self.rotates else FIXED, self._load)
+        return Held(q, rest, D, CROSSED if self.crossed(skins.ends) else rest.status)
 
 
 def soft_hand(

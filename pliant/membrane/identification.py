@@ -18,9 +18,11 @@ from pliant.errors import InputError
 from pliant.membrane.kernels.skin import FREE, OBJECT, skin_length
 from pliant.membrane.measurements import Measurements
 
-PASSES = 30
-FLOOR = 1e-3  # of the largest force: a relative error does not go on below this
-HARD = 0.1  # half-width of k, relative, above which k and L₀ count as hard to tell apart
+MOST_PASSES = 30  # of the fit, each with the weights of the one before
+SAME_FIT = 1e-12  # relative change of the parameters at which the passes end
+WORST_CONDITION = 1e7  # of the scaled columns: beyond this the readings do not tell k from k·L₀
+FORCE_FLOOR = 1e-3  # of the largest force: a relative error does not go on below this
+SEPARABLE_WIDTH = 0.1  # of k: half-width of its interval above which k and L₀ are hard to tell apart
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def fit(measurements: Measurements, *, relative: bool = True, confidence: float 
     X = np.column_stack((pull[measured], (stretch[:, None] * pull)[measured]))  # of k·L₀, of k
     at = np.nonzero(measured)[0]
     taut, theta, sigma, V = np.ones(len(y), bool), np.zeros(2), np.ones(len(y)), np.eye(2)
-    for count in range(PASSES):
+    for count in range(MOST_PASSES):
         before = theta
         theta, V = _least_squares(X[taut] / sigma[taut, None], y[taut] / sigma[taut])
         if theta[0] <= 0.0 and theta[1] <= 0.0:
@@ -119,7 +121,7 @@ def fit(measurements: Measurements, *, relative: bool = True, confidence: float 
         if relative:
             sigma = _scale(X @ theta, at, len(measurements))
         taut = (theta[0] + theta[1] * stretch > 0.0)[at]
-        if count and np.allclose(before, theta, rtol=1e-12, atol=0.0):
+        if count and np.allclose(before, theta, rtol=SAME_FIT, atol=0.0):
             break
     freedom = int(taut.sum()) - 2
     rest = (y - X @ theta) / sigma
@@ -155,7 +157,7 @@ def _result(
         measurements.force - model,
         float(np.sqrt(np.mean(turn**2))) if len(turn) else np.nan,
         confidence,
-        bool(k.low > 0.0 and k.relative <= HARD),
+        bool(k.low > 0.0 and k.relative <= SEPARABLE_WIDTH),
     )
 
 
@@ -176,7 +178,7 @@ def _fieller(theta: np.ndarray, V: np.ndarray, t: float) -> Interval:
 def _least_squares(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(θ, (XᵀX)⁻¹), columns scaled: k·L₀ and k differ by the unit of a length."""
     size = np.linalg.norm(X, axis=0)
-    if len(y) < 3 or not size.all() or np.linalg.cond(X / size) > 1e7:
+    if len(y) < 3 or not size.all() or np.linalg.cond(X / size) > WORST_CONDITION:
         raise InputError(
             "measurements",
             expected="at least three readings at two different deflections",
@@ -191,7 +193,7 @@ def _scale(model: np.ndarray, at: np.ndarray, n: int) -> np.ndarray:
     """Size of the fitted force over the components measured at the point of each reading."""
     square = np.bincount(at, model**2, minlength=n)
     size = np.sqrt(square)[at]
-    return np.maximum(size, FLOOR * (size.max() or 1.0))
+    return np.maximum(size, FORCE_FLOOR * (size.max() or 1.0))
 
 
 def _geometry(measurements: Measurements) -> tuple[np.ndarray, np.ndarray]:

@@ -11,8 +11,16 @@ import numpy as np
 from pliant.errors import InputError, as_floats, unknown_name
 from pliant.membrane.bodies import At, Motor, Pin, PlanarBody, Spring
 from pliant.membrane.cable import Cable, Membrane
-from pliant.membrane.checks import check_apart, check_crossing
-from pliant.membrane.compilation import joints_of, links_of, memory_of, ordered, paths_of, tree_of
+from pliant.membrane.compilation import (
+    check_apart,
+    check_crossing,
+    joints_of,
+    links_of,
+    memory_of,
+    ordered,
+    paths_of,
+    tree_of,
+)
 from pliant.membrane.evaluation import bias_of, check_status, evaluate, path_of
 from pliant.membrane.joints import WORLD
 from pliant.membrane.kernels import run as kernel
@@ -20,7 +28,10 @@ from pliant.membrane.model import CABLE, Drive, Memory, Model, Work, workspace
 from pliant.membrane.shapes import rotation
 from pliant.membrane.wrapping import TautPath
 
-SLACKNESS = 1e-9  # of the length of a cable: closer to its length than this it is taut
+SLACKNESS = 1e-9  # of the longest cable: one closer to its length than this is taut
+SHORTENED = 1e-12  # of the length at rest: how much shorter a cable may be given
+NO_INERTIA = 1e-14  # of the largest entry of M: an eigenvalue as small as this is none
+SMALLEST_SIZE = 1e-3  # [m], of a mechanism without cables and extent
 
 
 class Mechanism:
@@ -94,7 +105,7 @@ class Mechanism:
         if len(self.model.paths.kind):
             return float(np.max(self.length(self.q0)))
         reach = float(np.ptp(self.poses(self.q0)[:, :2], axis=0).max(initial=0.0))
-        return max(reach, *(float(np.abs(b.centre).max()) for b in self.bodies), 1e-3)
+        return max(reach, *(float(np.abs(b.centre).max()) for b in self.bodies), SMALLEST_SIZE)
 
     # Kinematics
 
@@ -261,7 +272,7 @@ class Mechanism:
                 self._check_band(cable, float(paths.rest[k]))
             elif unknown[k]:
                 paths.rest[k] = touched[k]
-            elif paths.rest[k] < touched[k] * (1.0 - 1e-12):
+            elif paths.rest[k] < touched[k] * (1.0 - SHORTENED):
                 raise InputError(
                     f"length of {cable.name!r}",
                     expected=f"{touched[k]:g} m or more, the way it runs at rest",
@@ -288,7 +299,7 @@ class Mechanism:
 
     def _check(self) -> None:
         M = self.mass()
-        if self.ndof and np.linalg.eigvalsh(M).min() <= 1e-14 * np.abs(M).max():
+        if self.ndof and np.linalg.eigvalsh(M).min() <= NO_INERTIA * np.abs(M).max():
             raise InputError(
                 "masses",
                 expected="inertia in every coordinate",

@@ -11,7 +11,8 @@ from pliant.errors import ConvergenceError, InputError
 from pliant.membrane.equilibrium import HELD
 from pliant.membrane.hand import Hand, Held
 
-STEP = 2e-3  # [s], longest step of the joints' motion
+LONGEST_STEP = 2e-3  # [s] of the joints' motion
+STEP_ROUNDING = 1e-9  # of a step: what rounding may add to a duration
 STIFFNESS = 500.0  # [1/s²], of the inner loop per unit of inertia, as in the thesis; damping is critical
 MASS = 0.2  # [kg], that a slider moves
 INERTIA = (3.5, 1.0, 0.7)  # of θ_p, θ_l, θ_d with their motors, in units of mass × size², mass, mass × size²
@@ -35,7 +36,7 @@ class Plant(Protocol):
         ...
 
     def advance(self, command: np.ndarray, duration: float) -> Reading:
-        """Hold joint positions (3f,) as the inner loop's target for a while [s].
+        """Joint positions (3f,) as the inner loop's target for a `duration` [s].
 
         Returns where everything is then.
         """
@@ -93,7 +94,7 @@ class QuasiStatic:
 
     def advance(self, command: np.ndarray, duration: float) -> Reading:
         """Move for `duration` [s] towards the command (3f,)."""
-        count = max(1, int(np.ceil(duration / STEP - 1e-9)))
+        count = max(1, int(np.ceil(duration / LONGEST_STEP - STEP_ROUNDING)))
         h, before = duration / count, self._held.pose
         s = self.stiffness
         for _ in range(count):

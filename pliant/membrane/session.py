@@ -23,8 +23,8 @@ from pliant.membrane.staging import frame_of, motors_of, stage_of
 from pliant.stage import RowFacts, Stage
 
 MODES = ("inverse", "dynamic")
-NEAR = 0.01  # of the hand's size: the object has reached its target
-HAND = 20.0  # [N/m] of a pull on the object
+REACHED = 0.01  # of the hand's size: distance from the target at which the object has reached it
+PULL_STIFFNESS = 20.0  # [N/m] of a pull on the object
 
 
 class HandSession:
@@ -41,7 +41,7 @@ class HandSession:
         self.hand, self.period, self._options = hand or soft_hand(), float(period), options
         self._home = grasp(self.hand, (0.0, 0.0))
         self.listeners: list[Callable[[Frame], object]] = []
-        self.stiffness, self.obstacles = HAND, {}
+        self.stiffness, self.obstacles = PULL_STIFFNESS, {}
         self._plant = self._new_plant()
         self.stage = _stage(self.hand, self._plant, summary)
         self._object = np.arange(len(self.stage.rest))[self.stage.region == self._number]
@@ -180,7 +180,7 @@ class HandSession:
         away = np.array([*self._target, 0.0]) - here
         aiming = self.mode == "inverse"
         status = "moving"
-        if aiming and np.linalg.norm(away) < NEAR * self.hand.size:
+        if aiming and np.linalg.norm(away) < REACHED * self.hand.size:
             status = "reached"
         elif self._refused:
             status = "out of reach"

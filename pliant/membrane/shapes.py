@@ -11,6 +11,7 @@ import numpy as np
 from pliant.errors import InputError, as_floats, is_number
 
 FLAT = 1e-9  # of the size: corners closer than this coincide, turns smaller than this are straight
+TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,7 @@ class Shape:
         """Signed distance [m] of a point in the shape's own frame to its edge, negative inside."""
         a = self.corners
         edge = np.roll(a, -1, axis=0) - a
-        length2 = np.maximum((edge**2).sum(1), 1e-300)
+        length2 = np.maximum((edge**2).sum(1), TINY)
         along = np.clip(((point - a) * edge).sum(1) / length2, 0.0, 1.0)
         near = float(np.linalg.norm(point - a - along[:, None] * edge, axis=1).min())
         rel = point - a

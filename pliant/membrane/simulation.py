@@ -16,7 +16,7 @@ from pliant.membrane.moment import PlanarMoment, PlanarState
 
 TIME_STEP = 1e-3  # [s]
 TOLERANCE = 1e-10  # of the largest velocity: where Newton's iterations stop
-HALVINGS = 8  # of a step that does not converge
+MOST_HALVINGS = 8  # of the time step, where a step does not converge
 
 
 class Energy(NamedTuple):
@@ -189,7 +189,7 @@ class Simulation:
         """
         before = self.state
         status = kernel.NOT_CONVERGED
-        for halving in range(1, HALVINGS + 1):
+        for halving in range(1, MOST_HALVINGS + 1):
             parts = 2**halving
             status, done = self._kernel(self.time_step / parts, parts)
             if done == parts:

@@ -169,9 +169,8 @@ def test_an_object_rolls_between_skins_that_move_apart(shape):
     sim.run(1.0)
     x, angle = sim.q[0], sim.q[2]
     assert x == pytest.approx(0.1, abs=0.01)  # half as far as the skin above
-    assert -angle * 0.1 == pytest.approx(
-        0.1, rel=0.2
-    )  # rolled off on the lower skin, with some creep of the stretched bands
+    # Rolled off on the lower skin, with some creep of the stretched bands.
+    assert -angle * 0.1 == pytest.approx(0.1, rel=0.2)
     for x in np.linspace(0.2, 0.0, 101)[1:]:
         sim.run(0.02, {"rail": x})
     sim.run(1.0)

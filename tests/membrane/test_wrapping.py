@@ -79,11 +79,8 @@ def flat(gradient: np.ndarray) -> np.ndarray:
 
 
 def test_a_disc_has_its_closed_form():
-    r, depth, half = (
-        0.1,
-        0.15,
-        0.5,
-    )  # the centre lies `depth` below the line, on the left of a cable that runs along x
+    # The centre lies `depth` below the line, on the left of a cable that runs along x.
+    r, depth, half = 0.1, 0.15, 0.5
     path = wrap((-half, 0.0), (half, 0.0), [Pulley(Disc(r), (0.0, -depth, 0.7), LEFT)])
     d = np.hypot(half, depth)
     slope = np.arctan2(depth, half) + np.arcsin(r / d)
