@@ -95,19 +95,37 @@ def _turn(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> float:
 
 
 class SkinForces(NamedTuple):
-    """Forces of m skins on an object at a pose.
+    """Forces of m skins on an object at a pose p, and on their own ends e.
 
-    tension (m,) [N]; wrench (m, 3): force [N] and moment about the object's origin [N·m] of each skin on the
-    object; pull (m, 4) [N]: forces on the skin's ends (A, B); own = −∂(wrench)/∂p (m, 3, 3) by the pose and
-    cross = −∂(wrench)/∂e (m, 3, 4) by the ends; jacobian (3, 4m): dp/de of an object that is at rest here.
+    tension (m,) [N]; force (m, 3, 3): force [N] and moment [N·m] of each skin on its end A, on the object
+    (about its origin) and on its end B; stiffness (m, 9, 9): minus the derivatives of force by the poses of
+    A, object and B; jacobian (3, 4m): dp/de of an object that is at rest here.
     """
 
     tension: np.ndarray
-    wrench: np.ndarray
-    pull: np.ndarray
-    own: np.ndarray
-    cross: np.ndarray
+    force: np.ndarray
+    stiffness: np.ndarray
     jacobian: np.ndarray
+
+    @property
+    def wrench(self) -> np.ndarray:
+        """(m, 3) force [N] and moment [N·m] of each skin on the object."""
+        return self.force[:, 1]
+
+    @property
+    def pull(self) -> np.ndarray:
+        """(m, 4) forces of each skin on its ends A and B [N]."""
+        return self.force[:, ::2, :2].reshape(-1, 4)
+
+    @property
+    def own(self) -> np.ndarray:
+        """−∂(wrench)/∂p (m, 3, 3)."""
+        return self.stiffness[:, 3:6, 3:6]
+
+    @property
+    def cross(self) -> np.ndarray:
+        """−∂(wrench)/∂e (m, 3, 4), by the skin's own ends A and B."""
+        return self.stiffness[:, 3:6].reshape(-1, 3, 3, 3)[:, :, ::2, :2].reshape(-1, 3, 4)
 
 
 def forces_on(skins: Skins, shape: Shape, pose: np.ndarray, free: np.ndarray) -> SkinForces:
@@ -176,8 +194,8 @@ class Equilibrium:
     def wrench_jacobian(self) -> np.ndarray:
         """d(wrench)/de (m, 3, 4m), the object following."""
         change = -self.skin_forces.own @ self.jacobian
-        for k in range(len(self.skins)):
-            change[k, :, 4 * k : 4 * k + 4] -= self.skin_forces.cross[k]
+        for k, cross in enumerate(self.skin_forces.cross):
+            change[k, :, 4 * k : 4 * k + 4] -= cross
         return change
 
 

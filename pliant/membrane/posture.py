@@ -109,7 +109,8 @@ def _forces(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Balance and grip, in units of the least grip, and their slopes."""
     free, size = ROTATING if hand.rotates else FIXED, size_of(hand.shape)
-    _, wrench, _, _, cross, _ = forces_on(skins, hand.shape, pose, free)
+    forces = forces_on(skins, hand.shape, pose, free)
+    wrench, cross = forces.wrench, forces.cross
     change = np.array([-cross[k] @ D[4 * k : 4 * k + 4] for k in range(len(skins))])  # (f, 3, 3f)
     unit = np.array([1.0, 1.0, size])[free] * grip.low
     force = np.hypot(wrench[:, 0], wrench[:, 1])

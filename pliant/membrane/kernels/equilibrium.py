@@ -14,13 +14,11 @@ from pliant.membrane.kernels.skin import (
     FREE,
     OBJECT,
     SWALLOWED,
-    A,
-    B,
     place_object,
     skin_stations,
     solve_skin,
 )
-from pliant.membrane.kernels.vectors import add, copy, fill
+from pliant.membrane.kernels.vectors import add, copy, fill, scale
 
 ARMIJO = 1e-4  # share of the predicted decrease of the energy that a step must bring
 ENERGY_ROUNDING = 1e-13  # of the energy: what a sum of squares cannot tell apart
@@ -123,10 +121,10 @@ def newton_step(H, g, residual, free, unit, size, L, step):
     solve_factored(L, n, x)
     for a in range(n):
         square += x[a] * x[a]
-    scale = min(1.0, size / np.sqrt(square)) if square > 0.0 else 1.0
+    shorter = min(1.0, size / np.sqrt(square)) if square > 0.0 else 1.0
     fill(step, 0.0)
     for a in range(n):
-        step[free[a]] = scale * x[a] / unit[free[a]]
+        step[free[a]] = shorter * x[a] / unit[free[a]]
     return shift
 
 
@@ -155,17 +153,17 @@ def rest_pose(skins, shape, radius, start, free, wrench, size, tolerance, most_i
     pose, trial, step, unit = start.copy(), start.copy(), np.zeros(3), np.array([1.0, 1.0, size])
     load = np.sqrt(wrench[0] ** 2 + wrench[1] ** 2 + (wrench[2] / size) ** 2)
     force, iterations, residual, shift = 0.0, -1, np.inf, np.inf
-    before, slope, scale, first = np.inf, 0.0, 1.0, FREE
+    before, slope, share, first = np.inf, 0.0, 1.0, FREE
     while True:
         energy = evaluate(skins, stations, trial, kinds, tension, gradient, stiffness)
         energy -= wrench[0] * trial[0] + wrench[1] * trial[1] + wrench[2] * trial[2]
-        decreased = energy <= before + ARMIJO * scale * slope + ENERGY_ROUNDING * abs(before)
+        decreased = energy <= before + ARMIJO * share * slope + ENERGY_ROUNDING * abs(before)
         if iterations < 0:
             first = worst_kind(kinds)
             if not np.isfinite(energy):
                 break
         # With no decrease in reach, stay where the line search has come back to.
-        if decreased or scale < SHORTEST_STEP:
+        if decreased or share < SHORTEST_STEP:
             copy(trial, pose)
             residual = sum_forces(tension, gradient, stiffness, wrench, free, unit, g, H)
             force = load
@@ -175,34 +173,35 @@ def rest_pose(skins, shape, radius, start, free, wrench, size, tolerance, most_i
             iterations += 1
             if not decreased or residual <= tolerance * force or iterations == most_iterations:
                 break
-            before, scale, slope = energy, 1.0, 0.0
+            before, share, slope = energy, 1.0, 0.0
             for a in range(n):
                 slope += g[a] * unit[free[a]] * step[free[a]]
         else:
-            scale *= 0.5
+            share *= 0.5
         copy(pose, trial)
-        add(trial, scale, step)
+        add(trial, share, step)
     return pose, energy, residual, force, kinds, (first, worst_kind(kinds)), iterations, shift
 
 
 @inner
-def pose_jacobian(own, cross, free, size):
-    """dp/de = −H⁻¹ ∂²E/∂p∂e (3, 4m), e all ends, (A, B) skin by skin.
+def pose_jacobian(stiffness, free, size):
+    """dp/de = −H⁻¹ ∂²E/∂p∂e (3, 4m), H = ∂²E/∂p² over the free coordinates, e all ends, skin by skin.
 
-    H = ∂²E/∂p² = Σ own over the free coordinates. Rows of coordinates that are not free are zero; those of
-    the others are NaN where H is not positive definite.
+    Rows of coordinates that are not free are zero; those of the others are NaN where H is not positive
+    definite.
     """
-    m, n, unit = len(cross), len(free), np.array([1.0, 1.0, size])
+    m, n, unit = len(stiffness), len(free), np.array([1.0, 1.0, size])
     J, H, L, x = np.zeros((3, 4 * m)), np.zeros((n, n)), np.zeros((n, n)), np.empty(n)
     for a in range(n):
         for b in range(n):
             for k in range(m):
-                H[a, b] += own[k, free[a], free[b]]
+                H[a, b] += stiffness[k, 3 * OBJECT + free[a], 3 * OBJECT + free[b]]
             H[a, b] /= unit[free[a]] * unit[free[b]]
     regular = factor_shifted(H, n, 0.0, L)
     for column in range(4 * m):
+        k, end = column // 4, column % 4
         for a in range(n):
-            x[a] = -cross[column // 4, free[a], column % 4] / unit[free[a]]
+            x[a] = -stiffness[k, 3 * OBJECT + free[a], end if end < 2 else end + 4] / unit[free[a]]
         if regular:
             solve_factored(L, n, x)
         for a in range(n):
@@ -212,24 +211,15 @@ def pose_jacobian(own, cross, free, size):
 
 @kernel
 def skin_forces(skins, shape, radius, pose, free, size):
-    """(tension (m,), wrench (m, 3), pull (m, 4), own (m, 3, 3), cross (m, 3, 4), J (3, 4m)) at a pose.
+    """(tension (m,), force (m, 3, 3), K (m, 9, 9), dp/de (3, 4m)) with the object at a pose.
 
-    wrench: force and moment of each skin on the object; pull: forces on its ends A and B; own = −∂(wrench)/∂p
-    by the pose and cross = −∂(wrench)/∂e by the ends; J = dp/de over the free coordinates, see
-    `pose_jacobian`.
+    force: force [N] and moment [N·m] of each skin on A, on the object and on B; K = −∂(force), see
+    `evaluate`.
     """
     m = len(skins[0])
-    kinds, tension, K = np.empty(m, np.int64), np.empty(m), np.empty((m, 9, 9))
-    gradient, wrench, pull = np.empty((m, 3, 3)), np.empty((m, 3)), np.empty((m, 4))
-    own, cross = np.empty((m, 3, 3)), np.empty((m, 3, 4))
-    evaluate(skins, skin_stations(shape, radius), pose, kinds, tension, gradient, K)
+    kinds, tension = np.zeros(m, np.int64), np.zeros(m)
+    force, stiffness = np.empty((m, 3, 3)), np.empty((m, 9, 9))
+    evaluate(skins, skin_stations(shape, radius), pose, kinds, tension, force, stiffness)
     for k in range(m):
-        for a in range(3):
-            wrench[k, a] = -tension[k] * gradient[k, OBJECT, a]
-            for b in range(3):
-                own[k, a, b] = K[k, 3 * OBJECT + a, 3 * OBJECT + b]
-            for b in range(4):
-                end, axis = (A if b < 2 else B), b % 2
-                pull[k, b] = -tension[k] * gradient[k, end, axis]
-                cross[k, a, b] = K[k, 3 * OBJECT + a, 3 * end + axis]
-    return tension, wrench, pull, own, cross, pose_jacobian(own, cross, free, size)
+        scale(force[k], -tension[k])
+    return tension, force, stiffness, pose_jacobian(stiffness, free, size)
