@@ -1,4 +1,4 @@
-"""Learning: the gallery's robots as Gymnasium environments, and a search for policies that is small enough to read.
+"""Learning: the gallery's robots as Gymnasium environments, and a search for policies, small enough to read.
 
     import gymnasium
     import pliant.learning                              # registers them

@@ -1,9 +1,10 @@
-"""How many steps a second the learning environments make: in a plain loop, and as a vector in one process and in two.
+"""How many steps a second the learning environments make: in a loop, and as a vector of one or two processes.
 
-Everybody makes the same steps: environment k from seed k, with the same actions. A loop makes them one after another. On a machine that
-others use as well, wall time says little. `2 loops` says what it allows: two processes that share the episodes and never wait for each
-other. `free cores` compares CPU times, that of the loop with the way through the vector's rounds on which somebody has to wait, the longest
-of the processes in each round and what the asking one does in between.
+Everybody makes the same steps: environment k from seed k, with the same actions. A loop makes them one after
+another. On a machine that others use as well, wall time says little. `2 loops` says what it allows: two
+processes that share the episodes and never wait for each other. `free cores` compares CPU times, that of the
+loop with the way through the vector's rounds on which somebody has to wait, the longest of the processes in
+each round and what the asking one does in between.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from pliant.io.table import Table
 from pliant.learning import ENVIRONMENTS, Vector, vector
 from pliant.timing import Yardstick
 
-ENVS, STEPS, HELD = 16, 15, 5  # environments, steps of each, steps that an action is held for
-TURNS = 3  # each is measured so often, in turns; the best counts
-ASKED = 1.7  # times the throughput of one process, with two
+ENVS, STEPS, ACTION_STEPS = 16, 15, 5  # environments, steps of each, steps with one action
+REPEATS = 3  # measurements of each, in turns; the best counts
+ASKED_GAIN = 1.7  # times the throughput of one process, with two
 DGEMM = "ms per step ÷ dgemm(1500)"
 COLUMNS = (
     "environment",
@@ -55,7 +56,7 @@ class Run:
 
 
 def learning_bench(names: Sequence[str] = tuple(ENVIRONMENTS)) -> list[Table]:
-    """Random actions, held for some steps."""
+    """Steps a second of the environments, with random actions kept for ACTION_STEPS."""
     table = Table("Learning environments", COLUMNS)
     with ProcessPoolExecutor(2, get_context("spawn")) as pool:
         for name in names:
@@ -65,13 +66,13 @@ def learning_bench(names: Sequence[str] = tuple(ENVIRONMENTS)) -> list[Table]:
                 said = _figures(run, runs["loop"], yardstick)
                 if how == "2 processes":
                     gain = round(runs["1 process"].wall / run.wall, 2)
-                    said |= {"times one process": gain, "asked": ASKED, "check": gain >= ASKED}
+                    said |= {"times one process": gain, "asked": ASKED_GAIN, "check": gain >= ASKED_GAIN}
                 table.add(environment=name, how=how, **said)
     return [table]
 
 
 def _measured(name: str, pool: Executor) -> dict[str, Run]:
-    """The best of some turns of each."""
+    """The best of REPEATS measurements of each."""
     one, two = (vector(name, envs=ENVS, processes=n) for n in (1, 2))
     actions = _actions(one.action_space.shape)
     ways: dict[str, Callable[[], Run]] = {
@@ -81,7 +82,7 @@ def _measured(name: str, pool: Executor) -> dict[str, Run]:
         "2 processes": lambda: _rounds(two, actions),
     }
     runs = {how: go() for how, go in ways.items()}
-    for _ in range(TURNS):
+    for _ in range(REPEATS):
         runs = {how: runs[how].best(go()) for how, go in ways.items()}
     one.close()
     two.close()
@@ -100,8 +101,8 @@ def _figures(run: Run, loop: Run, yardstick: Yardstick) -> dict[str, Any]:
 
 def _actions(shape: Any) -> np.ndarray:
     """(steps, environments, a)."""
-    held = np.random.default_rng(0).uniform(-1.0, 1.0, (-(-STEPS // HELD), *shape))
-    return np.repeat(held, HELD, axis=0)[:STEPS].astype(np.float32)
+    drawn = np.random.default_rng(0).uniform(-1.0, 1.0, (-(-STEPS // ACTION_STEPS), *shape))
+    return np.repeat(drawn, ACTION_STEPS, axis=0)[:STEPS].astype(np.float32)
 
 
 @cache

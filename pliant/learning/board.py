@@ -1,8 +1,9 @@
-"""What a vector of environments and the processes that step them share: a record and a moment of each environment, and queues.
+"""What a vector of environments shares with the processes that step them: records, moments and queues.
 
-A step depends on the moment that an environment is in alone, so that any process may take any environment, and which one does makes no
-difference to the numbers. Each has a queue of those that it stepped last, as it still has their moments at hand; when that is empty, it takes
-from the end of another's, whose moments are written down for others to see. The rest is written down only when asked for.
+A step depends on the moment that an environment is in alone, so that any process may take any environment,
+and which one does makes no difference to the numbers. Each has a queue of those that it stepped last, as it
+still has their moments at hand; when that is empty, it takes from the end of another's, whose moments are
+written down for others to see. The rest is written down only when asked for.
 """
 
 from __future__ import annotations
@@ -22,11 +23,10 @@ import numpy as np
 from pliant.errors import PliantError
 from pliant.learning.environment import Environment, Saved
 
-STEP, RESET, SEEDED = range(
-    3
-)  # what to do with an environment; a reset goes on with its random numbers, or begins from a seed
-OFFERED = 0.5  # share of a queue that others may take from
-ROOM = 2**20  # bytes of a moment, at most; memory that is not written to is not taken
+# What to do with an environment; a reset goes on with its random numbers, or begins from a seed.
+STEP, RESET, SEEDED = range(3)
+OFFERED_SHARE = 0.5  # share of a queue that others may take from
+MOMENT_BYTES = 2**20  # of a moment, at most; memory that is not written to is not taken
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Shape:
 
     @property
     def record(self) -> np.dtype:
-        """Of an environment. `home` is the process that did its last job, −1 for none of them, `seconds` how long that took."""
+        """Of an environment; `home` is the process that did its last job, −1 for none, in `seconds`."""
         return np.dtype(
             [
                 ("job", "i8"),
@@ -64,21 +64,23 @@ class Shape:
 
     @property
     def queue(self) -> np.dtype:
-        """Of a process: environments in the order in which they are taken, from which to which they are left, and from which on others
-        may take them; which it has; its CPU time."""
+        """Of a process: its environments in the order in which they are taken, and its CPU time.
+
+        Of the order, `begin` to `end` are left; from `open` on others may take them; it is stepping `has`.
+        """
         numbers = [(name, "i8") for name in ("begin", "end", "open", "has")]
         return np.dtype([("order", "i8", (self.envs,)), *numbers, ("spent", "f8")], align=True)
 
 
 class Board:
-    """Records (n,), moments and queues (processes,) in a file in memory; every process that has its path sees the same.
+    """Records (n,), moments and queues (processes,) in a file in memory.
 
-    `number` is that of the process, −1 for the one that asks.
+    Every process that has its path sees the same. `number` is that of the process, −1 for the one that asks.
     """
 
     def __init__(self, shape: Shape, path: Path | None = None, number: int = -1) -> None:
-        moment = np.dtype([("size", "i8"), ("data", "u1", (ROOM,))])
-        whole = np.dtype(
+        moment = np.dtype([("size", "i8"), ("data", "u1", (MOMENT_BYTES,))])
+        layout = np.dtype(
             [
                 ("queues", shape.queue, (shape.processes,)),
                 ("records", shape.record, (shape.envs,)),
@@ -87,7 +89,7 @@ class Board:
             align=True,
         )
         self.path = _new_file() if path is None else path
-        table = np.asarray(np.memmap(self.path, whole, "r+" if path else "w+", shape=(1,)))
+        table = np.asarray(np.memmap(self.path, layout, "r+" if path else "w+", shape=(1,)))
         self.queues, self.records, self._moments = (
             table[name][0] for name in ("queues", "records", "moments")
         )
@@ -115,15 +117,17 @@ class Board:
     def publish(self, which: np.ndarray | None = None) -> None:
         """Write down, for all to see, the moments of some environments of this process, or of all of them."""
         which = np.arange(len(self.records)) if which is None else which
-        mine = which[self.records["home"][which] == self.number]
-        for index in self._unwritten.intersection(mine.tolist()):
+        own = which[self.records["home"][which] == self.number]
+        for index in self._unwritten.intersection(own.tolist()):
             self._write(index, self._kept[index])
             self._unwritten.remove(index)
 
     def _write(self, index: int, moment: Saved) -> None:
         data = pickle.dumps(moment, protocol=5)
-        if len(data) > ROOM:
-            raise PliantError(f"A moment of environment {index} takes {len(data)} bytes, more than {ROOM}.")
+        if len(data) > MOMENT_BYTES:
+            raise PliantError(
+                f"A moment of environment {index} takes {len(data)} bytes, more than {MOMENT_BYTES}."
+            )
         self._moments["data"][index, : len(data)] = np.frombuffer(data, "u1")
         self._moments["size"][index] = len(data)
 
@@ -132,14 +136,14 @@ class Board:
         home, seconds = self.records["home"][which], self.records["seconds"][which]
         home = np.where(home < 0, which % len(self.queues), home)
         for k, queue in enumerate(self.queues):
-            mine = which[home == k][np.argsort(-seconds[home == k], kind="stable")]
-            queue["order"][: len(mine)] = mine
-            queue["begin"], queue["end"], queue["open"], queue["has"] = 0, len(mine), len(mine), -1
+            own = which[home == k][np.argsort(-seconds[home == k], kind="stable")]
+            queue["order"][: len(own)] = own
+            queue["begin"], queue["end"], queue["open"], queue["has"] = 0, len(own), len(own), -1
 
     def offer(self) -> None:
         """Let others take the last of this process's queue."""
         queue = self.queues[self.number]
-        first = queue["end"] - math.ceil(OFFERED * queue["end"])
+        first = queue["end"] - math.ceil(OFFERED_SHARE * queue["end"])
         self.publish(queue["order"][first : queue["end"]])
         queue["open"] = first
 
@@ -157,7 +161,7 @@ class Board:
         return int(queue["order"][queue["end"]])
 
     def forget(self) -> None:
-        """Remove the file's name: what nobody looks at any more is freed, also if all processes are killed."""
+        """Remove the file's name: memory is freed once nobody looks at it, also if processes are killed."""
         with suppress(OSError):  # where a file in use cannot be removed
             self.path.unlink()
 

@@ -1,7 +1,8 @@
 """Who steps the environments of a vector: this process, or several others.
 
-Steps differ in length: some are halved, contacts take time. A process that is done with its environments takes over some of another's (see
-`board`), those that took long in the step before come first, and so nobody waits for longer than the last and shortest takes.
+Steps differ in length: some are halved, contacts take time. A process that is done with its environments
+takes over some of another's (see `board`), those that took long in the step before come first, and so nobody
+waits for longer than the last and shortest takes.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from pliant.learning.board import Board, Shape, advance
 from pliant.learning.environment import Environment, Saved
 from pliant.threads import pin_blas
 
-PATIENCE = 2.0  # [s] that a process has to end by itself
+END_PATIENCE = 2.0  # [s] that a process has to end by itself
 GO, SHOW, STOP = b"go", b"show", b""
 GUARD = 'A script that starts processes must do so below `if __name__ == "__main__":`.'
 
@@ -157,7 +158,7 @@ class Crew:
         who = f"Process {k} of the environments (id {self._workers[k].pid})"
         if said is not None:
             return PliantError(f"{who} failed {when}:\n{said}")
-        self._workers[k].join(PATIENCE)
+        self._workers[k].join(END_PATIENCE)
         code = self._workers[k].exitcode or 0
         why = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         return PliantError(f"{who} {why} {when}. {hint}")
@@ -177,7 +178,7 @@ def _dismiss(workers: list[Any], ends: list[Connection]) -> None:
         with suppress(OSError):
             end.send_bytes(STOP)
     for ask in (lambda worker: None, lambda worker: worker.terminate(), lambda worker: worker.kill()):
-        late = monotonic() + PATIENCE
+        late = monotonic() + END_PATIENCE
         for worker in workers:
             if worker.is_alive():
                 ask(worker)
@@ -187,7 +188,7 @@ def _dismiss(workers: list[Any], ends: list[Connection]) -> None:
 
 
 def work(number: int, end: Connection, lock: Any, spec: Any, options: Mapping[str, Any]) -> None:
-    """What a process does: make an environment, then jobs from the queue, round by round, until it is told to stop."""
+    """What a process does: make an environment, then jobs from the queue, round by round, until the end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the process that asks
     try:
         env = made(spec, options)

@@ -1,4 +1,7 @@
-"""What an action commands: an actuator, or two that pull against each other; each number is a share in [−1, 1]."""
+"""What an action commands: an actuator, or two that pull against each other.
+
+Each number is a share in [−1, 1].
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any, Protocol
 
 from pliant.laws import Known
 
-SLEW = 0.08  # of a drive's whole range, at most, in one step
+SLEW = 0.08  # of a drive's whole range, at largest, in one step
 
 
 class Drive(Protocol):
@@ -26,27 +29,27 @@ class Drive(Protocol):
 
 @dataclass(frozen=True)
 class Puller:
-    """A cable pulled with 0 … `most` [N]."""
+    """A cable pulled with 0 … `largest` [N]."""
 
     row: str
-    most: float
+    largest: float
     idle: float = -1.0
 
     def laws(self, share: float) -> dict[str, Known]:
-        """−1 is slack, 1 is `most`."""
-        return {self.row: Known(effort=0.5 * (share + 1.0) * self.most)}
+        """−1 is slack, 1 is `largest`."""
+        return {self.row: Known(effort=0.5 * (share + 1.0) * self.largest)}
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two cables on opposite sides: a positive share pulls the first with up to `most` [N], a negative one the second."""
+    """Two opposite cables: a positive share pulls the first, up to `largest` [N], a negative the second."""
 
     first: str
     second: str
-    most: float
+    largest: float
     idle: float = 0.0
 
     def laws(self, share: float) -> dict[str, Known]:
         """Never both at once."""
-        pull = share * self.most
+        pull = share * self.largest
         return {self.first: Known(effort=max(pull, 0.0)), self.second: Known(effort=max(-pull, 0.0))}

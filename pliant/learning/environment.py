@@ -1,7 +1,8 @@
 """An environment: a robot in motion with something to do, behind Gymnasium's interface.
 
-Actions and observations are shares of their ranges, in [−1, 1]. What an episode is comes from the seed alone: the same seed and
-the same actions give the same numbers, bit by bit. `save` and `restore` go back to any moment, as planners need.
+Actions and observations are shares of their ranges, in [−1, 1]. What an episode is comes from the seed alone:
+the same seed and the same actions give the same numbers, bit by bit. `save` and `restore` go back to any
+moment, as planners need.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from gymnasium.spaces import Box
 from pliant.errors import ConvergenceError, InputError, unknown_name
 from pliant.learning.drives import SLEW, Drive
 
-FAILED = -1.0  # the reward of a step that the model cannot follow
+FAILED_REWARD = -1.0  # the reward of a step that the model cannot follow
 
 
 @dataclass(frozen=True)
 class Saved:
-    """A moment of an episode: the simulation's state, commands, the task's own numbers, and the random generator's state."""
+    """A moment of an episode: the simulation's state, commands, the task's numbers, the random state."""
 
     state: Any
     command: np.ndarray
@@ -31,7 +32,9 @@ class Saved:
 
 
 class Environment(gymnasium.Env):
-    """A simulation, its drives and a task, which subclasses give: `begin`, `arrange`, `observed`, `judged`, `over`, `picture`.
+    """A simulation, its drives and a task.
+
+    Subclasses give `begin`, `arrange`, `observed`, `judged`, `over` and `picture`.
 
     The simulation has a `state`, all that its future depends on, which may be set; and `step(laws)`.
     """
@@ -100,7 +103,7 @@ class Environment(gymnasium.Env):
         try:
             self.simulation.step(self._laws())
         except ConvergenceError:
-            return self._observation(), FAILED, True, False, {"is_success": False, "failed": True}
+            return self._observation(), FAILED_REWARD, True, False, {"is_success": False, "failed": True}
         reward, done = self.judged(before)
         info = {"is_success": bool(done), "failed": False}
         return self._observation(), float(reward), bool(self.over()), False, info

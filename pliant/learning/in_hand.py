@@ -14,15 +14,18 @@ from pliant.membrane.moving_hand import OBJECT, PARTS, Moving, Reading, part
 from pliant.membrane.simulation import PlanarState
 
 TIME_STEP = 0.02  # [s] of one action
-ROOM = 0.2  # hand sizes: targets lie as far as this from the middle, along x and y
-AWAY = 0.6  # hand sizes: an object farther than this has been lost
-NEAR = 0.02  # hand sizes: arrived
-LOST = -10.0  # the reward of losing it
+TARGET_RANGE = 0.2  # hand sizes: targets lie as far as this from the middle, along x and y
+LOST_DISTANCE = 0.6  # hand sizes: an object farther than this has been lost
+ARRIVED = 0.02  # hand sizes: distance from the target at which it is reached
+LOST_REWARD = -10.0  # of the step in which the object is lost
 
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint of a finger, told a place between its limits [rad or m]; at `idle` the hand holds the object in the middle."""
+    """A joint of a finger, commanded to a place between its limits [rad or m].
+
+    At `idle` the hand holds the object in the middle.
+    """
 
     name: str
     low: float
@@ -35,11 +38,11 @@ class Joint:
 
 
 class HandPlant:
-    """The hand in motion. A step depends on the state alone: what the solver remembers of the last one is let go."""
+    """The hand in motion. A step depends on the state alone: the solver's memory of the last is dropped."""
 
     def __init__(self, moving: Moving) -> None:
         self.moving = moving
-        self._seen: Reading | None = None
+        self._reading: Reading | None = None
         self._fresh = False  # nothing is remembered: the state has just been set
 
     @property
@@ -49,29 +52,29 @@ class HandPlant:
 
     @state.setter
     def state(self, state: PlanarState) -> None:
-        self.moving.simulation.state, self._seen, self._fresh = state, None, True
+        self.moving.simulation.state, self._reading, self._fresh = state, None, True
 
     @property
-    def seen(self) -> Reading:
-        """What there is to see now."""
-        if self._seen is None:
-            self._seen = self.moving.read()
-        return self._seen
+    def reading(self) -> Reading:
+        """Joints, pose and velocity of the object now."""
+        if self._reading is None:
+            self._reading = self.moving.read()
+        return self._reading
 
     def step(self, targets: dict[str, float]) -> None:
         """One action."""
         if not self._fresh:
             self.state = self.state
-        self._seen, self._fresh = None, False
+        self._reading, self._fresh = None, False
         self.moving.simulation.run(TIME_STEP, targets=targets)
 
 
 class HandInHand(Environment):
-    """A soft hand of two fingers, three joints each, with an object between its skins, which it should bring to a target.
+    """A soft hand of two fingers, three joints each, that should bring the object between them to a target.
 
-    Seen: commands (6), joints as shares of their ranges (6), the object's place and velocity, and the way to the target: (2) each, in
-    fifths of the hand's size, per 0.1 s. Reward: minus the distance to the target in sizes, each step; an object that is lost
-    ends the episode with −10. Done within 2 % of the size.
+    Seen: commands (6), joints as shares of their ranges (6), the object's place and velocity, and the way to
+    the target: (2) each, in fifths of the hand's size, per 0.1 s. Reward: minus the distance to the target in
+    sizes, each step; an object that is lost ends the episode with −10. Done within 2 % of the size.
     """
 
     def __init__(self, render_mode: str | None = None) -> None:
@@ -86,23 +89,24 @@ class HandInHand(Environment):
 
     def begin(self) -> dict[str, Any]:
         """A place near the middle."""
-        return {"target": ROOM * self.hand.size * self.np_random.uniform(-1.0, 1.0, 2)}
+        return {"target": TARGET_RANGE * self.hand.size * self.np_random.uniform(-1.0, 1.0, 2)}
 
     def observed(self) -> np.ndarray:
         """Joints, object, way to the target."""
-        now, unit = self.simulation.seen, 0.2 * self.hand.size
+        now, unit = self.simulation.reading, 0.2 * self.hand.size
         share = 2.0 * (now.joints - self.hand.lower) / (self.hand.upper - self.hand.lower) - 1.0
         away = self.task["target"] - now.pose[:2]
         return np.concatenate([share, now.pose[:2] / unit, 0.1 * now.velocity[:2] / unit, away / unit])
 
     def judged(self, before: Any) -> tuple[float, bool]:
         """Distance to the target."""
-        distance = float(np.linalg.norm(self.task["target"] - self.simulation.seen.pose[:2])) / self.hand.size
-        return LOST if self.over() else -distance, distance < NEAR
+        away = self.task["target"] - self.simulation.reading.pose[:2]
+        distance = float(np.linalg.norm(away)) / self.hand.size
+        return LOST_REWARD if self.over() else -distance, distance < ARRIVED
 
     def over(self) -> bool:
         """Whether the object has been lost."""
-        return float(np.abs(self.simulation.seen.pose[:2]).max()) > AWAY * self.hand.size
+        return float(np.abs(self.simulation.reading.pose[:2]).max()) > LOST_DISTANCE * self.hand.size
 
     def picture(self) -> np.ndarray:
         """The fingers' paddles, the skins, the object and its target."""

@@ -18,12 +18,12 @@ from pliant.static import static
 
 TIME_STEP = 0.02  # [s] of one action
 VISCOSITY = 0.02  # [s]: what silicone takes out of its vibrations
-PICTURE = (480, 360)
-ROOM = 0.15  # of the robot's length, around it in the picture
+PICTURE_SIZE = (480, 360)  # pixels
+PICTURE_MARGIN = 0.15  # of the robot's length, around it in the picture
 
 
 class Robotic(Environment):
-    """A robot of which some rows are seen: their δ about those at rest, in units of its length, and their speed."""
+    """A robot of which some rows are observed: their δ from rest, in units of its length, and their speed."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Robotic(Environment):
         time_step: float = TIME_STEP,
         settling: float = 0.0,
     ) -> None:
-        """`settling` [s]: how long it comes to rest in time, for robots that nothing holds; others rest in equilibrium."""
+        """settling [s]: how long a robot that nothing supports comes to rest; 0: it rests in equilibrium."""
         self.robot, self._painter = robot, None
         simulation = Simulation(robot, time_step=time_step, damping=KelvinVoigt(VISCOSITY))
         if settling:
@@ -65,9 +65,9 @@ class Robotic(Environment):
             from pliant.io.stills import Stills
 
             stage = Stage.of(self.robot)
-            room = ROOM * stage.length
-            box = stage.rest.min(axis=0) - room, stage.rest.max(axis=0) + room
-            self._painter = Stills("", stage, size=PICTURE, box=box)
+            margin = PICTURE_MARGIN * stage.length
+            box = stage.rest.min(axis=0) - margin, stage.rest.max(axis=0) + margin
+            self._painter = Stills("", stage, size=PICTURE_SIZE, box=box)
         self._painter.trail = []
         return np.asarray(self._painter.image(self._frame(self._painter.stage)))
 

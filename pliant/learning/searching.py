@@ -3,11 +3,13 @@
     curve = search("Pliant/TrunkReach-v0", iterations=40, processes=2)
     curve.plot("curve.png");  action = curve.policy(observation)
 
-The policy is linear, u = clip(M [o, 1]). An iteration tries M ± ν Δ for some random Δ, each pair on an episode of its own, and goes
+The policy is linear, u = clip(M [o, 1]). An iteration tries M ± ν Δ for some random Δ, each pair on an
+episode of its own, and goes
 
     M ← M + α/σ Σ (R₊ − R₋) Δ
 
-over the best of them, σ the deviation of their returns. Which numbers are drawn does not depend on how many processes share the work.
+over the best of them, σ the deviation of their returns. Which numbers are drawn does not depend on how many
+processes share the work.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ import numpy as np
 from pliant.errors import InputError, PliantError
 from pliant.learning.crew import GUARD
 
-JUDGES = 10  # episodes, always the same, on which a policy is judged
+JUDGED_EPISODES = 10  # always the same, on which a policy is judged
+SMALLEST_SPREAD = 1e-9  # of returns, by which a step is divided
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +45,11 @@ class Policy:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """What a search found: the best policy, and by iteration (n,) the mean return and the share of successes of ten episodes
-    that are not searched on; steps (n,) taken until then."""
+    """What a search history: the best policy, and its learning curve by iteration (n,).
+
+    The mean return and the share of successes of ten episodes that are not searched on; the steps taken until
+    then.
+    """
 
     environment: str
     policy: Policy
@@ -81,12 +87,15 @@ def search(
     processes: int = 1,
     report: Callable[[int, float, float], object] | None = None,
 ) -> Curve:
-    """A linear policy for an environment, and its learning curve; `report(iteration, return, successes)` is called on the way."""
+    """A linear policy for an environment, and its learning curve.
+
+    `report(iteration, return, successes)` is called on the way.
+    """
     if not (iterations >= 1 and directions >= best >= 1 and processes >= 1):
         got = f"iterations {iterations}, directions {directions}, best {best}, processes {processes}"
         raise InputError("search", expected="positive numbers, best ≤ directions", got=got)
     random, shape = np.random.default_rng(seed), _shape(environment)
-    matrix, steps, found = np.zeros(shape), 0, []
+    matrix, steps, history = np.zeros(shape), 0, []
     with _workers(environment, processes) as run:
         for k in range(iterations):
             changes = random.normal(size=(directions, *shape))
@@ -94,21 +103,21 @@ def search(
             tries = [
                 (environment, matrix + s * noise * d, int(n)) for d, n in zip(changes, seeds) for s in (1, -1)
             ]
-            judges = [(environment, matrix, -1 - n) for n in range(JUDGES)]
+            judges = [(environment, matrix, -1 - n) for n in range(JUDGED_EPISODES)]
             results = list(run(tries + judges))
             gains = np.array([r.total for r in results[: len(tries)]]).reshape(-1, 2)
             steps += sum(r.steps for r in results[: len(tries)])
             judged = results[len(tries) :]
             score, done = np.mean([r.total for r in judged]), np.mean([r.success for r in judged])
-            found.append((score, done, steps, matrix))
+            history.append((score, done, steps, matrix))
             if report is not None:
                 report(k, float(score), float(done))
             top = np.argsort(-gains.max(axis=1), kind="stable")[:best]
-            spread = max(float(gains[top].std()), 1e-9)
+            spread = max(float(gains[top].std()), SMALLEST_SPREAD)
             matrix = (
                 matrix + rate / spread * np.einsum("i,iao->ao", gains[top] @ [1.0, -1.0], changes[top]) / best
             )
-    returns, success, counts, matrices = zip(*found)
+    returns, success, counts, matrices = zip(*history)
     champion = matrices[int(np.argmax(returns))]
     return Curve(environment, Policy(champion), np.array(returns), np.array(success), np.array(counts))
 

@@ -36,9 +36,10 @@ def vector(
     max_episode_steps: int | None = None,
     render_mode: str | None = None,
 ) -> Vector:
-    """Several environments of a name. Steps differ in length: have four or more environments for each process.
+    """Several environments of a name.
 
-    max_episode_steps: as registered, if not given.
+    Steps differ in length: have four or more environments for each process. max_episode_steps: as registered,
+    if not given.
     """
     try:
         spec = gymnasium.spec(name)
@@ -77,7 +78,10 @@ class Vector(VectorEnv):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """New episodes, of all or of options["reset_mask"] (n,); a seed s gives environment i the seed s + i."""
+        """New episodes, of all or of options["reset_mask"] (n,).
+
+        A seed s gives environment i the seed s + i.
+        """
         who = self._mask((options or {}).get("reset_mask"))
         seeds = self._seeds(seed)
         super().reset(seed=seeds[0])
@@ -135,7 +139,10 @@ class Vector(VectorEnv):
         return found
 
     def restore(self, moments: Sequence[Saved]) -> None:
-        """Go back to moments, one for each environment, of this vector or any other; episodes have their whole length from there."""
+        """Go back to moments, one for each environment, of this vector or any other.
+
+        Episodes have their whole length from there.
+        """
         if len(moments) != self.num_envs or not all(isinstance(moment, Saved) for moment in moments):
             got = f"{len(moments)} things"
             raise InputError("moments", expected=f"{self.num_envs} of `save`", got=got)
@@ -226,7 +233,7 @@ def _entry(name: str, *, num_envs: int = 1, **options: Any) -> Vector:
 
 
 def __getattr__(name: str) -> Any:
-    """Vector entry points by the name of the class: Gymnasium wants them as module and name, and tells them no more."""
+    """Vector entry points by the name of the class: Gymnasium asks for them by module and name."""
     for environment, (where, _) in ENVIRONMENTS.items():
         if where.split(":")[1] == name:
             return partial(_entry, environment)

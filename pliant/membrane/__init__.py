@@ -1,4 +1,4 @@
-"""Cable membranes in the plane: rigid bodies on joints, cables that wrap round them, and the soft hand they make."""
+"""Cable membranes in the plane: rigid bodies on joints, cables that wrap round them, and a soft hand."""
 
 from pliant.membrane.bodies import At, Motor, Pin, PlanarBody, Spring
 from pliant.membrane.cable import Cable, Membrane, Over

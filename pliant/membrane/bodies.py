@@ -14,7 +14,9 @@ from pliant.membrane.shapes import Shape, point_of
 
 @dataclass(frozen=True)
 class PlanarBody:
-    """A rigid body in the plane: mass [kg], inertia about its centre of mass [kg·m²], centre of mass (2,) [m] in its own frame.
+    """A rigid body in the plane.
+
+    mass [kg], inertia about its centre of mass [kg·m²], centre of mass (2,) [m] in the body's own frame.
 
     `shape` is what cables wrap round (and what pictures show); `joint` says what the body hangs on.
     """
@@ -51,7 +53,10 @@ class At:
 
 @dataclass(frozen=True)
 class Spring:
-    """A straight spring and dashpot between two points: stiffness [N/m], rest length [m] (None: as at rest), damping [N·s/m]."""
+    """A straight spring and dashpot between two points.
+
+    stiffness [N/m], rest length [m] (None: as at rest), damping [N·s/m].
+    """
 
     start: At
     end: At
@@ -68,7 +73,9 @@ class Spring:
 
 @dataclass(frozen=True)
 class Motor:
-    """A motor on the joint of a body: effort = stiffness (target − q) + damping (rate − q̇), at most `limit` [N or N·m].
+    """A motor on the joint of a body, with an effort of at most `limit` [N or N·m].
+
+        effort = stiffness (target − q) + damping (rate − q̇)
 
     coordinate: which one of the joint's, its first by default.
     """

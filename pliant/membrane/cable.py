@@ -1,4 +1,4 @@
-"""Cables and membranes: what runs from one body past others to another, inextensible or ending in a spring."""
+"""Cables and membranes: what runs from one body past others to another, without stretch or with a spring."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from pliant.membrane.wrapping import LEFT, RIGHT
 
 @dataclass(frozen=True)
 class Over:
-    """The shape of a body that a cable may touch, on its LEFT (+1) or RIGHT (−1) as the cable runs; `always`: it never leaves it."""
+    """The shape of a body that a cable may touch, on its LEFT (+1) or RIGHT (−1) as the cable runs.
+
+    `always`: it never leaves it.
+    """
 
     body: str
     side: int = LEFT
@@ -29,8 +32,9 @@ class Over:
 class Cable:
     """A massless cable that does not stretch: length L(q) ≤ `length` [m], and a tension ≥ 0 where equal.
 
-    path: points of bodies (`At`, the cable always runs through them) and shapes (`Over`), from the first point to the last.
-    length None is the length at rest: taut from the start. A longer one starts slack; a shorter one is refused.
+    path: points of bodies (`At`, the cable always runs through them) and shapes (`Over`), from the first
+    point to the last. length None is the length at rest: taut from the start. A longer one starts slack; a
+    shorter one is refused.
     """
 
     name: str
@@ -45,13 +49,15 @@ class Cable:
 
 @dataclass(frozen=True)
 class Membrane:
-    """A massless skin: a cable that ends in a spring. Its tension is T = max(0, k (L − L_rest) + b L̇) where L > L_rest, else 0.
+    """A massless skin: a cable that ends in a spring.
 
-    stiffness k [N/m], damping b [N·s/m]. preload [m] is how far it is stretched when nothing touches it, so that
-    L_rest = L(untouched, at rest) − preload; or give rest_length itself, which may be long enough to start slack.
-    friction μ ≥ 0 between skin and shapes: then the skin stretches as a band (stiffness k L_rest / ξ of a piece with rest length ξ)
-    and the tensions on both sides of a shape differ by at most the factor exp(μφ), φ the angle it turns there.
-    bumper [N/m]: how stiffly its points push away shapes on its path that would swallow them, 50 k unless given; 0 lets them in.
+    Its tension is T = max(0, k (L − L_rest) + b L̇) where L > L_rest, else 0. stiffness k [N/m], damping b
+    [N·s/m]. preload [m] is how far it is stretched when nothing touches it, so that L_rest = L(untouched, at
+    rest) − preload; or give rest_length itself, which may be long enough to start slack. friction μ ≥ 0
+    between skin and shapes: then the skin stretches as a band (stiffness k L_rest / ξ of a piece with rest
+    length ξ) and the tensions on both sides of a shape differ by at most the factor exp(μφ), φ the angle it
+    turns there. bumper [N/m]: how stiffly its points push away shapes on its path that would swallow them, 50
+    k unless given; 0 lets them in.
     """
 
     name: str

@@ -1,8 +1,9 @@
-"""From bodies, cables and motors with names to the arrays of `model`."""
+"""From bodies, cables and motors with names to the arrays of `model`, and checks of these at rest."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,21 @@ from pliant.errors import InputError, unknown_name
 from pliant.membrane.bodies import At, Motor, Pin, PlanarBody, Spring
 from pliant.membrane.cable import Cable, Membrane, Over
 from pliant.membrane.joints import WORLD
+from pliant.membrane.kernels.path import ACTIVE, FRONT, THROUGH
 from pliant.membrane.model import BAND, CABLE, SKIN, Joints, Links, Memory, Paths, Tree
-from pliant.membrane.wrap_kernel import FRONT, THROUGH
+from pliant.membrane.wrapping import TautPath
 
-BUMPER = 50.0  # times the stiffness of a membrane
+BUMPER_STIFFNESS = 50.0  # times the stiffness of a membrane
+COINCIDENT = 1e-9  # of the length of a cable: a straight piece shorter than this is none
+TOUCHING = 1e-9  # of the size squared of two cables: areas smaller than this are no crossing
+TINY = 1e-300
 
 
 def ordered(bodies: Sequence[PlanarBody]) -> list[PlanarBody]:
-    """Bodies with parents before children, else in their own order; refuses unknown parents, circles and names used twice."""
+    """Bodies with parents before children, else in their own order.
+
+    Refuses unknown parents, circles and names used twice.
+    """
     names = [body.name for body in bodies]
     for name in names:
         if names.count(name) > 1:
@@ -107,7 +115,10 @@ def links_of(links: Sequence[Spring] | Sequence[Pin], number: Mapping[str, int],
 def paths_of(
     cables: Sequence[Cable | Membrane], bodies: Sequence[PlanarBody], number: Mapping[str, int], pins: int
 ) -> tuple[Paths, np.ndarray]:
-    """Cables and membranes, rest lengths still NaN where they follow from the posture; and the states of their stations."""
+    """Cables and membranes as arrays, and the states of their stations.
+
+    Rest lengths are still NaN where they follow from the posture.
+    """
     kind, law, start, rows = [], [], [0], []
     station: list[tuple[int, np.ndarray, float, float, float, int]] = []
     for cable in cables:
@@ -148,7 +159,7 @@ def _bumper(cable: Cable | Membrane) -> float:
     """Stiffness with which the points of a cable push shapes away [N/m]."""
     if not isinstance(cable, Membrane):
         return 0.0
-    return BUMPER * cable.stiffness if cable.bumper is None else cable.bumper
+    return BUMPER_STIFFNESS * cable.stiffness if cable.bumper is None else cable.bumper
 
 
 def _station(
@@ -174,3 +185,53 @@ def memory_of(paths: Paths, state: np.ndarray) -> Memory:
     return Memory(
         state.copy(), np.zeros(size), np.zeros(size, np.int64), np.zeros(size), np.zeros(size), rest
     )
+
+
+# Checks of cables at rest
+
+
+def check_apart(name: str, path: TautPath) -> None:
+    """Refuse neighbours on a cable that coincide, as it has no direction there, and ends inside a shape."""
+    active = np.flatnonzero(path.table[:, ACTIVE])
+    point = path.stations.radius + (path.stations.last - path.stations.first - 1) == 0.0
+    for k, (before, after) in enumerate(pairwise(active)):
+        if point[before] and point[after] and path.span[k] <= COINCIDENT * max(path.length, TINY):
+            raise InputError(
+                f"path of {name!r}",
+                expected="points and pulleys apart from their neighbours",
+                got="two that coincide",
+            )
+    if path.inside.any():
+        raise InputError(
+            f"path of {name!r}",
+            expected="points and shapes outside each other at rest",
+            got="one within the hull of its neighbour",
+        )
+
+
+def check_crossing(cables: Sequence[Cable | Membrane], paths: Sequence[TautPath]) -> None:
+    """Refuse membranes that cross another membrane or a cable at rest."""
+    lines = [path.polyline() for path in paths]
+    for (i, one), (k, two) in combinations(enumerate(cables), 2):
+        if (isinstance(one, Membrane) or isinstance(two, Membrane)) and crossing(lines[i], lines[k]):
+            raise InputError(
+                "cables",
+                expected="membranes that cross no other cable",
+                got=f"{one.name!r} and {two.name!r} cross",
+                hint="Check the order of their ends and the sides of the shapes between them.",
+            )
+
+
+def crossing(one: np.ndarray, two: np.ndarray) -> bool:
+    """Whether two polylines (k, 2) cross properly, not only touch."""
+    a, b, c, d = one[:-1, None], one[1:, None], two[None, :-1], two[None, 1:]
+    size = max(float(np.ptp(one, axis=0).max()), float(np.ptp(two, axis=0).max()))
+    edge = TOUCHING * size * size
+    c_side, d_side = _cross(b - a, c - a), _cross(b - a, d - a)
+    a_side, b_side = _cross(d - c, a - c), _cross(d - c, b - c)
+    apart = np.minimum(np.minimum(abs(c_side), abs(d_side)), np.minimum(abs(a_side), abs(b_side))) > edge
+    return bool((apart & (c_side * d_side < 0.0) & (a_side * b_side < 0.0)).any())
+
+
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]

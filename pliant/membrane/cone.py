@@ -1,10 +1,11 @@
 """Static equilibrium as a second-order cone program, as Mirano's thesis states it (§4.2), solved by Clarabel.
 
-    min  ½ Σ k sᵢ² − w·p    with  sᵢ ≥ l_ia + l_ib + eᵢ − ℓ₀ᵢ,  sᵢ ≥ 0,  l_ia ≥ |p + o_ia − A|,  l_ib ≥ |B − p − o_ib|
+    min  ½ Σ k sᵢ² − w·p    with  sᵢ ≥ l_ia + l_ib + eᵢ − ℓ₀ᵢ,    sᵢ ≥ 0,
+                                  l_ia ≥ |p + o_ia − A|,         l_ib ≥ |B − p − o_ib|
 
-over the place p of an object that does not turn. o_ia and o_ib are the corners that skin i meets first and last, eᵢ the edges
-between them. The thesis takes the corners as given and every skin as taut; here sᵢ ≥ 0 allows for slack ones, and the corners
-are chosen anew until the solution fits them.
+over the place p of an object that does not turn. o_ia and o_ib are the corners that skin i meets first and
+last, eᵢ the edges between them. The thesis takes the corners as given and every skin as taut; here sᵢ ≥ 0
+allows for slack ones, and the corners are chosen anew until the solution fits them.
 """
 
 from __future__ import annotations
@@ -17,17 +18,20 @@ import numpy as np
 
 from pliant.errors import InputError, MissingExtraError, as_floats
 from pliant.membrane.equilibrium import Skins
+from pliant.membrane.kernels.skin import FREE, skin_length
 from pliant.membrane.shapes import Shape, rotation
-from pliant.membrane.taut import FREE, length
 
-ROUNDS = 20
-TIGHT = 1e-10
+MOST_ROUNDS = 20  # times that corners are chosen
+CLARABEL_TOLERANCE = 1e-10  # of its gap and residuals, in units of the hand
 
 
 @dataclass(frozen=True, eq=False)
 class ConeSolution:
-    """pose (3,) [m, m, rad]; stretch (m,) [m], tension (m,) [N], energy [J]; corners (m, 2): first and last corner touched, −1
-    where none is. status is Clarabel's word, or "corners change" if no choice of corners fits its own solution."""
+    """The place of least energy: pose (3,) [m, m, rad], energy [J], stretch [m] and tension [N] of the skins.
+
+    corners (m, 2): first and last corner that a skin touches, −1 where none is. status is Clarabel's word, or
+    "corners change" if no choice of corners fits its own solution.
+    """
 
     pose: np.ndarray
     stretch: np.ndarray
@@ -42,12 +46,17 @@ class ConeSolution:
 def cone_equilibrium(
     skins: Skins, shape: Shape, start: Any = None, *, force: Any = (0.0, 0.0)
 ) -> ConeSolution:
-    """The place of least energy of an object that does not turn; `start` (x, y) or (x, y, φ) gives the first corners and φ."""
+    """The place of least energy of an object that does not turn.
+
+    `start` (x, y) or (x, y, φ) gives the first corners and φ.
+    """
     if shape.radius > 0.0:
         raise InputError(
-            "shape", expected="a point or a polygon with sharp corners", got=f"corners rounded by {shape.radius:g} m",
+            "shape",
+            expected="a point or a polygon with sharp corners",
+            got=f"corners rounded by {shape.radius:g} m",
             hint="An arc is no finite number of cones: use `equilibrium`, which takes any shape.",
-        )  # fmt: skip
+        )
     pose = skins.ends.reshape(-1, 2).mean(axis=0) if start is None else as_floats("start", start, "(x, y, φ)")
     pose = np.append(pose, 0.0) if pose.shape == (2,) else pose
     load = as_floats("force", force, "(x, y) [N]")
@@ -56,38 +65,55 @@ def cone_equilibrium(
     chosen, iterations = _touched(skins, shape, pose), 0
     if chosen is None:
         raise InputError("start", expected="an object clear of the ends of the skins", got=pose.tolist())
-    for rounds in range(1, ROUNDS + 1):
+    for rounds in range(1, MOST_ROUNDS + 1):
         place, status, count = _solve(skins, shape, pose[2], chosen, load)
         iterations += count
-        found = np.array([*place, pose[2]])
-        now = _touched(skins, shape, found)
-        if now is not None and (now == chosen).all():
-            return _solution(skins, shape, found, now, load, status, rounds, iterations)
-        while now is None:  # these corners lead into the end of a skin: look at the corners half-way there
-            found = 0.5 * (pose + found)
-            now = _touched(skins, shape, found)
-        pose, chosen = found, now
-    return _solution(skins, shape, pose, chosen, load, "corners change", ROUNDS, iterations)
+        trial = np.array([*place, pose[2]])
+        touched = _touched(skins, shape, trial)
+        if touched is not None and (touched == chosen).all():
+            return _solution(skins, shape, trial, touched, load, status, rounds, iterations)
+        while (
+            touched is None
+        ):  # these corners lead into the end of a skin: look at the corners half-way there
+            trial = 0.5 * (pose + trial)
+            touched = _touched(skins, shape, trial)
+        pose, chosen = trial, touched
+    return _solution(skins, shape, pose, chosen, load, "corners change", MOST_ROUNDS, iterations)
 
 
 def _touched(skins: Skins, shape: Shape, pose: np.ndarray) -> np.ndarray | None:
-    """(m, 2) corners that each skin meets next to A and next to B, −1 where it misses the object; None if one ends inside it."""
-    found = np.full((len(skins), 2), -1)
+    """(m, 2) corners that each skin meets next to A and next to B, −1 where it misses the object.
+
+    None if one ends inside it.
+    """
+    touched = np.full((len(skins), 2), -1)
     for k in range(len(skins)):
-        kind, i, j, *_ = length(skins.ends[k], skins.side[k], shape.corners.copy(), 0.0, pose)
+        kind, entry, exit_, *_ = skin_length(skins.ends[k], skins.side[k], shape.corners.copy(), 0.0, pose)
         if kind < FREE:
             return None
-        found[k] = (i, j) if skins.side[k] > 0 else (j, i)
-    return found
+        touched[k] = entry, exit_
+    return touched
 
 
 def _solution(
-    skins: Skins, shape: Shape, pose: np.ndarray, corners: np.ndarray, load: np.ndarray, status: str, rounds: int, count: int
-) -> ConeSolution:  # fmt: skip
-    stretch = np.array([
-        max(length(skins.ends[k], skins.side[k], shape.corners.copy(), 0.0, pose)[3] - skins.rest[k], 0.0)
-        for k in range(len(skins))
-    ])  # fmt: skip
+    skins: Skins,
+    shape: Shape,
+    pose: np.ndarray,
+    corners: np.ndarray,
+    load: np.ndarray,
+    status: str,
+    rounds: int,
+    count: int,
+) -> ConeSolution:
+    stretch = np.array(
+        [
+            max(
+                skin_length(skins.ends[k], skins.side[k], shape.corners.copy(), 0.0, pose)[3] - skins.rest[k],
+                0.0,
+            )
+            for k in range(len(skins))
+        ]
+    )
     energy = 0.5 * float(skins.stiffness @ stretch**2) - float(load @ pose[:2])
     return ConeSolution(pose, stretch, skins.stiffness * stretch, energy, corners, status, rounds, count)
 
@@ -95,7 +121,7 @@ def _solution(
 def _solve(
     skins: Skins, shape: Shape, angle: float, chosen: np.ndarray, load: np.ndarray
 ) -> tuple[np.ndarray, str, int]:
-    """(p (2,), status, iterations) of the program with these corners, in units of the hand's size and the stiffest skin.
+    """(p (2,), status, iterations) of the program with these corners, in units of the hand.
 
     Variables: p, then (l_a, l_b, s) skin by skin.
     """
@@ -122,10 +148,10 @@ def _solve(
         cones.insert(0, clarabel.NonnegativeConeT(2 * len(used)))
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TIGHT
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = CLARABEL_TOLERANCE
     P = sparse.csc_matrix(sparse.diags(weight))
-    found = clarabel.DefaultSolver(P, q, A, b, cones, settings).solve()
-    return middle + size * np.array(found.x[:2]), str(found.status), int(found.iterations)
+    solution = clarabel.DefaultSolver(P, q, A, b, cones, settings).solve()
+    return middle + size * np.array(solution.x[:2]), str(solution.status), int(solution.iterations)
 
 
 def _rows(
@@ -137,7 +163,10 @@ def _rows(
     middle: np.ndarray,
     size: float,
 ) -> tuple[Any, np.ndarray]:
-    """(A, b) of b − A x in the cones: first s − l_a − l_b − e + ℓ₀ ≥ 0 and s ≥ 0 of every skin, then its two cones (l, p + o − end)."""
+    """(A, b) of b − A x in the cones.
+
+    First s − l_a − l_b − e + ℓ₀ ≥ 0 and s ≥ 0 of every skin, then its two cones (l, p + o − end).
+    """
     corners = shape.corners @ rotation(angle).T
     rows, bounds = [], []
     for n, k in enumerate(used):

@@ -1,10 +1,11 @@
-"""Moving the object in the hand: an outer loop that turns its error into joint positions by the steady-state Jacobian.
+"""Moving the object in the hand: an outer loop from its error to joint positions, by the Jacobian at rest.
 
     θ̇ = J⁺ [ k_p (b_des − b) + k_i ∫(b_des − b) dt + k_d (ḃ_des − ḃ) ],     J = db/dθ at rest
 
-added to the joints of a planned grasp, from which the correction departs no further than the error asks for. The joints follow with
-the lag of the inner loop, so errors are taken from the reference as that loop would follow it. The thesis's law (4.4) is this with k_i = 0, ḃ_des = 0, without a plan, and with J⁺ where it
-prints J, whose shape does not fit.
+added to the joints of a planned grasp, from which the correction departs no further than the error asks for.
+The joints follow with the lag of the inner loop, so errors are taken from the reference as that loop would
+follow it. The thesis's law (4.4) is this with k_i = 0, ḃ_des = 0, without a plan, and with J⁺ where it prints
+J, whose shape does not fit.
 """
 
 from __future__ import annotations
@@ -24,15 +25,23 @@ from pliant.membrane.posture import Grip
 from pliant.membrane.reach import Reach
 
 PERIOD = 0.053  # [s], of the outer loop in the thesis
-DAMPED = 1e-3  # of the largest singular value of J: smaller ones are not inverted
-SMOOTH = 1.875  # largest slope of the smooth way from 0 to 1
-RETURN = 2.0  # [1/s], at which all corrections vanish while the model holds nothing
-LEAK = 1.0  # [1/s], at which corrections vanish that do not move the object
+SMALLEST_SINGULAR = 1e-3  # of the largest singular value of J: smaller ones are not inverted
+SMOOTH_SLOPE = 1.875  # largest slope of the smooth way from 0 to 1
+RETURN_RATE = 2.0  # [1/s], at which all corrections vanish while the model holds nothing
+LEAK_RATE = 1.0  # [1/s], at which corrections vanish that do not move the object
+LOST_SHARE = 0.01  # of the motion asked for: what limits may take off it before the integral stands still
+PLAN_INTERVAL = 1e-4  # [s] over which the speed of a plan is measured
+TARGET_INTERVAL = 1e-6  # [s], the same of a target
+TIME_ROUNDING = 1e-9  # [s]
+TINY = 1e-300
 
 
 @dataclass(frozen=True)
 class Gains:
-    """proportional [1/s], derivative [–], integral [1/s²]; transpose: Jᵀ, scaled to the size of J⁺, in place of J⁺."""
+    """Gains of the outer loop: proportional [1/s], derivative [–], integral [1/s²].
+
+    transpose: Jᵀ, scaled to the size of J⁺, in place of J⁺.
+    """
 
     proportional: float
     derivative: float = 0.0
@@ -52,10 +61,11 @@ PID = Gains(2.0, 0.2, 1.0)
 class Outer:
     """The outer loop: joint positions for the inner one, every `period` [s].
 
-    hand: the controller's model. `aim` sets a target; without a plan (`planned=False`) the joints
-    begin where they are and only the error moves them, as in the thesis. speed [sizes/s] of the object along a plan; inner [1/s²]:
-    stiffness of the inner loop, for its lag; compliance (3f,) [rad/(N·m), m/N, rad/(N·m)]: how far the joints give way under it, by
-    which commands of a plan are advanced; by default that of fingers with `joint_inertia`.
+    hand: the controller's model. `aim` sets a target; without a plan (`planned=False`) the joints begin where
+    they are and only the error moves them, as in the thesis. speed [sizes/s] of the object along a plan;
+    inner [1/s²]: stiffness of the inner loop, for its lag; compliance (3f,) [rad/(N·m), m/N, rad/(N·m)]: how
+    far the joints give way under it, by which commands of a plan are advanced; by default that of fingers
+    with `joint_inertia`.
     """
 
     def __init__(
@@ -82,14 +92,15 @@ class Outer:
         self._sum = np.zeros(2)
         self._plan: Plan | None = None
         self._goal, self._began = np.zeros(2), 0.0
-        self._ahead, self._share, self._duration = np.zeros((1, len(hand.lower))), np.zeros(1), 0.0
+        self._lead, self._share, self._duration = np.zeros((1, len(hand.lower))), np.zeros(1), 0.0
         self._filtered: tuple[np.ndarray, np.ndarray] | None = None
 
     def aim(self, reading: Reading, target: Any, *, joints: Any = None) -> Plan | None:
-        """Set a target (2,) that stays; UnreachableError if the hand cannot hold the object there, or cannot take it there.
+        """Set a target (2,) that stays.
 
-        Without a plan nothing is checked. The object travels along the plan with a smooth start and end. The joints begin where
-        they are, or at `joints` (3f,), as those of a first grasp.
+        UnreachableError if the hand cannot hold the object there, or cannot take it there. Without a plan
+        nothing is checked. The object travels along the plan with a smooth start and end. The joints begin
+        where they are, or at `joints` (3f,), as those of a first grasp.
         """
         place = np.asarray(target, float)
         if place.shape != (2,) or not np.isfinite(place).all():
@@ -103,10 +114,10 @@ class Outer:
         goal = grasp(self.hand, place, start=self._base, grip=self.grip, reach=self.reach)
         self._plan = transfer(self.hand, self._base, reading.pose, goal, grip=self.grip, reach=self.reach)
         loads = [joint_loads(self.hand.rest(q, p)) for q, p in zip(self._plan.joints, self._plan.poses)]
-        self._ahead = -self.compliance * np.array(loads)
+        self._lead = -self.compliance * np.array(loads)
         steps = np.hypot(*np.diff(self._plan.poses[:, :2], axis=0).T)
-        self._share = np.r_[0.0, np.cumsum(steps)] / max(float(steps.sum()), 1e-300)
-        self._duration = SMOOTH * float(steps.sum()) / self.speed
+        self._share = np.r_[0.0, np.cumsum(steps)] / max(float(steps.sum()), TINY)
+        self._duration = SMOOTH_SLOPE * float(steps.sum()) / self.speed
         return self._plan
 
     def reference(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -114,8 +125,8 @@ class Outer:
         if self._plan is None:
             return self._goal, np.zeros(2), self._base
         t, poses, joints = time - self._began, self._plan.poses, self._plan.joints
-        here, soon = (self._plan_at(poses, when)[:2] for when in (t, t + 1e-4))
-        return here, (soon - here) / 1e-4, self._plan_at(joints, t)
+        here, soon = (self._plan_at(poses, when)[:2] for when in (t, t + PLAN_INTERVAL))
+        return here, (soon - here) / PLAN_INTERVAL, self._plan_at(joints, t)
 
     def _plan_at(self, values: np.ndarray, t: float) -> np.ndarray:
         """A column of values along the plan, `t` [s] after its begin."""
@@ -132,7 +143,7 @@ class Outer:
         held = self._model(reading)
         if held is None:  # nothing to steer with: close on the object, and with a plan come back to it
             if self.planned:
-                self._correction = self._correction * max(0.0, 1.0 - RETURN * self.period)
+                self._correction = self._correction * max(0.0, 1.0 - RETURN_RATE * self.period)
             return self._command(joints + self._correction, reading.time)
         v = (
             self.gains.proportional * error
@@ -143,7 +154,7 @@ class Outer:
         wanted = joints + self._correction + self.period * (self._inverse(J, v, joints) - self._idle(J))
         within = np.clip(wanted, self.hand.lower, self.hand.upper)
         self._correction = within - joints
-        lost = np.abs(J @ (within - wanted)).max() > 0.01 * self.period * np.abs(v).max()
+        lost = np.abs(J @ (within - wanted)).max() > LOST_SHARE * self.period * np.abs(v).max()
         if not lost or error @ self._sum < 0.0:  # no winding up at a limit
             self._sum = self._sum + self.period * error
         return self._command(within, reading.time)
@@ -151,32 +162,37 @@ class Outer:
     def _command(self, joints: np.ndarray, time: float) -> np.ndarray:
         """Joints within their limits, advanced by what they give way under the load of the plan."""
         within = np.clip(joints, self.hand.lower, self.hand.upper)
-        return within if self._plan is None else within + self._plan_at(self._ahead, time - self._began)
+        return within if self._plan is None else within + self._plan_at(self._lead, time - self._began)
 
     def _followed(self, place: np.ndarray, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The reference as the inner loop follows it: a critically damped second order, advanced by one period after use."""
+        """The reference as the critically damped inner loop follows it, one period further with each call."""
         if self._filtered is None:
             self._filtered = (place.copy(), np.zeros(2))
         at, speed = self._filtered
         h, s = self.period, self.inner
-        ahead = (speed + h * s * (place + h * rate - at)) / (1.0 + 2.0 * np.sqrt(s) * h + s * h * h)
-        self._filtered = (at + h * ahead, ahead)
+        faster = (speed + h * s * (place + h * rate - at)) / (1.0 + 2.0 * np.sqrt(s) * h + s * h * h)
+        self._filtered = (at + h * faster, faster)
         return at, speed
 
     def _idle(self, J: np.ndarray) -> np.ndarray:
-        """Part of the correction that does not move the object, at the rate at which it vanishes; none without a plan."""
+        """Part of the correction that does not move the object, at the rate at which it vanishes.
+
+        None without a plan.
+        """
         if not self.planned:
             return np.zeros_like(self._correction)
         scale = self.hand.upper - self.hand.lower
         A, c = J * scale, self._correction / np.where(scale > 0.0, scale, 1.0)
-        return LEAK * scale * (c - np.linalg.pinv(A, rcond=DAMPED) @ (A @ c))
+        return LEAK_RATE * scale * (c - np.linalg.pinv(A, rcond=SMALLEST_SINGULAR) @ (A @ c))
 
     def _model(self, reading: Reading) -> Held | None:
-        """The model at rest with the measured joints, else with those of the plan; None where neither holds the object."""
+        """The model at rest with the measured joints, else with those of the plan.
+
+        None where neither holds the object.
+        """
         places = [(reading.joints, reading.pose)]
-        if (
-            self._plan is not None
-        ):  # friction, or an end that touches the object, may keep it where the model would not
+        # Friction, or an end that touches the object, may keep it where the model would not.
+        if self._plan is not None:
             t = reading.time - self._began
             places.append((self._plan_at(self._plan.joints, t), self._plan_at(self._plan.poses, t)))
         for joints, pose in places:
@@ -189,7 +205,10 @@ class Outer:
         return None
 
     def _inverse(self, J: np.ndarray, v: np.ndarray, joints: np.ndarray) -> np.ndarray:
-        """θ̇ (3f,) with Jθ̇ = v of least size, joints measured by their range; joints at a limit that would pass it stay out."""
+        """θ̇ (3f,) with Jθ̇ = v of least size, joints measured by their range.
+
+        Joints at a limit that would pass it stay out.
+        """
         scale, now = self.hand.upper - self.hand.lower, joints + self._correction
         use = scale > 0.0
         for _ in range(len(scale)):
@@ -197,12 +216,12 @@ class Outer:
             if self.gains.transpose:
                 rate = scale * (A.T @ v) / np.linalg.norm(A, 2) ** 2
             else:
-                rate = scale * (np.linalg.pinv(A, rcond=DAMPED) @ v)
-            ahead = now + self.period * rate
-            stuck = use & ((ahead > self.hand.upper) | (ahead < self.hand.lower)) & (np.abs(rate) > 0.0)
-            if not stuck.any() or use.sum() - stuck.sum() < 2:
+                rate = scale * (np.linalg.pinv(A, rcond=SMALLEST_SINGULAR) @ v)
+            then = now + self.period * rate
+            at_limit = use & ((then > self.hand.upper) | (then < self.hand.lower)) & (np.abs(rate) > 0.0)
+            if not at_limit.any() or use.sum() - at_limit.sum() < 2:
                 return rate
-            use = use & ~stuck
+            use = use & ~at_limit
         return rate
 
 
@@ -229,22 +248,24 @@ class Track:
 def follow(
     plant: Plant, outer: Outer, duration: float, *, target: Callable[[float], Any] | None = None
 ) -> Track:
-    """Run the loop for `duration` [s]; `target(t)` (2,), t from the start of this run, replaces what the loop was aimed at."""
+    """Run the loop for `duration` [s].
+
+    `target(t)` (2,), t from the start of this run, replaces what the loop was aimed at.
+    """
     reading, rows = plant.read(), []
     begin = reading.time
-    rate = lambda t: (np.asarray(target(t + 1e-6)) - np.asarray(target(t))) / 1e-6 if target else np.zeros(2)
-    while reading.time < begin + duration - 1e-9:
+    while reading.time < begin + duration - TIME_ROUNDING:
         t = reading.time - begin
         if target is None:
             command, wanted = outer.step(reading), outer.reference(reading.time)[0]
         else:
-            wanted = np.asarray(target(t), float)
-            command = outer.step(reading, wanted, rate(t))
+            wanted, soon = np.asarray(target(t), float), np.asarray(target(t + TARGET_INTERVAL), float)
+            command = outer.step(reading, wanted, (soon - wanted) / TARGET_INTERVAL)
         rows.append((reading.time, wanted, reading.pose[:2], reading.joints, command))
         reading = plant.advance(command, outer.period)
     return Track(*(np.array(column) for column in zip(*rows)))
 
 
 def _smooth(s: float) -> float:
-    """0 … 1 with zero speed and acceleration at both ends; its largest slope is SMOOTH."""
+    """0 … 1 with zero speed and acceleration at both ends; its largest slope is SMOOTH_SLOPE."""
     return s**3 * (10.0 - 15.0 * s + 6.0 * s * s)

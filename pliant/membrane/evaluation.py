@@ -1,14 +1,16 @@
-"""Evaluating a mechanism at one state: the compiled loop asked for its forces only, and what follows from them."""
+"""Evaluating a mechanism at one state: the compiled loop, asked for its forces only."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from pliant.errors import ConvergenceError, SingularError
-from pliant.membrane import run_kernel, slope_kernel
+from pliant.membrane.kernels import run as kernel
+from pliant.membrane.kernels.path import path_gradient, path_hessian
+from pliant.membrane.kernels.shape import Stations
 from pliant.membrane.model import CABLE, Drive, Memory, Model, Work, step_scratch
 from pliant.membrane.shapes import rotation
-from pliant.membrane.wrapping import Contact, Stations, TautPath
+from pliant.membrane.wrapping import Contact, TautPath
 
 
 def path_of(model: Model, memory: Memory, work: Work, cable: int) -> TautPath:
@@ -34,18 +36,18 @@ def evaluate(
     settle: bool = False,
 ) -> None:
     """Fill `work` at (q, v); `settle` also writes contacts and slip to the memory."""
-    phase = run_kernel.SETTLE if settle else run_kernel.EVALUATE
+    phase = kernel.SETTLE if settle else kernel.EVALUATE
     scratch = step_scratch(model)
-    run_kernel.run(model, memory, drive, q, v, 1.0, 0, 0.0, 0.0, phase, tangent, work, scratch)
+    kernel.run(model, memory, drive, q, v, 1.0, 0, 0.0, 0.0, phase, tangent, work, scratch)
 
 
 def check_status(name: str, status: int) -> None:
     """Raise for a status of the kernels that is not DONE."""
-    if status == run_kernel.NOT_A_NUMBER:
+    if status == kernel.NOT_A_NUMBER:
         raise ConvergenceError(f"The state of {name!r} is not a number any more.")
-    if status == run_kernel.SINGULAR:
+    if status == kernel.SINGULAR:
         raise SingularError(f"{name!r} has a coordinate without inertia.")
-    if status != run_kernel.DONE:
+    if status != kernel.DONE:
         raise ConvergenceError(
             f"No step of {name!r}: the motion has no bounds or the time_step is too large."
         )
@@ -62,9 +64,9 @@ def bias_of(model: Model, work: Work, v: np.ndarray) -> np.ndarray:
     for p in np.flatnonzero(paths.kind == CABLE):
         own = slice(paths.start[p], paths.start[p + 1])
         places, table, body = work.place[own], work.table[own], paths.body[own]
-        H, grad = np.empty((3 * len(places), 3 * len(places))), np.empty((len(places), 3))
-        slope_kernel.path_hessian(places, table, H)
-        slope_kernel.path_gradient(places, table, grad)
+        grad, H = np.empty((len(places), 3)), np.empty((3 * len(places), 3 * len(places)))
+        path_gradient(places, table, grad)
+        path_hessian(places, table, H)
         rate = speed[body].ravel()
         out[paths.row[p]] = (grad * work.bias[body]).sum() + rate @ H @ rate
     return out

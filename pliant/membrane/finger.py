@@ -1,4 +1,4 @@
-"""A finger: a proximal hinge θ_p, a slider θ_l, a distal hinge θ_d, and a paddle with a skin strung between its corners.
+"""A finger: proximal hinge θ_p, slider θ_l, distal hinge θ_d, and a paddle with a skin across it.
 
 tip = base + (link + θ_l) (cos a, sin a),    a = heading + θ_p
 A, B = tip ∓ ½ paddle (cos b, sin b),        b = a + θ_d
@@ -24,10 +24,11 @@ COLUMNS = ("base x", "base y", "heading", "link", "paddle", "side × offset")
 class Finger:
     """Lengths in metres, angles in radians.
 
-    base (2,): the proximal hinge; heading: direction of the link at θ_p = 0; link: from hinge to hinge at θ_l = 0; paddle: span
-    of the skin; side: where the object is, LEFT or RIGHT of the paddle seen from the base; stiffness [N/m], damping [N·s/m] and
-    preload [m] of the skin; offset: of the skin in front of the distal hinge; depth: how far an object can be pressed in before it
-    meets the paddle behind the skin. lower, upper (3,): limits of θ_p, θ_l, θ_d.
+    base (2,): the proximal hinge; heading: direction of the link at θ_p = 0; link: from hinge to hinge at θ_l
+    = 0; paddle: span of the skin; side: where the object is, LEFT or RIGHT of the paddle seen from the base;
+    stiffness [N/m], damping [N·s/m] and preload [m] of the skin; offset: of the skin in front of the distal
+    hinge; depth: how far an object can be pressed in before it meets the paddle behind the skin. lower, upper
+    (3,): limits of θ_p, θ_l, θ_d.
     """
 
     base: Any
@@ -76,7 +77,10 @@ class Finger:
 
 @kernel
 def kinematics(fingers, q):
-    """(ends (f, 4), D (4f, 3f)): both ends of every skin and their derivatives by the joints q (3f,); fingers (f, 6)."""
+    """(ends (f, 4), D (4f, 3f)): both ends of every skin and their derivatives by the joints q (3f,).
+
+    `fingers` (f, 6): a row of COLUMNS each.
+    """
     f = len(fingers)
     ends, D = np.empty((f, 4)), np.zeros((4 * f, 3 * f))
     for k in range(f):
@@ -97,10 +101,13 @@ def kinematics(fingers, q):
 
 @kernel
 def clearances(ends, side, corners, r):
-    """(depth (f,), its slope (f, 4), clear (f, 2), its slope (f, 2, 2), gap (f, f, 2), its slope (f, f, 2, 8)) [m].
+    """How clear fingers are of the object and of each other [m], with the derivatives by the skins' ends.
 
-    corners (n, 2), r: of the object, in space. depth: how far it reaches through each straight skin; clear: how far each end
-    lies outside of it; gap[i, j, e]: how far end e of skin j lies in front of the straight skin i. Slopes are by the ends.
+    (depth (f,), slope (f, 4), clear (f, 2), slope (f, 2, 2), gap (f, f, 2), slope (f, f, 2, 8)).
+
+    corners (n, 2), r: of the object, in space. depth: how far it reaches through each straight skin; clear:
+    how far each end lies outside of it; gap[i, j, e]: how far end e of skin j lies in front of the straight
+    skin i. Slopes are by the ends.
     """
     f = len(ends)
     depth, slope = np.empty(f), np.zeros((f, 4))
@@ -126,7 +133,10 @@ def clearances(ends, side, corners, r):
 
 @kernel
 def _height(end, x, y, g):
-    """Height of a point over the line A → B, to its left [m]; g (6,) takes its derivatives by A, B and the point."""
+    """Height of a point over the line A → B, to its left [m].
+
+    `g` (6,) takes its derivatives by A, B and the point.
+    """
     ux, uy, wx, wy = end[2] - end[0], end[3] - end[1], x - end[0], y - end[1]
     d = np.sqrt(ux * ux + uy * uy)
     h, along = (ux * wy - uy * wx) / d, (ux * wx + uy * wy) / (d * d)
@@ -139,7 +149,10 @@ def _height(end, x, y, g):
 
 @kernel
 def _outside(x, y, corners, normal):
-    """How far a point lies outside a convex polygon, over its nearest edge line [m], negative inside; normal (2,) is that edge's."""
+    """How far a point lies outside a convex polygon, over its nearest edge line [m], negative inside.
+
+    `normal` (2,) takes that edge's.
+    """
     n, most = len(corners), -np.inf
     if n == 1:
         wx, wy = x - corners[0, 0], y - corners[0, 1]

@@ -1,4 +1,4 @@
-"""Planning a grasp: joints that hold the object at a place, and a path of joints that takes it along a path of places."""
+"""Planning a grasp: joints that hold the object at a place, and joints that take it along a path."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ import numpy as np
 from pliant.errors import InputError, as_floats
 from pliant.membrane.hand import Hand, Held
 from pliant.membrane.posture import Grip, posture
-from pliant.membrane.reach import FAR, Reach, firm_hold, hold, kept
+from pliant.membrane.reach import FURTHEST_CELLS, Reach, firm_hold, hold, kept
 
-STRIDE = 0.05  # of the hand's size: longest way that joints are followed in one go
-DRAWN = 0.3  # of the way back to where a plan began, at every place of it
-SHORTEST = 1e-3  # of a stride, below which the search gives up
+LONGEST_STRIDE = 0.05  # of the hand's size: how far joints are followed in one go
+START_SHARE = 0.3  # of the way back to the joints of the start, at every place of a plan
+SHORTEST_STRIDE = 1e-3  # of the longest: below this the search gives up
 
 
 class UnreachableError(InputError):
-    """A place where the hand cannot hold the object: `nearest` (3,) is the last pose on the way there that it can, with its joints."""
+    """A place where the hand cannot hold the object.
+
+    `nearest` (3,) is the last pose on the straight line there at which it can, with its joints.
+    """
 
     def __init__(
         self, target: np.ndarray, nearest: np.ndarray, joints: np.ndarray, binding: tuple[str, ...]
@@ -27,10 +30,12 @@ class UnreachableError(InputError):
         away = float(np.hypot(*(target[:2] - nearest[:2])))
         place = lambda p: f"({p[0]:.4g}, {p[1]:.4g})"
         super().__init__(
-            f"target {place(target)} m", expected="a place where both skins can hold the object within the joint limits",
-            got="none of that kind", hint=f"The hand gets as far as {place(nearest)} m, {away:.3g} m short of it"
+            f"target {place(target)} m",
+            expected="a place where both skins can hold the object within the joint limits",
+            got="none of that kind",
+            hint=f"The hand gets as far as {place(nearest)} m, {away:.3g} m short of it"
             + (f"; in the way: {', '.join(binding)}." if binding else "."),
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +74,10 @@ def grasp(
     grip: Grip | None = None,
     reach: Reach | None = None,
 ) -> Grasp:
-    """A grasp that holds the object at `target` (x, y) or (x, y, φ), its joints as near to `prefer` (3f,) as can be.
+    """A grasp that holds the object at `target` (x, y) or (x, y, φ), its joints close to `prefer` (3f,).
 
-    It is sought along the straight way from where `start` (3f,) holds the object, and from the nearest place of a known `reach`.
-    start is the middle of the joints unless given, prefer the same as start.
+    It is sought along the straight way from where `start` (3f,) holds the object, and from the nearest place
+    of a known `reach`. start is the middle of the joints unless given, prefer the same as start.
     UnreachableError says how far the hand gets.
     """
     limits, goal = grip or Grip.of(hand), hand.pose(target)
@@ -94,78 +99,80 @@ def grasp(
 def plan(
     hand: Hand, path: Any, *, start: Any = None, grip: Grip | None = None, reach: Reach | None = None
 ) -> Plan:
-    """Grasps along `path` (n, 2) or (n, 3), each near to the one before; UnreachableError where the path cannot be held.
+    """Grasps along `path` (n, 2) or (n, 3), each near to the one before.
 
-    All are drawn a little to `start` (3f,), by default the middle of the joints: without that, joints that do not move the object
-    would drift, and a closed path would not end as it began.
+    UnreachableError where the path cannot be held. All are drawn a little to `start` (3f,), by default the
+    middle of the joints: without that, joints that do not move the object would drift, and a closed path
+    would not end as it began.
     """
     poses = as_floats("path", path, "(n, 2) or (n, 3) [m, m, rad]")
     if poses.ndim != 2 or poses.shape[1] not in (2, 3) or not len(poses):
         raise InputError("path", expected="(n, 2) or (n, 3), n ≥ 1", got=f"shape {poses.shape}")
     limits, centre = grip or Grip.of(hand), hand.middle if start is None else hand.joints(start)
-    found, joints = [], centre
+    grasps, joints = [], centre
     for pose in poses:
-        wanted = (1.0 - DRAWN) * joints + DRAWN * centre
-        found.append(grasp(hand, pose, start=joints, prefer=wanted, grip=limits, reach=reach))
-        joints = found[-1].joints
+        wanted = (1.0 - START_SHARE) * joints + START_SHARE * centre
+        grasps.append(grasp(hand, pose, start=joints, prefer=wanted, grip=limits, reach=reach))
+        joints = grasps[-1].joints
     return Plan(
-        np.array([one.pose for one in found]),
-        np.array([one.joints for one in found]),
-        np.array([one.held.grip for one in found]),
-        np.array([one.held.rest.tension for one in found]),
+        np.array([one.pose for one in grasps]),
+        np.array([one.joints for one in grasps]),
+        np.array([one.held.grip for one in grasps]),
+        np.array([one.held.rest.tension for one in grasps]),
     )
 
 
 def transfer(
     hand: Hand, joints: Any, pose: Any, goal: Grasp, *, grip: Grip | None = None, reach: Reach | None = None
 ) -> Plan:
-    """Grasps that take the object from where `joints` (3f,) hold it, at `pose`, to a grasp: straight, or through a known reach.
+    """Grasps that take the object from where `joints` (3f,) hold it, at `pose`, to a grasp.
 
-    Joints change as evenly as the way allows. UnreachableError where the object would be lost on the way.
+    The way is straight, or leads through a known reach; joints change as evenly as it allows.
+    UnreachableError where the object would be lost on the way.
     """
     limits, here, q = grip or Grip.of(hand), hand.pose(pose), hand.joints(joints)
-    places = between(np.array([here[:2], goal.pose[:2]]), STRIDE * hand.size)
+    places = between(np.array([here[:2], goal.pose[:2]]), LONGEST_STRIDE * hand.size)
     poses = np.column_stack(
         (places, np.linspace(here[2] if hand.rotates else goal.pose[2], goal.pose[2], len(places)))
     )
     wanted = q + np.linspace(0.0, 1.0, len(poses))[:, None] * (goal.joints - q)
-    found = _along(hand, poses, wanted, limits)
-    if len(found) < len(poses) and reach is not None:
+    steps = _along(hand, poses, wanted, limits)
+    if len(steps) < len(poses) and reach is not None:
         cells = reach.route(here, goal.pose)
         poses = np.array([here, *[[*reach.centre(cell), goal.pose[2]] for cell in cells], goal.pose])
-        found = _along(
+        steps = _along(
             hand, poses, np.array([q, *[reach.joints[cell] for cell in cells], goal.joints]), limits
         )
-    if len(found) < len(poses):
+    if len(steps) < len(poses):
         raise UnreachableError(
-            goal.pose, poses[len(found) - 1], found[-1], ("the object is lost on the way",)
+            goal.pose, poses[len(steps) - 1], steps[-1], ("the object is lost on the way",)
         )
-    held = [hand.rest(one, place) for one, place in zip(found, poses)]
+    held = [hand.rest(one, place) for one, place in zip(steps, poses)]
     return Plan(
         np.array([one.pose for one in held]),
-        np.array(found),
+        np.array(steps),
         np.array([one.grip for one in held]),
         np.array([one.rest.tension for one in held]),
     )
 
 
 def _along(hand: Hand, poses: np.ndarray, wanted: np.ndarray, grip: Grip) -> list[np.ndarray]:
-    """Joints near those `wanted` (n, 3f) for the poses (n, 3), for as many as can be held without losing the object in between."""
-    found: list[np.ndarray] = [np.clip(wanted[0], hand.lower, hand.upper)]
-    far = FAR * STRIDE * hand.size
+    """Joints near those `wanted` (n, 3f) for as many poses (n, 3) as can be held one after another."""
+    steps: list[np.ndarray] = [np.clip(wanted[0], hand.lower, hand.upper)]
+    far = FURTHEST_CELLS * LONGEST_STRIDE * hand.size
     for last, pose, joints in zip(poses, poses[1:], wanted[1:]):
         for search in (
-            lambda q=found[-1], p=pose, w=joints: firm_hold(hand, p, q, w, grip),
-            lambda q=found[-1], p=pose: hold(hand, p, q, grip),
+            lambda q=steps[-1], p=pose, w=joints: firm_hold(hand, p, q, w, grip),
+            lambda q=steps[-1], p=pose: hold(hand, p, q, grip),
             lambda p=pose, w=joints: hold(hand, p, w, grip),
         ):
-            next_one = search()
-            if next_one is not None and kept(hand, last, found[-1], next_one, far):
-                found.append(next_one)
+            following = search()
+            if following is not None and kept(hand, last, steps[-1], following, far):
+                steps.append(following)
                 break
         else:
-            return found
-    return found
+            return steps
+    return steps
 
 
 def between(way: np.ndarray, stride: float) -> np.ndarray:
@@ -179,7 +186,10 @@ def between(way: np.ndarray, stride: float) -> np.ndarray:
 
 
 def _beginning(hand: Hand, joints: np.ndarray, goal: np.ndarray, grip: Grip) -> tuple[np.ndarray, np.ndarray]:
-    """(pose (3,), joints) of a first grasp near these joints; an object that does not turn has the goal's angle from the start."""
+    """(pose (3,), joints) of a first grasp near these joints.
+
+    An object that does not turn has the goal's angle from the start.
+    """
     places = []
     for first in (joints, hand.middle):
         try:
@@ -189,27 +199,27 @@ def _beginning(hand: Hand, joints: np.ndarray, goal: np.ndarray, grip: Grip) -> 
     for place in places:
         place[2] = place[2] if hand.rotates else goal[2]
         for first in (joints, hand.middle):
-            found = hold(hand, place, first, grip)
-            if found is not None:
-                return place, found
+            grasped = hold(hand, place, first, grip)
+            if grasped is not None:
+                return place, grasped
     raise UnreachableError(goal, places[0] if places else goal, joints, ("no grasp to begin with",))
 
 
 def _follow(
     hand: Hand, pose: np.ndarray, goal: np.ndarray, joints: np.ndarray, grip: Grip
 ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-    """As far as joints are found on the straight way from pose to goal: (pose, joints, what is in the way)."""
+    """(pose, joints, what is in the way) as far as joints are grasped straight from pose to goal."""
     way = goal - pose
     length = max(float(np.hypot(way[0], way[1])), hand.size * abs(float(way[2])))
-    stride = min(1.0, STRIDE * hand.size / length) if length > 0.0 else 1.0
+    stride = min(1.0, LONGEST_STRIDE * hand.size / length) if length > 0.0 else 1.0
     done, step = 0.0, stride
     while done < 1.0:
-        ahead = min(done + step, 1.0)
-        trial = goal if ahead == 1.0 else pose + ahead * way
-        found = hold(hand, trial, joints, grip)
-        if found is not None:
-            done, joints, step = ahead, found, min(2.0 * step, stride)
-        elif step > SHORTEST * stride:
+        share = min(done + step, 1.0)
+        trial = goal if share == 1.0 else pose + share * way
+        grasped = hold(hand, trial, joints, grip)
+        if grasped is not None:
+            done, joints, step = share, grasped, min(2.0 * step, stride)
+        elif step > SHORTEST_STRIDE * stride:
             step *= 0.5
         else:
             return pose + done * way, joints, posture(hand, trial, joints, grip).binding

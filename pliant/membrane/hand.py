@@ -1,4 +1,7 @@
-"""A hand: fingers with skins round one object; where the object rests for given joints, and how it follows them."""
+"""A hand: fingers with skins round one object.
+
+Where the object rests for given joints, and how it follows them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ from pliant.membrane.finger import JOINTS, Finger, kinematics
 from pliant.membrane.shapes import Shape, box
 from pliant.membrane.wrapping import LEFT, RIGHT
 
-CROSSED = "crossed"
+CROSSED = "crossed"  # status: the skins cross, fingers are inside each other
+TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +53,16 @@ class Held:
     def grip_jacobian(self) -> np.ndarray:
         """d grip/dθ (f, 3f) [N/rad, N/m]."""
         force = self.rest.wrench[:, :2]
-        way = force / np.maximum(self.grip, 1e-300)[:, None]
-        return np.einsum("ka,kab->kb", way, self.rest.wrench_jacobian[:, :2]) @ self.ends_jacobian
+        direction = force / np.maximum(self.grip, TINY)[:, None]
+        return np.einsum("ka,kab->kb", direction, self.rest.wrench_jacobian[:, :2]) @ self.ends_jacobian
 
 
 @dataclass(frozen=True, eq=False)
 class Hand:
-    """Fingers and the object between them. An object that does not turn keeps `angle` [rad]; `wrench` acts on it (its weight)."""
+    """Fingers and the object between them. An object that does not turn keeps `angle` [rad].
+
+    `wrench` acts on it (its weight).
+    """
 
     fingers: tuple[Finger, ...]
     shape: Shape
@@ -134,13 +141,13 @@ class Hand:
         return any(crossing(ends[i], ends[j]) for j in range(len(ends)) for i in range(j))
 
     def rest(self, joints: Any, start: Any = None) -> Held:
-        """The object at rest at joints (3f,), found downhill from `start` (x, y, φ), by default the middle of the skins."""
+        """The object at rest at joints (3f,), downhill from `start` (x, y, φ) or the skins' middle."""
         q = self.joints(joints)
         skins, D = self.skins(q)
         middle = skins.ends.reshape(-1, 2).mean(axis=0)
         place = self.pose(middle if start is None else start)
-        found = settle(skins, self.shape, place, ROTATING if self.rotates else FIXED, self._load)
-        return Held(q, found, D, CROSSED if self.crossed(skins.ends) else found.status)
+        rest = settle(skins, self.shape, place, ROTATING if self.rotates else FIXED, self._load)
+        return Held(q, rest, D, CROSSED if self.crossed(skins.ends) else rest.status)
 
 
 def soft_hand(
@@ -157,11 +164,12 @@ def soft_hand(
     limits: Sequence[float] = (0.25, 0.12, 0.8),
     rotates: bool = False,
 ) -> Hand:
-    """The hand of Mirano's thesis: a lower and an upper finger along x with their skins facing each other, a box between them.
+    """The hand of Mirano's thesis: two fingers along x, their skins facing each other, a box between them.
 
-    size: from hinge to hinge [m]. In units of it: bases (distance of the proximal hinges), paddle, depth and offset (see Finger), the
-    limit of θ_l to both sides; preload is in paddles, the limits of θ_p and θ_d in radians. The box measures 0.2 × 0.2 sizes; the
-    skins just touch it in the middle of the joints, near the origin. The thesis prints no dimensions.
+    size: from hinge to hinge [m]. In units of it: bases (distance of the proximal hinges), paddle, depth and
+    offset (see Finger), the limit of θ_l to both sides; preload is in paddles, the limits of θ_p and θ_d in
+    radians. The box measures 0.2 × 0.2 sizes; the skins just touch it in the middle of the joints, near the
+    origin. The thesis prints no dimensions.
     """
     p, l, d = limits
     rise = 0.5 * (bases - 0.2) - offset  # of a link, from the base to where its skin touches the box

@@ -2,8 +2,9 @@
 
     F(p) = −k (s(p) + L₀)⁺ ∂ℓ/∂p,     s = ℓ(p) − ℓ(straight)
 
-is linear in k and in the tension k·L₀ of the straight skin, so both come from weighted least squares with the intervals of
-Student's t. L₀ is their ratio: its interval is Fieller's, which is exact and may have no upper end.
+is linear in k and in the tension k·L₀ of the straight skin, so both come from weighted least squares with the
+intervals of Student's t. L₀ is their ratio: its interval is Fieller's, which is exact and may have no upper
+end.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import numpy as np
 from scipy.special import stdtrit
 
 from pliant.errors import InputError
+from pliant.membrane.kernels.skin import FREE, OBJECT, skin_length
 from pliant.membrane.measurements import Measurements
-from pliant.membrane.taut import FREE, length
 
-PASSES = 30
-FLOOR = 1e-3  # of the largest force: a relative error does not go on below this
-HARD = 0.1  # half-width of k, relative, above which k and L₀ count as hard to tell apart
+MOST_PASSES = 30  # of the fit, each with the weights of the one before
+SAME_FIT = 1e-12  # relative change of the parameters at which the passes end
+WORST_CONDITION = 1e7  # of the scaled columns: beyond this the readings do not tell k from k·L₀
+FORCE_FLOOR = 1e-3  # of the largest force: a relative error does not go on below this
+SEPARABLE_WIDTH = 0.1  # of k: half-width of its interval above which k and L₀ are hard to tell apart
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,11 @@ class Interval:
 class SkinFit:
     """What the measurements say of a skin.
 
-    stiffness k [N/m], preload L₀ [m] (how far the straight skin is stretched already; negative: it hangs slack),
-    product k·L₀ [N]; correlation of the estimates of k and k·L₀; noise: standard deviation of a reading (relative, or [N]);
-    residual (n, 2) [N], measured less model; angle: rms error of the measured directions [rad], NaN without any.
-    separable: whether k and L₀ are known one by one, not only their product; `note` says so in words.
+    stiffness k [N/m], preload L₀ [m] (how far the straight skin is stretched already; negative: it hangs
+    slack), product k·L₀ [N]; correlation of the estimates of k and k·L₀; noise: standard deviation of a
+    reading (relative, or [N]); residual (n, 2) [N], measured less model; angle: rms error of the measured
+    directions [rad], NaN without any. separable: whether k and L₀ are known one by one, not only their
+    product; `note` says so in words.
     """
 
     stiffness: Interval
@@ -65,8 +69,9 @@ class SkinFit:
         if self.separable:
             return ""
         return (
-            f"k and L₀ are hard to tell apart: k is known to ±{self.stiffness.relative:.0%}, their product to "
-            f"±{self.product.relative:.1%}. The deflections are short against the preload; longer ones would help."
+            f"k and L₀ are hard to tell apart: k is known to ±{self.stiffness.relative:.0%}, their product "
+            f"to ±{self.product.relative:.1%}. The deflections are short against the preload; longer ones "
+            "would help."
         )
 
     def __str__(self) -> str:
@@ -88,10 +93,12 @@ def predicted(measurements: Measurements, stiffness: float, preload: float) -> n
 
 
 def fit(measurements: Measurements, *, relative: bool = True, confidence: float = 0.95) -> SkinFit:
-    """Fit k and L₀. `relative`: readings err in proportion to themselves (a gauge of 2 %), else all by the same amount.
+    """k and L₀ of a skin by least squares, with their intervals.
 
-    Weights follow the fitted forces, not the readings, whose errors would bias them; points where the fitted skin is slack do
-    not count.
+    relative: readings err in proportion to themselves (a gauge of 2 %), else all by the same amount.
+
+    Weights follow the fitted forces, not the readings, whose errors would bias them; points where the fitted
+    skin is slack do not count.
     """
     if not 0.0 < confidence < 1.0:
         raise InputError("confidence", expected="between 0 and 1", got=confidence)
@@ -101,18 +108,20 @@ def fit(measurements: Measurements, *, relative: bool = True, confidence: float 
     X = np.column_stack((pull[measured], (stretch[:, None] * pull)[measured]))  # of k·L₀, of k
     at = np.nonzero(measured)[0]
     taut, theta, sigma, V = np.ones(len(y), bool), np.zeros(2), np.ones(len(y)), np.eye(2)
-    for count in range(PASSES):
+    for count in range(MOST_PASSES):
         before = theta
         theta, V = _least_squares(X[taut] / sigma[taut, None], y[taut] / sigma[taut])
         if theta[0] <= 0.0 and theta[1] <= 0.0:
             raise InputError(
-                "measurements", expected="forces that pull the skin straight",
-                got=f"k = {theta[1]:.3g} N/m, k·L₀ = {theta[0]:.3g} N", hint="Is the force the one on the roller, and its sign?",
-            )  # fmt: skip
+                "measurements",
+                expected="forces that pull the skin straight",
+                got=f"k = {theta[1]:.3g} N/m, k·L₀ = {theta[0]:.3g} N",
+                hint="Is the force the one on the roller, and its sign?",
+            )
         if relative:
             sigma = _scale(X @ theta, at, len(measurements))
         taut = (theta[0] + theta[1] * stretch > 0.0)[at]
-        if count and np.allclose(before, theta, rtol=1e-12, atol=0.0):
+        if count and np.allclose(before, theta, rtol=SAME_FIT, atol=0.0):
             break
     freedom = int(taut.sum()) - 2
     rest = (y - X @ theta) / sigma
@@ -148,12 +157,15 @@ def _result(
         measurements.force - model,
         float(np.sqrt(np.mean(turn**2))) if len(turn) else np.nan,
         confidence,
-        bool(k.low > 0.0 and k.relative <= HARD),
+        bool(k.low > 0.0 and k.relative <= SEPARABLE_WIDTH),
     )
 
 
 def _fieller(theta: np.ndarray, V: np.ndarray, t: float) -> Interval:
-    """All ratios ρ = c/k that the data do not reject: (c − ρk)² ≤ t² var(c − ρk); open upwards where k may be zero."""
+    """All ratios ρ = c/k that the data do not reject: (c − ρk)² ≤ t² var(c − ρk).
+
+    Open upwards where k may be zero.
+    """
     c, k = theta
     A, B, C = k * k - t * t * V[1, 1], c * k - t * t * V[0, 1], c * c - t * t * V[0, 0]
     root = np.sqrt(max(B * B - A * C, 0.0))
@@ -166,11 +178,13 @@ def _fieller(theta: np.ndarray, V: np.ndarray, t: float) -> Interval:
 def _least_squares(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(θ, (XᵀX)⁻¹), columns scaled: k·L₀ and k differ by the unit of a length."""
     size = np.linalg.norm(X, axis=0)
-    if len(y) < 3 or not size.all() or np.linalg.cond(X / size) > 1e7:
+    if len(y) < 3 or not size.all() or np.linalg.cond(X / size) > WORST_CONDITION:
         raise InputError(
-            "measurements", expected="at least three readings at two different deflections", got=f"{len(y)} readings",
+            "measurements",
+            expected="at least three readings at two different deflections",
+            got=f"{len(y)} readings",
             hint="The force at one deflection gives the tension there, not k and L₀.",
-        )  # fmt: skip
+        )
     theta = np.linalg.lstsq(X / size, y, rcond=None)[0] / size
     return theta, np.linalg.inv((X / size).T @ (X / size)) / np.outer(size, size)
 
@@ -179,11 +193,14 @@ def _scale(model: np.ndarray, at: np.ndarray, n: int) -> np.ndarray:
     """Size of the fitted force over the components measured at the point of each reading."""
     square = np.bincount(at, model**2, minlength=n)
     size = np.sqrt(square)[at]
-    return np.maximum(size, FLOOR * (size.max() or 1.0))
+    return np.maximum(size, FORCE_FLOOR * (size.max() or 1.0))
 
 
 def _geometry(measurements: Measurements) -> tuple[np.ndarray, np.ndarray]:
-    """(stretch s (n,) [m], −∂ℓ/∂p (n, 2)) at every point; a roller presses from the side where most of the points lie."""
+    """(stretch s (n,) [m], −∂ℓ/∂p (n, 2)) at every point.
+
+    A roller presses from the side where most of the points lie.
+    """
     a, b = measurements.ends
     u = (b - a) / np.linalg.norm(b - a)
     depth = (measurements.points - a) @ np.array([u[1], -u[0]])  # to the right of a → b
@@ -191,8 +208,8 @@ def _geometry(measurements: Measurements) -> tuple[np.ndarray, np.ndarray]:
     end, shape = np.concatenate((a, b)), np.zeros((1, 2))
     stretch, pull = np.zeros(len(measurements)), np.zeros((len(measurements), 2))
     for n, p in enumerate(measurements.points):
-        kind, _, _, value, g, _ = length(end, side, shape, measurements.radius, np.array([*p, 0.0]))
+        kind, _, _, value, g, _ = skin_length(end, side, shape, measurements.radius, np.array([*p, 0.0]))
         if kind < FREE:
             raise InputError(f"point {n}", expected="a roller clear of the pulleys", got=p.tolist())
-        stretch[n], pull[n] = value - np.linalg.norm(b - a), -g[:2]
+        stretch[n], pull[n] = value - np.linalg.norm(b - a), -g[OBJECT, :2]
     return stretch, pull

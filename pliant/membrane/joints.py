@@ -16,10 +16,10 @@ WORLD = "world"
 
 @dataclass(frozen=True, kw_only=True)
 class Joint:
-    """A joint on `parent` (the name of a body, or "world") at a point (2,) [m] and an angle [rad] of the parent's frame.
+    """A joint on `parent`, a body's name or "world", at a point (2,) [m] and an angle [rad] of its frame.
 
-    start: its coordinates at rest. stiffness, damping: of a spring about those coordinates and a dashpot, one number for all of its
-    coordinates or one each ([N/m] or [N·m/rad], and per second).
+    start: its coordinates at rest. stiffness, damping: of a spring about those coordinates and a dashpot, one
+    number for all of its coordinates or one each ([N/m] or [N·m/rad], and per second).
     """
 
     parent: str = WORLD

@@ -22,6 +22,8 @@ COLUMNS = {
     "force_y": ("N", "mN"),
     "angle": ("rad", "deg"),
 }
+ONE_PLACE = 1e-9  # of the largest coordinate: pulleys nearer than this to each other coincide
+SMALLEST_SIZE = 1e-9  # [m], for the same
 _HEADER = re.compile(r"^\s*(\w+)\s*(?:\[\s*(\w+)\s*\])?\s*$")
 
 
@@ -29,9 +31,9 @@ _HEADER = re.compile(r"^\s*(\w+)\s*(?:\[\s*(\w+)\s*\])?\s*$")
 class Measurements:
     """n forces of a skin on a roller.
 
-    ends (2, 2): the pulleys [m]; points (n, 2): where the roller stands [m]; force (n, 2): what the skin exerts on it [N], NaN
-    where a component was not measured; angle (n,): its direction from the x axis [rad], NaN where not measured; radius of the
-    roller [m].
+    ends (2, 2): the pulleys [m]; points (n, 2): where the roller stands [m]; force (n, 2): what the skin
+    exerts on it [N], NaN where a component was not measured; angle (n,): its direction from the x axis [rad],
+    NaN where not measured; radius of the roller [m].
     """
 
     ends: np.ndarray
@@ -57,7 +59,7 @@ class Measurements:
         p, f = as_floats("points", points, "(n, 2) [m]"), as_floats("force", force, "(n, 2) [N]")
         if a.shape != (2, 2) or not np.isfinite(a).all():
             raise InputError("ends", expected="two finite points (2, 2) [m]", got=a.shape)
-        if np.linalg.norm(a[1] - a[0]) <= 1e-9 * max(np.abs(a).max(), 1e-9):
+        if np.linalg.norm(a[1] - a[0]) <= ONE_PLACE * max(np.abs(a).max(), SMALLEST_SIZE):
             raise InputError("ends", expected="two pulleys apart from each other", got=a.tolist())
         if p.ndim != 2 or p.shape[1] != 2 or f.shape != p.shape:
             raise InputError("points, force", expected="(n, 2) each", got=(p.shape, f.shape))
@@ -81,8 +83,9 @@ class Measurements:
 def read_measurements(path: str | Path, *, ends: Any = None, radius: float = 0.0) -> Measurements:
     """A CSV file with the columns x, y and force_x, force_y or only force_y, and an angle if there is one.
 
-    A unit may follow a name in brackets, as in `x [mm]`; without one it is SI. Lines that begin with # are remarks; two of them,
-    `# pulley_a = x, y` and `# pulley_b = x, y` [m], place the pulleys unless `ends` does.
+    A unit may follow a name in brackets, as in `x [mm]`; without one it is SI. Lines that begin with # are
+    remarks; two of them, `# pulley_a = x, y` and `# pulley_b = x, y` [m], place the pulleys unless `ends`
+    does.
     """
     with reading(path, "measurements", "a readable CSV file, text in UTF-8") as file:
         return _measured(file, ends, radius)
@@ -115,7 +118,7 @@ def _columns(names: list[str], body: list[tuple[int, str]]) -> dict[str, np.ndar
         if len(cells) != len(names):
             raise InputError(f"line {number}", expected=f"{len(names)} cells", got=len(cells))
         rows.append((number, cells))
-    found: dict[str, np.ndarray] = {}
+    columns: dict[str, np.ndarray] = {}
     for k, title in enumerate(names):
         match = _HEADER.match(title)
         name = match.group(1).lower() if match else ""
@@ -124,8 +127,8 @@ def _columns(names: list[str], body: list[tuple[int, str]]) -> dict[str, np.ndar
         unit = match.group(2) or COLUMNS[name][0]
         if unit not in COLUMNS[name]:
             raise InputError(f"unit of {name}", expected=f"one of {list(COLUMNS[name])}", got=unit)
-        found[name] = UNITS[unit] * np.array([_number(n, name, cells[k]) for n, cells in rows])
-    return found
+        columns[name] = UNITS[unit] * np.array([_number(n, name, cells[k]) for n, cells in rows])
+    return columns
 
 
 def _number(line: int, name: str, cell: str) -> float:
@@ -137,12 +140,15 @@ def _number(line: int, name: str, cell: str) -> float:
 
 def _pulleys(lines: list[str]) -> list[list[float]]:
     """The remarks that place the pulleys."""
-    found = {}
+    places = {}
     for text in lines:
         match = re.match(r"^\s*#\s*pulley_([ab])\s*=\s*(\S+)\s*,\s*(\S+)\s*$", text)
         if match:
-            found[match.group(1)] = [_number(0, "pulley", match.group(k)) for k in (2, 3)]
-    if set(found) != {"a", "b"}:
-        hint = "Give ends=[[x, y], [x, y]] or write them into the file as `# pulley_a = x, y` and `# pulley_b = x, y`."
-        raise InputError("pulleys", expected="two points", got=sorted(found) or "none", hint=hint)
-    return [found["a"], found["b"]]
+            places[match.group(1)] = [_number(0, "pulley", match.group(k)) for k in (2, 3)]
+    if set(places) != {"a", "b"}:
+        hint = (
+            "Give ends=[[x, y], [x, y]] or write them into the file as `# pulley_a = x, y` and "
+            "`# pulley_b = x, y`."
+        )
+        raise InputError("pulleys", expected="two points", got=sorted(places) or "none", hint=hint)
+    return [places["a"], places["b"]]

@@ -9,18 +9,29 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import InputError, as_floats, unknown_name
-from pliant.membrane import run_kernel
 from pliant.membrane.bodies import At, Motor, Pin, PlanarBody, Spring
 from pliant.membrane.cable import Cable, Membrane
-from pliant.membrane.checks import check_apart, check_crossing
-from pliant.membrane.compilation import joints_of, links_of, memory_of, ordered, paths_of, tree_of
+from pliant.membrane.compilation import (
+    check_apart,
+    check_crossing,
+    joints_of,
+    links_of,
+    memory_of,
+    ordered,
+    paths_of,
+    tree_of,
+)
 from pliant.membrane.evaluation import bias_of, check_status, evaluate, path_of
 from pliant.membrane.joints import WORLD
+from pliant.membrane.kernels import run as kernel
 from pliant.membrane.model import CABLE, Drive, Memory, Model, Work, workspace
 from pliant.membrane.shapes import rotation
 from pliant.membrane.wrapping import TautPath
 
-SLACKNESS = 1e-9  # of the length of a cable: closer to its length than this it is taut
+SLACKNESS = 1e-9  # of the longest cable: one closer to its length than this is taut
+SHORTENED = 1e-12  # of the length at rest: how much shorter a cable may be given
+NO_INERTIA = 1e-14  # of the largest entry of M: an eigenvalue as small as this is none
+SMALLEST_SIZE = 1e-3  # [m], of a mechanism without cables and extent
 
 
 class Mechanism:
@@ -29,8 +40,8 @@ class Mechanism:
         arm = PlanarBody("arm", Revolute(), mass=1.0, inertia=0.1, centre=(0.5, 0.0))
         mech = Mechanism([arm], gravity=(0.0, -9.81))
 
-    It has the surface of a body (q0, ndof, mass, forces, positions, retract) in the plane, where q and its change dq have the same
-    size. Loops are closed by `pins`. Two membranes that cross at rest are refused.
+    It has the surface of a body (q0, ndof, mass, forces, positions, retract) in the plane, where q and its
+    change dq have the same size. Loops are closed by `pins`. Two membranes that cross at rest are refused.
     """
 
     def __init__(
@@ -94,7 +105,7 @@ class Mechanism:
         if len(self.model.paths.kind):
             return float(np.max(self.length(self.q0)))
         reach = float(np.ptp(self.poses(self.q0)[:, :2], axis=0).max(initial=0.0))
-        return max(reach, *(float(np.abs(b.centre).max()) for b in self.bodies), 1e-3)
+        return max(reach, *(float(np.abs(b.centre).max()) for b in self.bodies), SMALLEST_SIZE)
 
     # Kinematics
 
@@ -125,7 +136,7 @@ class Mechanism:
         return self.evaluate(self.q0 if q is None else q).M.copy()
 
     def forces(self, q: Any, v: Any = None, drive: Drive | None = None) -> np.ndarray:
-        """Applied generalised forces Q (n,) without cables' tensions and forces of inertia: weight, springs, motors, membranes."""
+        """Applied forces Q (n,): weight, springs, motors, membranes; without cables and inertia."""
         return self.evaluate(q, v, drive).applied.copy()
 
     def gyroscopic(self, q: Any, v: Any) -> np.ndarray:
@@ -146,7 +157,7 @@ class Mechanism:
         return np.where(self.model.paths.kind == CABLE, np.nan, self.evaluate(q, v).tension)
 
     def energy(self, q: Any, v: Any = None, drive: Drive | None = None) -> tuple[float, float, float]:
-        """Kinetic energy, potential energy of weight, springs and membranes, and of the motors' springs [J]."""
+        """Energies [J]: kinetic; potential of weight, springs and membranes; of the motors' springs."""
         kinetic, potential, motors = self.evaluate(q, v, drive).total
         return float(kinetic), float(potential), float(motors)
 
@@ -158,7 +169,7 @@ class Mechanism:
     def acceleration(
         self, q: Any, v: Any = None, drive: Drive | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """v̇ (n,) of M v̇ + c = Q + Jᵀλ with φ̈ = 0, and the efforts λ (c,) of pins and cables, a tension negative."""
+        """v̇ (n,) of M v̇ + c = Q + Jᵀλ with φ̈ = 0, and λ (c,) of pins and cables, a tension negative."""
         q, v = self._pair(q, v)
         work = self.evaluate(q, v, drive)
         free = np.linalg.solve(work.M, work.applied - work.inertial)
@@ -183,7 +194,10 @@ class Mechanism:
         efforts: Mapping[str, float] | None = None,
         wrenches: Mapping[str, Any] | None = None,
     ) -> Drive:
-        """What acts from outside, by name: targets and rates of motors, efforts on coordinates, wrenches (F_x, F_y, torque) on bodies."""
+        """What acts from outside, by name.
+
+        targets and rates of motors, efforts on coordinates, wrenches (F_x, F_y, torque) on bodies.
+        """
         out = Drive(
             self.q0.copy(),
             np.zeros(self.ndof),
@@ -220,7 +234,7 @@ class Mechanism:
         memory = self.memory if memory is None else memory
         evaluate(self.model, memory, drive, q, v, work, tangent=tangent)
         if not np.isfinite(work.total[1]):
-            check_status(self.name, run_kernel.NOT_A_NUMBER)
+            check_status(self.name, kernel.NOT_A_NUMBER)
         return work
 
     @property
@@ -245,7 +259,7 @@ class Mechanism:
         return float(np.linalg.norm(self.place(self.q0, end) - self.place(self.q0, start)))
 
     def _set_rest_lengths(self, state: np.ndarray) -> None:
-        """Lengths that follow from the posture at rest: of cables as they run, of membranes untouched, less their preload."""
+        """Lengths that follow from the posture at rest: of cables as they run, of membranes less preload."""
         paths = self.model.paths
         unknown = np.isnan(paths.rest)
         paths.rest[unknown] = 1.0
@@ -258,7 +272,7 @@ class Mechanism:
                 self._check_band(cable, float(paths.rest[k]))
             elif unknown[k]:
                 paths.rest[k] = touched[k]
-            elif paths.rest[k] < touched[k] * (1.0 - 1e-12):
+            elif paths.rest[k] < touched[k] * (1.0 - SHORTENED):
                 raise InputError(
                     f"length of {cable.name!r}",
                     expected=f"{touched[k]:g} m or more, the way it runs at rest",
@@ -272,7 +286,10 @@ class Mechanism:
 
     @staticmethod
     def _check_band(cable: Membrane, rest: float) -> None:
-        """A band with friction is stretched over its rest length; without, a spring behind the pulleys may be stretched by any amount."""
+        """A band with friction is stretched over its rest length.
+
+        Without, a spring behind the pulleys may be stretched by any amount.
+        """
         if cable.friction > 0.0 and rest <= 0.0:
             raise InputError(
                 f"preload of {cable.name!r}",
@@ -282,7 +299,7 @@ class Mechanism:
 
     def _check(self) -> None:
         M = self.mass()
-        if self.ndof and np.linalg.eigvalsh(M).min() <= 1e-14 * np.abs(M).max():
+        if self.ndof and np.linalg.eigvalsh(M).min() <= NO_INERTIA * np.abs(M).max():
             raise InputError(
                 "masses",
                 expected="inertia in every coordinate",

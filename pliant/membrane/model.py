@@ -6,15 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.membrane.wrap_kernel import COLUMNS
+from pliant.membrane.kernels.path import COLUMNS
 
-SKIN, CABLE, BAND = range(
-    3
-)  # kinds of path: a membrane without friction, an inextensible cable, a membrane with friction
+SKIN, CABLE, BAND = range(3)
+"""Kinds of path: a membrane without friction, an inextensible cable, a membrane with friction."""
 
 
 class Tree(NamedTuple):
-    """b bodies, parents first; the world is body b. frame (b, 3): joint on the parent; dof: first coordinate."""
+    """b bodies, parents first; the world is body b.
+
+    frame (b, 3): the joint's place on the parent; dof (b,): the body's first coordinate.
+    """
 
     parent: np.ndarray
     kind: np.ndarray
@@ -26,7 +28,7 @@ class Tree(NamedTuple):
 
 
 class Joints(NamedTuple):
-    """Per coordinate (n,): springs about `rest`, dashpots, and motors with stiffness, damping and largest effort."""
+    """Per coordinate (n,): a spring about `rest`, a dashpot, a motor's stiffness, damping, largest effort."""
 
     stiffness: np.ndarray
     rest: np.ndarray
@@ -37,7 +39,10 @@ class Joints(NamedTuple):
 
 
 class Links(NamedTuple):
-    """Pairs of points: bodies (k, 2), places (k, 4) in their frames, law (k, 3): stiffness, rest length, damping."""
+    """Pairs of points: bodies (k, 2) and places (k, 4) in their frames.
+
+    law (k, 3): stiffness [N/m], rest length [m], damping [N·s/m].
+    """
 
     body: np.ndarray
     at: np.ndarray
@@ -45,8 +50,11 @@ class Links(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """Cables and membranes: path p has the stations start[p]:start[p+1]; of a path kind, stiffness, damping, rest,
-    bumper and row (of its constraint, or −1); of a station its body, its corners first:last, radius, side and friction."""
+    """Cables and membranes; path p has the stations start[p]:start[p+1].
+
+    Of a path: kind, stiffness, damping, rest, bumper and the row of its constraint, −1 for membranes. Of a
+    station: its body, its corners first:last, radius, side and friction.
+    """
 
     start: np.ndarray
     kind: np.ndarray
@@ -64,6 +72,10 @@ class Paths(NamedTuple):
     friction: np.ndarray
 
 
+MOVED = ("body", "first", "last", "radius", "friction")
+"""Arrays of `Paths` whose entries change places where shapes pass each other on a cable."""
+
+
 class Model(NamedTuple):
     """The whole mechanism."""
 
@@ -76,14 +88,18 @@ class Model(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What paths remember, per station: state and turn of contact; with friction whether the contact is known, where on the shape
-    the skin is held (`held`) and where it arrived (`seen`), both in metres along it, and the rest length of the piece before it."""
+    """What paths remember, per station.
+
+    state and turn of the contact. With friction: whether the contact is known; where on the shape the skin
+    sticks (`stick`) and where it arrived last, both in metres along the shape; and the rest length of the
+    piece before it.
+    """
 
     state: np.ndarray
     turn: np.ndarray
     known: np.ndarray
-    held: np.ndarray
-    seen: np.ndarray
+    stick: np.ndarray
+    arrived: np.ndarray
     rest: np.ndarray
 
     def copy(self) -> Memory:
@@ -92,7 +108,7 @@ class Memory(NamedTuple):
 
 
 class Drive(NamedTuple):
-    """What acts from outside: targets and rates of the motors, efforts (n,) on coordinates, wrenches (b + 1, 3) on bodies."""
+    """What acts from outside: motors' targets and rates, efforts (n,) on coordinates, wrenches (b + 1, 3)."""
 
     target: np.ndarray
     rate: np.ndarray
@@ -105,10 +121,13 @@ class Drive(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Scratch of one evaluation at (q, v): poses (b + 1, 5), their Jacobians and biases J̇v (b + 1, 3, …); M, K, C (n, n); forces
-    applied and of inertia (n,); constraint rows (c, n) and values; per path length, tension and energy; per station its table, the
-    wrench (3,) that the cable exerts on it (of a unit tension for inextensible cables) and its pose; total: energies [J], kinetic,
-    potential, of the motors' springs."""
+    """Scratch of one evaluation at (q, v).
+
+    Poses (b + 1, 5), their Jacobians and biases J̇v (b + 1, 3, …); M, K, C (n, n); forces applied and of
+    inertia (n,); constraint rows (c, n) and values. Per path length, tension and energy; per station its
+    table, the wrench (3,) that the cable exerts on it (of a unit tension for inextensible cables) and its
+    pose. row and bumped are for passing use. total: energies [J], kinetic, potential, of the motors' springs.
+    """
 
     pose: np.ndarray
     J: np.ndarray
@@ -132,9 +151,13 @@ class Work(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Scratch of the stages of a step: its end (q1, v1), where to evaluate (at_q, at_v), the matrix of Newton's method and its
-    factor's exchanges, residual, direction, last acceleration (guess); of the constraints (c,) the rows in the middle, efforts,
-    multipliers, gaps, which are active, were taut, bind; counts of iterations."""
+    """Scratch of the stages of a step.
+
+    Its end (q1, v1), where to evaluate (at_q, at_v), the matrix of Newton's method and its factor's
+    exchanges, residual, direction, and the acceleration of the last step. Of the constraints (c,): the rows
+    in the middle of the step, efforts, multipliers, gaps, which are active, which were taut at the start,
+    which bind. counts: of iterations.
+    """
 
     q1: np.ndarray
     v1: np.ndarray
@@ -144,14 +167,14 @@ class Step(NamedTuple):
     order: np.ndarray
     R: np.ndarray
     dv: np.ndarray
-    guess: np.ndarray
+    acceleration: np.ndarray
     middle: np.ndarray
     efforts: np.ndarray
     lam: np.ndarray
     gap: np.ndarray
     active: np.ndarray
-    was: np.ndarray
-    bind: np.ndarray
+    taut: np.ndarray
+    binding: np.ndarray
     counts: np.ndarray
 
 
@@ -168,14 +191,14 @@ def step_scratch(model: Model) -> Step:
         order=np.zeros(n, np.int64),
         R=vector(),
         dv=vector(),
-        guess=vector(),
+        acceleration=vector(),
         middle=np.zeros((c, n)),
         efforts=np.zeros(c),
         lam=np.zeros(c),
         gap=np.zeros(c),
         active=flags(),
-        was=flags(),
-        bind=flags(),
+        taut=flags(),
+        binding=flags(),
         counts=np.zeros(3, np.int64),
     )
 

@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.membrane.evaluation import evaluate, path_of
+from pliant.membrane.kernels.path import BEHIND, TOUCHING
 from pliant.membrane.mechanism import Mechanism
 from pliant.membrane.model import CABLE, Drive, Memory, Model, Work, workspace
-from pliant.membrane.wrap_kernel import BEHIND, TOUCHING, corner
+from pliant.membrane.shapes import rotation
 
 
 class Pose(NamedTuple):
@@ -93,10 +94,15 @@ class PlanarMoment:
         }
 
     def contact(self, cable: str) -> dict[str, str]:
-        """Of each shape on a cable: "touching", "front", "behind" (passed an end, ignored) or "inside" (it has swallowed a point)."""
+        """How each shape on a cable stands to it, by name.
+
+        "touching", "front", "behind" (it went past an end and is ignored) or "inside" (a point of the cable
+        lies in it).
+        """
         k, p = self.mechanism._cable(cable), self.model.paths
         own = range(p.start[k], p.start[k + 1])
-        points = [corner(self._work.place, p.corners, s, p.first[s]) for s in own if p.side[s] == 0.0]
+        pose, at = self._work.place, p.corners[p.first]
+        points = [pose[s, :2] + rotation(pose[s, 2]) @ at[s] for s in own if p.side[s] == 0.0]
         out = {}
         for s in own:
             if p.side[s] == 0.0:
@@ -117,5 +123,5 @@ class PlanarMoment:
         return scale * self._work.pull[own][on].sum(axis=0)
 
     def polyline(self, cable: str) -> np.ndarray:
-        """The way of a cable, (k, 2) [m]."""
+        """The line along which a cable runs, (k, 2) [m]."""
         return path_of(self.model, self.state.memory, self._work, self.mechanism._cable(cable)).polyline()

@@ -39,8 +39,9 @@ def mechanism_of(
 ) -> Mechanism:
     """Bodies, motors and skins of a hand at `joints` (3f,), the object at `pose`.
 
-    mass: of the object [kg]; finger_mass: what a slider moves [kg], see `joint_inertia`; drag: of the object [N·s/m]; stiffness of
-    the inner loop [1/s²] per unit of inertia, with critical damping; friction of the skins.
+    mass: of the object [kg]; finger_mass: what a slider moves [kg], see `joint_inertia`; drag: of the object
+    [N·s/m]; stiffness of the inner loop [1/s²] per unit of inertia, with critical damping; friction of the
+    skins.
     """
     if not mass > 0.0 or not stiffness > 0.0:
         raise InputError("mass, stiffness", expected="positive numbers", got=(mass, stiffness))
@@ -61,7 +62,10 @@ def mechanism_of(
 
 
 def _finger(hand: Hand, k: int, q: np.ndarray, inertia: np.ndarray, mass: float) -> list[PlanarBody]:
-    """Proximal part, slider and paddle; slider and paddle share the mass, the proximal part has the inertia that is left."""
+    """Proximal part, slider and paddle.
+
+    Slider and paddle share the mass, the proximal part has the inertia that is left.
+    """
     finger, (proximal, slide, paddle) = hand.fingers[k], (part(name, k) for name in PARTS)
     rest = inertia[0] - mass * finger.link**2 - inertia[2]
     hinge = Revolute(at=tuple(finger.base), angle=finger.heading, start=float(q[0]))

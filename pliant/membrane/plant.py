@@ -10,9 +10,9 @@ import numpy as np
 from pliant.errors import ConvergenceError, InputError
 from pliant.membrane.equilibrium import HELD
 from pliant.membrane.hand import Hand, Held
-from pliant.membrane.taut import length
 
-STEP = 2e-3  # [s], longest step of the joints' motion
+LONGEST_STEP = 2e-3  # [s] of the joints' motion
+STEP_ROUNDING = 1e-9  # of a step: what rounding may add to a duration
 STIFFNESS = 500.0  # [1/s²], of the inner loop per unit of inertia, as in the thesis; damping is critical
 MASS = 0.2  # [kg], that a slider moves
 INERTIA = (3.5, 1.0, 0.7)  # of θ_p, θ_l, θ_d with their motors, in units of mass × size², mass, mass × size²
@@ -36,7 +36,10 @@ class Plant(Protocol):
         ...
 
     def advance(self, command: np.ndarray, duration: float) -> Reading:
-        """Hold joint positions (3f,) as the inner loop's target for a while [s]; returns where everything is then."""
+        """Joint positions (3f,) as the inner loop's target for a `duration` [s].
+
+        Returns where everything is then.
+        """
         ...
 
 
@@ -50,12 +53,7 @@ def joint_inertia(hand: Hand, mass: float = MASS) -> np.ndarray:
 
 def joint_loads(held: Held) -> np.ndarray:
     """(3f,) efforts of the skins on the joints, −∂E/∂θ [N·m, N, N·m]."""
-    skins, shape = held.rest.skins, held.rest.shape
-    pull = np.zeros(4 * len(skins))
-    for k, tension in enumerate(held.rest.tension):
-        g = length(skins.ends[k], skins.side[k], shape.corners.copy(), shape.radius, held.pose)[4]
-        pull[4 * k : 4 * k + 4] = -tension * g[3:]
-    return held.ends_jacobian.T @ pull
+    return held.ends_jacobian.T @ held.rest.skin_forces.pull.ravel()
 
 
 class QuasiStatic:
@@ -63,8 +61,9 @@ class QuasiStatic:
 
         I θ̈ = I (s (θ_cmd − θ) − 2√s θ̇) + load
 
-    load is what the skins pull with: the inner loop has no integral action, so the joints give way to it. `hand` is the true one,
-    which need not be the controller's. finger_mass [kg] sets the inertia of the joints, see `joint_inertia`; `stiffness` s [1/s²].
+    load is what the skins pull with: the inner loop has no integral action, so the joints give way to it.
+    `hand` is the true one, which need not be the controller's. finger_mass [kg] sets the inertia of the
+    joints, see `joint_inertia`; `stiffness` s [1/s²].
     """
 
     def __init__(
@@ -95,7 +94,7 @@ class QuasiStatic:
 
     def advance(self, command: np.ndarray, duration: float) -> Reading:
         """Move for `duration` [s] towards the command (3f,)."""
-        count = max(1, int(np.ceil(duration / STEP - 1e-9)))
+        count = max(1, int(np.ceil(duration / LONGEST_STEP - STEP_ROUNDING)))
         h, before = duration / count, self._held.pose
         s = self.stiffness
         for _ in range(count):

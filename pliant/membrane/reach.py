@@ -1,4 +1,4 @@
-"""Where a hand can hold its object: the reachable set, beside what a rigid pinch with the same joints could reach (Fig. 4-4)."""
+"""Where a hand can hold its object: the reachable set, and that of a rigid pinch with the same joints."""
 
 from __future__ import annotations
 
@@ -15,25 +15,24 @@ from pliant.membrane.hand import Hand
 from pliant.membrane.posture import Grip, posture
 
 NEIGHBOURS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
-AGREE = 1e-6  # of the hand's size: how near an equilibrium must be to the place it was planned for
-FIRM = 4.0  # times the least grip and clearance: what is aimed at where it can be had
-LEVELS = (
-    (1.0, 1.0),
-    (1.0, 0.3),
-    (1.0, 0.0),
-    (0.4, 0.0),
-    (0.0, 0.0),
-)  # shares of that in force and clearance, firmest first
-WALK, FAR = 4, 3.0  # checks on the way between two grasps; how far the object may stray there, in cells
-PINCHES = 181  # directions of a rigid pinch that are tried
+SAME_PLACE = 1e-6  # of the hand's size: how near an equilibrium must be to the place it was planned for
+FIRM_GRIP = 4.0  # times the least grip and clearance: what is aimed at where it can be had
+# Shares of that in force and clearance, firmest first.
+FIRMNESS = ((1.0, 1.0), (1.0, 0.3), (1.0, 0.0), (0.4, 0.0), (0.0, 0.0))
+GRIP_SLACK = 1e-6  # of the least grip: how far an equilibrium may miss the limits of the grip
+PATH_CHECKS = 4  # equilibria between two grasps
+FURTHEST_CELLS = 3.0  # how far the object may stray between two grasps, in cells
+PINCH_DIRECTIONS = 181  # of a rigid pinch that are tried, over half a turn
+LIMIT_ROUNDING = 1e-12  # [rad or m], by which rounding may take a joint beyond its limit
+CELL_ROUNDING = 1e-9  # of a cell, the same for its edge
 
 
 @dataclass(frozen=True, eq=False)
 class Reach:
     """Places on a grid with cells of side `cell` [m], whose centres are x (n,) and y (m,) [m].
 
-    held (n, m): where the object can be held; joints (n, m, 3f): with which joints, NaN elsewhere; before (n, m, 2): the cell from
-    which it was moved there, itself at the first one. angle: of the object [rad].
+    held (n, m): where the object can be held; joints (n, m, 3f): with which joints, NaN elsewhere; before (n,
+    m, 2): the cell from which it was moved there, itself at the first one. angle: of the object [rad].
     """
 
     x: np.ndarray
@@ -72,13 +71,12 @@ class Reach:
         ways = []
         for place in (start, goal):
             way = [self.cell_of(place)]
-            while (ahead := (int(self.before[way[-1]][0]), int(self.before[way[-1]][1]))) != way[-1]:
-                way.append(ahead)
+            while (previous := (int(self.before[way[-1]][0]), int(self.before[way[-1]][1]))) != way[-1]:
+                way.append(previous)
             ways.append(way)
         up, down = ways
-        while (
-            len(up) > 1 and len(down) > 1 and up[-2] == down[-2]
-        ):  # a common way to the first cell is not needed
+        # What both have in common on the way to the first cell is not needed.
+        while len(up) > 1 and len(down) > 1 and up[-2] == down[-2]:
             up, down = up[:-1], down[:-1]
         return up + down[-2::-1]
 
@@ -87,18 +85,18 @@ class Reach:
             int(np.abs(axis - value).argmin()) for axis, value in ((self.x, place[0]), (self.y, place[1]))
         )
         far = max(abs(self.x[i] - place[0]), abs(self.y[j] - place[1]))
-        return bool(self.held[i, j]) and far <= 0.5 * self.cell * (1.0 + 1e-9)
+        return bool(self.held[i, j]) and far <= 0.5 * self.cell * (1.0 + CELL_ROUNDING)
 
 
 def reachable(
     hand: Hand, *, grip: Grip | None = None, cell: float | None = None, angle: float | None = None
 ) -> Reach:
-    """All places that can be reached from the middle of the joints, cell by cell, each from a neighbour's joints.
+    """All places that can be reached from the middle of the joints, cell by cell, each from a neighbour's.
 
-    A place counts when joints within their limits were found that hold the object there, the equilibrium with these joints lies
-    there, is stable and keeps the limits of the grip, and the object stays held on the way there from a neighbour. What the
-    search misses is missing: the area is a lower bound.
-    `cell` [m] is 1/30 of the hand's size by default.
+    A place counts when joints within their limits were found that hold the object there, the equilibrium with
+    these joints lies there, is stable and keeps the limits of the grip, and the object stays held on the way
+    there from a neighbour. What the search misses is missing: the area is a lower bound. `cell` [m] is 1/30
+    of the hand's size by default.
     """
     side, limits = cell or hand.size / 30.0, grip or Grip.of(hand)
     if not side > 0.0:
@@ -119,10 +117,10 @@ def reachable(
         pose, last, root = np.array([x[i], y[j], turned]), np.array([x[a], y[b], turned]), (i, j) == (a, b)
         start = hand.middle if root else joints[a, b]
         # the nearest joints to those of a neighbour: a grip that is firm at first stays so as long as it can
-        found = firm_hold(hand, pose, start, start, limits) if root else hold(hand, pose, start, limits)
-        if found is None or not (root or kept(hand, last, start, found, FAR * side)):
+        grasped = firm_hold(hand, pose, start, start, limits) if root else hold(hand, pose, start, limits)
+        if grasped is None or not (root or kept(hand, last, start, grasped, FURTHEST_CELLS * side)):
             continue
-        held[i, j], joints[i, j], before[i, j] = True, found, (a, b)
+        held[i, j], joints[i, j], before[i, j] = True, grasped, (a, b)
         for di, dj in NEIGHBOURS:
             a, b = i + di, j + dj
             if 0 <= a < len(x) and 0 <= b < len(y) and not held[a, b]:
@@ -131,34 +129,40 @@ def reachable(
 
 
 def hold(hand: Hand, pose: np.ndarray, start: np.ndarray, grip: Grip) -> np.ndarray | None:
-    """Joints that hold the object at a pose, certified by the equilibrium they lead to; None where none were found."""
-    found = posture(hand, pose, start, grip)
-    return found.joints if found.found and certified(hand, pose, found.joints, grip) else None
+    """Joints that hold the object at a pose, certified by the equilibrium they lead to.
+
+    None where none were found.
+    """
+    best = posture(hand, pose, start, grip)
+    return best.joints if best.found and certified(hand, pose, best.joints, grip) else None
 
 
 def firm_hold(
     hand: Hand, pose: np.ndarray, start: np.ndarray, prefer: np.ndarray, grip: Grip
 ) -> np.ndarray | None:
-    """Joints near `prefer` that hold the pose, firmly where that can be had; None where they hold it not at all."""
-    more = min(FIRM * grip.low, 0.5 * (grip.low + grip.high)) - grip.low, (FIRM - 1.0) * grip.clear
-    for force, room in LEVELS:
-        limits = replace(grip, low=grip.low + force * more[0], clear=grip.clear + room * more[1])
-        found = posture(hand, pose, start, limits, prefer=prefer)
-        if found.found and certified(hand, pose, found.joints, grip):
-            return found.joints
+    """Joints near `prefer` that hold the pose, firmly where that can be had.
+
+    None where they hold it not at all.
+    """
+    more = min(FIRM_GRIP * grip.low, 0.5 * (grip.low + grip.high)) - grip.low, (FIRM_GRIP - 1.0) * grip.clear
+    for force, margin in FIRMNESS:
+        limits = replace(grip, low=grip.low + force * more[0], clear=grip.clear + margin * more[1])
+        best = posture(hand, pose, start, limits, prefer=prefer)
+        if best.found and certified(hand, pose, best.joints, grip):
+            return best.joints
     return None
 
 
 def certified(hand: Hand, pose: np.ndarray, joints: np.ndarray, grip: Grip) -> bool:
-    """Whether the equilibrium at these joints is stable, lies at the pose, and keeps the limits of the grip."""
+    """Whether the equilibrium at these joints is stable, lies at the pose, and keeps the grip's limits."""
     try:
         rest = hand.rest(joints, pose)
     except InputError:  # a skin would begin inside the object
         return False
-    slack = 1e-6 * grip.low
+    slack = GRIP_SLACK * grip.low
     return bool(
         rest.status == HELD
-        and np.abs(rest.pose[:2] - pose[:2]).max() <= AGREE * hand.size
+        and np.abs(rest.pose[:2] - pose[:2]).max() <= SAME_PLACE * hand.size
         and rest.rest.touching.all()
         and (rest.grip >= grip.low - slack).all()
         and (rest.grip <= grip.high + slack).all()
@@ -166,9 +170,9 @@ def certified(hand: Hand, pose: np.ndarray, joints: np.ndarray, grip: Grip) -> b
 
 
 def kept(hand: Hand, pose: np.ndarray, first: np.ndarray, last: np.ndarray, far: float) -> bool:
-    """Whether the object, at `pose` with the joints `first`, stays held and no further than `far` [m] on the way to `last`."""
+    """Whether the object stays held, within `far` [m] of its `pose`, as joints go from `first` to `last`."""
     here = pose
-    for share in np.linspace(0.0, 1.0, WALK + 1)[1:]:
+    for share in np.linspace(0.0, 1.0, PATH_CHECKS + 1)[1:]:
         try:
             held = hand.rest((1.0 - share) * first + share * last, here)
         except InputError:  # a skin would begin inside the object
@@ -182,23 +186,24 @@ def kept(hand: Hand, pose: np.ndarray, first: np.ndarray, last: np.ndarray, far:
 def rigid_pinch(hand: Hand, reach: Reach, *, turning: bool = True) -> np.ndarray:
     """(n, m) cells of `reach` at which two rigid fingertips can pinch the object with the same joints.
 
-    The tips, in the middle of the paddles, stand on opposite sides of the place, the object's width apart, both paddles across
-    the pinch. `turning`: the object turns with the pinch, in any direction that the joints allow; else it keeps its angle.
+    The tips, in the middle of the paddles, stand on opposite sides of the place, the object's width apart,
+    both paddles across the pinch. `turning`: the object turns with the pinch, in any direction that the
+    joints allow; else it keeps its angle.
     """
     if len(hand.fingers) != 2:
         raise InputError("rigid pinch", expected="a hand with two fingers", got=len(hand.fingers))
     X, Y = np.meshgrid(reach.x, reach.y, indexing="ij")
     up = np.array([0.0, 1.0])  # in the object's own frame, which turns with the pinch
     half = 0.5 * float(up @ (hand.shape.support(up) - hand.shape.support(-up)))
-    found = np.zeros(X.shape, bool)
-    for turn in np.linspace(-0.5 * np.pi, 0.5 * np.pi, PINCHES) if turning else (0.0,):
+    pinched = np.zeros(X.shape, bool)
+    for turn in np.linspace(-0.5 * np.pi, 0.5 * np.pi, PINCH_DIRECTIONS) if turning else (0.0,):
         across = reach.angle + turn
         nx, ny = -half * np.sin(across), half * np.cos(across)
         possible = np.ones(X.shape, bool)
         for finger in hand.fingers:
             possible &= _tip_reaches(finger, X - finger.side * nx, Y - finger.side * ny, across)
-        found |= possible
-    return found
+        pinched |= possible
+    return pinched
 
 
 def _tip_reaches(finger: Finger, x: np.ndarray, y: np.ndarray, across: float) -> np.ndarray:
@@ -209,9 +214,11 @@ def _tip_reaches(finger: Finger, x: np.ndarray, y: np.ndarray, across: float) ->
     a = np.arctan2(dy, dx)
     wrapped = lambda value: np.angle(np.exp(1j * value))
     theta = (wrapped(a - finger.heading), np.hypot(dx, dy) - finger.link, wrapped(across - a))
-    eps = 1e-12
     return np.logical_and.reduce(
-        [(t >= low - eps) & (t <= high + eps) for t, low, high in zip(theta, finger.lower, finger.upper)]
+        [
+            (t >= low - LIMIT_ROUNDING) & (t <= high + LIMIT_ROUNDING)
+            for t, low, high in zip(theta, finger.lower, finger.upper)
+        ]
     )
 
 
@@ -223,9 +230,9 @@ def _axes(hand: Hand, side: float) -> tuple[np.ndarray, np.ndarray]:
         for slide in (finger.lower[1], finger.upper[1]):
             tip = np.asarray(finger.base) + (finger.link + slide) * np.column_stack((np.cos(a), np.sin(a)))
             low, high = np.minimum(low, tip.min(axis=0)), np.maximum(high, tip.max(axis=0))
-    room = 0.5 * max(finger.paddle for finger in hand.fingers)
+    margin = 0.5 * max(finger.paddle for finger in hand.fingers)
     centre = hand.rest(hand.middle).pose[:2]
     axes = []
-    for c, a, b in zip(centre, low - room, high + room):
+    for c, a, b in zip(centre, low - margin, high + margin):
         axes.append(c + side * np.arange(-np.ceil((c - a) / side), np.ceil((b - c) / side) + 1))
     return axes[0], axes[1]

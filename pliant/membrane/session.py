@@ -1,6 +1,7 @@
 """A hand run step by step, with the surface of a `pliant.session.Session`: what the studio shows and records.
 
-In mode "inverse" the object follows a target that is dragged; in mode "dynamic" the joints follow theirs. The hand moves in time in both.
+In mode "inverse" the object follows a target that is dragged; in mode "dynamic" the joints follow theirs. The
+hand moves in time in both.
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ from pliant.membrane.staging import frame_of, motors_of, stage_of
 from pliant.stage import RowFacts, Stage
 
 MODES = ("inverse", "dynamic")
-NEAR = 0.01  # of the hand's size: the object has reached its target
-HAND = 20.0  # [N/m] of a pull on the object
+REACHED = 0.01  # of the hand's size: distance from the target at which the object has reached it
+PULL_STIFFNESS = 20.0  # [N/m] of a pull on the object
 
 
 class HandSession:
-    """A hand that holds its object; `options` are those of `moving_hand.mechanism_of` (masses, friction …)."""
+    """A hand that holds its object.
+
+    `options` are those of `moving_hand.mechanism_of` (masses, friction …).
+    """
 
     def __init__(
         self, hand: Hand | None = None, *, period: float = 0.02, summary: str = "", **options: Any
@@ -37,7 +41,7 @@ class HandSession:
         self.hand, self.period, self._options = hand or soft_hand(), float(period), options
         self._home = grasp(self.hand, (0.0, 0.0))
         self.listeners: list[Callable[[Frame], object]] = []
-        self.stiffness, self.obstacles = HAND, {}
+        self.stiffness, self.obstacles = PULL_STIFFNESS, {}
         self._plant = self._new_plant()
         self.stage = _stage(self.hand, self._plant, summary)
         self._object = np.arange(len(self.stage.rest))[self.stage.region == self._number]
@@ -55,7 +59,10 @@ class HandSession:
         self.frame = self._show()
 
     def aim(self, row: str, value: Any) -> None:
-        """A new target of the object (3,) [m], its height above the plane left out; one out of reach is refused and said so."""
+        """A new target of the object (3,) [m], its height above the plane left out.
+
+        One out of reach is refused and said so.
+        """
         if row != OBJECT:
             raise unknown_name("effector", row, [OBJECT])
         target = as_vector(value, 3, f"target of {row!r}")[:2]
@@ -79,7 +86,7 @@ class HandSession:
         self._asked[k] = np.clip(wanted, self.hand.lower[k], self.hand.upper[k])
 
     def switch(self, mode: str) -> None:
-        """The object follows its target ("inverse"), or the joints theirs ("dynamic"; "forward" is taken for it)."""
+        """The object follows its target ("inverse"), or the joints theirs ("dynamic", or "forward")."""
         mode = "dynamic" if mode == "forward" else mode
         if mode not in MODES:
             raise unknown_name("mode", mode, MODES)
@@ -173,7 +180,7 @@ class HandSession:
         away = np.array([*self._target, 0.0]) - here
         aiming = self.mode == "inverse"
         status = "moving"
-        if aiming and np.linalg.norm(away) < NEAR * self.hand.size:
+        if aiming and np.linalg.norm(away) < REACHED * self.hand.size:
             status = "reached"
         elif self._refused:
             status = "out of reach"

@@ -11,11 +11,12 @@ import numpy as np
 from pliant.errors import InputError, as_floats, is_number
 
 FLAT = 1e-9  # of the size: corners closer than this coincide, turns smaller than this are straight
+TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A convex polygon rounded by a radius: every point within `radius` [m] of the hull of `corners` (k, 2) [m].
+    """A convex polygon rounded by a radius: all within `radius` [m] of the hull of `corners` (k, 2) [m].
 
     Corners run counter-clockwise. One corner is a disc, or a point if the radius is zero.
     """
@@ -46,7 +47,7 @@ class Shape:
         """Signed distance [m] of a point in the shape's own frame to its edge, negative inside."""
         a = self.corners
         edge = np.roll(a, -1, axis=0) - a
-        length2 = np.maximum((edge**2).sum(1), 1e-300)
+        length2 = np.maximum((edge**2).sum(1), TINY)
         along = np.clip(((point - a) * edge).sum(1) / length2, 0.0, 1.0)
         near = float(np.linalg.norm(point - a - along[:, None] * edge, axis=1).min())
         rel = point - a
@@ -92,7 +93,7 @@ class Polygon(Shape):
 
 
 def regular(sides: int, radius: float, *, turned: float = 0.0) -> Polygon:
-    """A regular polygon with its corners on a circle of `radius` [m], the first at the angle `turned` [rad]."""
+    """A regular polygon with corners on a circle of `radius` [m], the first at the angle `turned` [rad]."""
     if not isinstance(sides, int) or sides < 3:
         raise InputError("sides of a regular polygon", expected="an integer ≥ 3", got=sides)
     if not is_number(radius) or not radius > 0.0:

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.errors import InputError, is_number
-from pliant.membrane import run_kernel
 from pliant.membrane.evaluation import check_status, evaluate
+from pliant.membrane.kernels import run as kernel
 from pliant.membrane.mechanism import Mechanism
 from pliant.membrane.model import Model, Work, step_scratch, workspace
 from pliant.membrane.moment import PlanarMoment, PlanarState
 
 TIME_STEP = 1e-3  # [s]
 TOLERANCE = 1e-10  # of the largest velocity: where Newton's iterations stop
-HALVINGS = 8  # of a step that does not converge
+MOST_HALVINGS = 8  # of the time step, where a step does not converge
 
 
 class Energy(NamedTuple):
@@ -39,8 +39,9 @@ class Simulation:
         moment = sim.step(targets={"arm": 0.5})        # motors' targets hold until changed
         moment = sim.run(0.5)                          # half a second
 
-    The rule is implicit midpoint (of second order, without drift of the energy), cables and hinges are held exactly: see `step_kernel`.
-    q, v: where to start (default: rest). tolerance: of Newton's iterations, relative to the velocities.
+    The rule is implicit midpoint (of second order, without drift of the energy), cables and hinges are held
+    exactly: see `kernels.step`. q, v: where to start (default: rest). tolerance: of Newton's iterations,
+    relative to the velocities.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class Simulation:
         p = self.model.paths
         for array, kept in zip((p.body, p.first, p.last, p.radius, p.friction), state.order, strict=True):
             array[:] = kept
-        self._scratch.guess[:] = 0.0
+        self._scratch.acceleration[:] = 0.0
         self._begin()
 
     @property
@@ -138,7 +139,7 @@ class Simulation:
             status, done = self._kernel(self.time_step, left)
             self.t += done * self.time_step
             left -= done
-            if status != run_kernel.DONE:
+            if status != kernel.DONE:
                 self._in_parts()
                 self.t += self.time_step
                 left -= 1
@@ -165,7 +166,7 @@ class Simulation:
         return self._work
 
     def _kernel(self, h: float, count: int) -> tuple[int, int]:
-        return run_kernel.run(
+        return kernel.run(
             self.model,
             self._memory,
             self.drive,
@@ -175,17 +176,20 @@ class Simulation:
             count,
             self.tolerance,
             self._slackness,
-            run_kernel.START,
+            kernel.START,
             False,
             self._work,
             self._scratch,
         )
 
     def _in_parts(self) -> None:
-        """A step that does not converge, in ever smaller parts; if none do, the state is that before the step."""
+        """A step that does not converge, in ever smaller parts.
+
+        If none do, the state is that before the step.
+        """
         before = self.state
-        status = run_kernel.NOT_CONVERGED
-        for halving in range(1, HALVINGS + 1):
+        status = kernel.NOT_CONVERGED
+        for halving in range(1, MOST_HALVINGS + 1):
             parts = 2**halving
             status, done = self._kernel(self.time_step / parts, parts)
             if done == parts:
@@ -196,7 +200,7 @@ class Simulation:
     def _begin(self) -> None:
         evaluate(self.model, self._memory, self.drive, self._q, self._v, self._work, settle=True)
         if not np.isfinite(self._work.total[1]):
-            check_status(self.mechanism.name, run_kernel.NOT_A_NUMBER)
+            check_status(self.mechanism.name, kernel.NOT_A_NUMBER)
 
 
 def _own(model: Model) -> Model:

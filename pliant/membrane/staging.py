@@ -1,4 +1,4 @@
-"""A mechanism for viewers and recordings: its bodies as thin plates, its cables as lines, a moment of it as a frame.
+"""A mechanism for viewers and recordings: bodies as thin plates, cables as lines, a moment of it as a frame.
 
     with Recorder("run.mcap", stage_of(mech)) as recorder:
         recorder.write(frame_of(sim.step()))
@@ -20,8 +20,8 @@ from pliant.membrane.moment import PlanarMoment
 from pliant.membrane.shapes import Disc, Polygon, Shape, rotation
 from pliant.stage import RowFacts, Stage
 
-LINE = 48  # points of a cable's polyline
-THIN = 0.03  # of the size: thickness of plates, and half the width of bars
+LINE_POINTS = 48  # points of a cable's polyline
+PLATE_THICKNESS = 0.03  # of the size: thickness of plates, and half the width of bars
 
 
 def stage_of(mechanism: Mechanism, *, summary: str = "") -> Stage:
@@ -52,7 +52,7 @@ def stage_of(mechanism: Mechanism, *, summary: str = "") -> Stage:
         triangles=np.concatenate(triangles),
         region=np.array(region),
         rows=(*motors, *cables),
-        cables=tuple((c.name, LINE) for c in mechanism.cables),
+        cables=tuple((c.name, LINE_POINTS) for c in mechanism.cables),
         cavities=(),
     )
 
@@ -60,7 +60,11 @@ def stage_of(mechanism: Mechanism, *, summary: str = "") -> Stage:
 def frame_of(
     moment: PlanarMoment, *, step: int = 0, target: Mapping[str, np.ndarray] | None = None, words: str = ""
 ) -> Frame:
-    """A moment as a frame: effort and angle (or slide) of the motors, tension and length of the cables, forces of skins on shapes."""
+    """A moment as a frame.
+
+    It has effort and angle (or slide) of the motors, tension and length of the cables, forces of skins on
+    shapes.
+    """
     mech, drive = moment.mechanism, moment.drive
     poses = np.array([moment.pose[body.name] for body in mech.bodies])
     effort, place, command = {}, {}, {}
@@ -94,7 +98,10 @@ def frame_of(
 
 
 def motors_of(mechanism: Mechanism) -> list[tuple[str, int, Motor]]:
-    """Name, coordinate and motor of all motors; the name is that of the body, or of the coordinate if the body has several."""
+    """Name, coordinate and motor of all motors.
+
+    The name is that of the body, or of the coordinate if the body has several.
+    """
     out = []
     for motor in mechanism.motors:
         b = mechanism.number[motor.body]
@@ -105,10 +112,10 @@ def motors_of(mechanism: Mechanism) -> list[tuple[str, int, Motor]]:
 
 
 def plate(mechanism: Mechanism, body: PlanarBody) -> np.ndarray:
-    """The outline (k, 2) [m] of a body in its frame: its shape, or a bar through its joints and the ends of its cables."""
+    """The outline (k, 2) [m] of a body in its frame: its shape, or a bar through joints and cables' ends."""
     if body.shape is not None and body.shape.perimeter > 0.0:
         return body.shape.outline()[:-1]
-    width = THIN * mechanism.size
+    width = PLATE_THICKNESS * mechanism.size
     points = [np.zeros(2)]
     points += [np.asarray(b.joint.at, float) for b in mechanism.bodies if b.joint.parent == body.name]
     for cable in mechanism.cables:
@@ -126,7 +133,7 @@ def plates_of(mechanism: Mechanism) -> tuple[np.ndarray, ...]:
 
 def nodes(mechanism: Mechanism, poses: np.ndarray, plates: Sequence[np.ndarray]) -> np.ndarray:
     """Both faces of all plates at poses (b, 3), (k, 3) [m]."""
-    half, out = 0.5 * THIN * mechanism.size, []
+    half, out = 0.5 * PLATE_THICKNESS * mechanism.size, []
     for pose, ring in zip(poses, plates, strict=True):
         flat = ring @ rotation(pose[2]).T + pose[:2]
         out += [np.column_stack([flat, np.full(len(flat), z)]) for z in (-half, half)]
@@ -162,13 +169,13 @@ def _plate_triangles(k: int) -> np.ndarray:
 
 
 def _resampled(line: np.ndarray) -> np.ndarray:
-    """A polyline as LINE points (LINE, 3), its corners kept as far as they fit."""
+    """A polyline as LINE_POINTS points (LINE_POINTS, 3), its corners kept as far as they fit."""
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
-    corners = along[1:-1][: LINE - 2]
-    even = np.linspace(0.0, along[-1], LINE - len(corners))
+    corners = along[1:-1][: LINE_POINTS - 2]
+    even = np.linspace(0.0, along[-1], LINE_POINTS - len(corners))
     at = np.sort(np.concatenate([even, corners]))
     flat = np.column_stack([np.interp(at, along, line[:, k]) for k in range(2)])
-    return np.column_stack([flat, np.zeros(LINE)])
+    return np.column_stack([flat, np.zeros(LINE_POINTS)])
 
 
 def _touch(moment: PlanarMoment) -> Touch:

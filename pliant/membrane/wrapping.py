@@ -11,19 +11,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.errors import InputError, as_floats
-from pliant.membrane import slope_kernel
-from pliant.membrane import wrap_kernel as kernel
-from pliant.membrane.shapes import Shape, point_of
-from pliant.membrane.wrap_kernel import BEHIND, FRONT, THROUGH, TOUCHING
+from pliant.membrane.kernels import path as kernel
+from pliant.membrane.kernels.path import BEHIND, FRONT, THROUGH, TOUCHING
+from pliant.membrane.kernels.shape import Stations
+from pliant.membrane.shapes import Shape, point_of, rotation
 
 LEFT, RIGHT = 1, -1
-COINCIDENT = 1e-12  # of the size of the path
+COINCIDENT = 1e-12  # of the size of the path: centres nearer than this to each other are one place
+TINY = 1e-300
 
 
 class Pulley(NamedTuple):
-    """A shape at a pose (x, y, θ) [m, m, rad], on one side of the cable as it runs from start to end: LEFT = +1 or RIGHT = −1.
+    """A shape at a pose (x, y, θ) [m, m, rad], on one side of the cable as it runs from start to end.
 
-    The cable touches it only where it must; `through` makes it a guide that the cable always passes round.
+    side: LEFT = +1 or RIGHT = −1. The cable touches it only where it must; `through` makes it a guide that
+    the cable always passes round.
     """
 
     shape: Shape
@@ -34,7 +36,10 @@ class Pulley(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Contact:
-    """What a path remembers of its pulleys, (m,) each: BEHIND (passed by an end, ignored), FRONT, TOUCHING or THROUGH; turn [rad]."""
+    """What a path remembers of its m pulleys.
+
+    state (m,): BEHIND (gone past an end of the cable, ignored), FRONT, TOUCHING or THROUGH; turn (m,) [rad].
+    """
 
     state: np.ndarray
     turn: np.ndarray
@@ -42,12 +47,7 @@ class Contact:
 
 @dataclass(frozen=True, eq=False)
 class TautPath:
-    """A taut path past m pulleys.
-
-    length [m]; touching (m,): which pulleys it lies against; turn (m,) [rad]: by how much it turns about each;
-    arc (m,) [m]: how much of it lies on each; span: lengths of its straight pieces [m], in order; inside (m,): where a neighbour
-    lies within the pulley's hull, so that there is no tangent (the length then goes on with the same slope).
-    """
+    """A taut path past m pulleys: its length [m], and what the properties below say of it."""
 
     stations: Stations
     length: float
@@ -56,22 +56,25 @@ class TautPath:
 
     @property
     def touching(self) -> np.ndarray:
-        """(m,) bool."""
+        """(m,) which pulleys the path lies against."""
         return self.table[1:-1, kernel.ACTIVE] > 0.0
 
     @property
     def turn(self) -> np.ndarray:
-        """(m,) [rad]."""
+        """(m,) by how much the path turns about each pulley [rad]."""
         return self.table[1:-1, kernel.TURN]
 
     @property
     def arc(self) -> np.ndarray:
-        """(m,) [m]."""
+        """(m,) how much of the path lies on each pulley [m]."""
         return self.table[1:-1, kernel.ARC]
 
     @property
     def inside(self) -> np.ndarray:
-        """(m,) bool."""
+        """(m,) where a neighbour lies within the pulley's hull.
+
+        There is no tangent then: the length goes on with the same slope.
+        """
         t = self.table
         near = t[:, kernel.INSIDE] > 0.0
         active = np.flatnonzero(t[:, kernel.ACTIVE])
@@ -83,15 +86,23 @@ class TautPath:
 
     @property
     def span(self) -> np.ndarray:
-        """(pieces,) [m]."""
+        """(pieces,) lengths of the straight pieces [m], in order."""
         return self.table[np.flatnonzero(self.table[:, kernel.ACTIVE])[1:], kernel.SPAN]
 
     @cached_property
     def gradient(self) -> np.ndarray:
-        """∂L/∂(x, y, θ) (m + 2, 3) of the start, the pulleys and the end: minus the wrench of a unit tension on each."""
+        """∂L/∂(x, y, θ) of start, pulleys and end, (m + 2, 3): minus the wrench of a unit tension on each."""
         g = np.empty((len(self.table), 3))
-        slope_kernel.path_gradient(self.stations.poses, self.table, g)
+        kernel.path_gradient(self.stations.poses, self.table, g)
         return g
+
+    @cached_property
+    def hessian(self) -> np.ndarray:
+        """∂²L by the poses of start, pulleys and end, (3(m+2), 3(m+2)); rows of θ at the ends are zero."""
+        n = 3 * len(self.table)
+        H = np.empty((n, n))
+        kernel.path_hessian(self.stations.poses, self.table, H)
+        return H
 
     @property
     def start_gradient(self) -> np.ndarray:
@@ -108,14 +119,6 @@ class TautPath:
         """∂L/∂(x, y, θ) of each pulley, (m, 3)."""
         return self.gradient[1:-1]
 
-    @cached_property
-    def hessian(self) -> np.ndarray:
-        """∂²L (3(m+2), 3(m+2)) with respect to the poses of start, pulleys and end; rows of θ at the ends are zero."""
-        n = len(self.table)
-        H = np.empty((3 * n, 3 * n))
-        slope_kernel.path_hessian(self.stations.poses, self.table, H)
-        return H
-
     def contact_points(self) -> np.ndarray:
         """Where the path arrives at and leaves each pulley, (m, 2, 2) [m]; NaN where it does not touch."""
         t, s, r = self.table[1:-1], self.stations.side[1:-1, None], self.stations.radius[1:-1, None]
@@ -126,22 +129,32 @@ class TautPath:
 
     def polyline(self, *, arc: float = 0.1) -> np.ndarray:
         """The path as points (k, 2) [m], arcs in steps of at most `arc` [rad]; for pictures."""
-        points = [self.stations.corner(0)]
+        last = len(self.table) - 1
+        points = [self._corner(0, self.stations.first[0])]
         for k in np.flatnonzero(self.touching) + 1:
             points += self._along(int(k), arc)
-        return np.array([*points, self.stations.corner(-1)])
+        return np.array([*points, self._corner(last, self.stations.first[last])])
+
+    def _corner(self, k: int, index: int) -> np.ndarray:
+        """A corner of station k in the world, (2,)."""
+        pose = self.stations.poses[k]
+        return pose[:2] + rotation(pose[2]) @ self.stations.corners[index]
+
+    def _support(self, k: int, normal: np.ndarray) -> np.ndarray:
+        """The point of station k furthest along a normal, in the world, (2,)."""
+        first, last = self.stations.first[k], self.stations.last[k]
+        local = rotation(self.stations.poses[k, 2]).T @ normal
+        index = first + int(np.argmax(self.stations.corners[first:last] @ local))
+        return self._corner(k, index) + self.stations.radius[k] * normal
 
     def _along(self, k: int, arc: float) -> list[np.ndarray]:
         """Points of the path on station k."""
-        row, places = self.table[k], self.stations
-        s, turn = int(places.side[k]), row[kernel.TURN]
-        if places.radius[k] == 0.0:
-            return [places.corner(k, index) for index in self._corners(k)]
-        heading = np.arctan2(row[kernel.IN_Y], row[kernel.IN_X])
-        out = []
-        for angle in heading + s * np.linspace(0.0, turn, max(2, int(np.ceil(abs(turn) / arc)) + 1)):
-            out.append(places.support(k, s * _right(np.array([np.cos(angle), np.sin(angle)]))))
-        return out
+        row, s = self.table[k], int(self.stations.side[k])
+        if self.stations.radius[k] == 0.0:
+            return [self._corner(k, index) for index in self._corners(k)]
+        heading, turn = np.arctan2(row[kernel.IN_Y], row[kernel.IN_X]), row[kernel.TURN]
+        angles = heading + s * np.linspace(0.0, turn, max(2, int(np.ceil(abs(turn) / arc)) + 1))
+        return [self._support(k, s * _right(np.array([np.cos(a), np.sin(a)]))) for a in angles]
 
     def _corners(self, k: int) -> list[int]:
         """Corners of a polygon that the path turns at, in order."""
@@ -156,37 +169,14 @@ class TautPath:
         return [first + index for index in out]
 
 
-@dataclass(frozen=True, eq=False)
-class Stations:
-    """The places of a path as arrays: start, pulleys, end. poses (n, 5): x, y, θ, cos θ, sin θ; corners (c, 2) in rows first[k]:last[k], radius, side (n,)."""
-
-    poses: np.ndarray
-    corners: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    radius: np.ndarray
-    side: np.ndarray
-
-    def corner(self, k: int, index: int | None = None) -> np.ndarray:
-        """A corner of a station in the world, its first by default, (2,)."""
-        k = k % len(self.radius)
-        return np.array(kernel.corner(self.poses, self.corners, k, self.first[k] if index is None else index))
-
-    def support(self, k: int, normal: np.ndarray) -> np.ndarray:
-        """The point of station k furthest along a normal, in the world, (2,)."""
-        index = kernel.support(
-            self.poses, self.corners, self.first, self.last, k, normal[0], normal[1], int(self.first[k])
-        )
-        return np.array(kernel.corner(self.poses, self.corners, k, index)) + self.radius[k] * normal
-
-
 def wrap(start: Any, end: Any, pulleys: Sequence[Pulley] = (), *, contact: Contact | None = None) -> TautPath:
     """The shortest path from start to end (2,) [m] that leaves each pulley on its side, in the order given.
 
-    It lies against a pulley only where it must: among those that reach through a straight piece of it (and lie abreast of that
-    piece) the deepest joins first; one about which it would turn the wrong way leaves. On a polygon that is the rule of the
-    greatest angle. `contact` is what an earlier path remembered: a pulley it touched is followed continuously, past the ends
-    and round more than a turn, until its turn falls to zero; one that went past an end stays ignored until it is back in front.
+    It lies against a pulley only where it must: among those that reach through a straight piece of it (and
+    lie abreast of that piece) the deepest joins first; one about which it would turn the wrong way leaves. On
+    a polygon that is the rule of the greatest angle. `contact` is what an earlier path remembered: a pulley
+    it touched is followed continuously, past the ends and round more than a turn, until its turn falls to
+    zero; one that went past an end stays ignored until it is back in front.
     """
     stations, through = stations_of(start, end, pulleys)
     state = np.where(through, THROUGH, FRONT)
@@ -196,12 +186,12 @@ def wrap(start: Any, end: Any, pulleys: Sequence[Pulley] = (), *, contact: Conta
             raise InputError("contact", expected=f"that of {len(pulleys)} pulleys", got=len(contact.state))
         state[1:-1] = np.where(through[1:-1], THROUGH, contact.state)
         turn[1:-1] = contact.turn
-    s, out = stations, np.zeros((len(state), kernel.COLUMNS))
-    length = kernel.solve_path(s.poses, s.corners, s.first, s.last, s.radius, s.side, state, turn, out)
-    kernel.remember(s.poses, s.corners, s.first, s.last, s.radius, s.side, state, turn, out)
-    for array in (out, state, turn):
+    table = np.zeros((len(state), kernel.COLUMNS))
+    length = kernel.solve_path(stations, state, turn, table)
+    kernel.remember(stations, state, turn, table)
+    for array in (table, state, turn):
         array.setflags(write=False)
-    return TautPath(stations, float(length), out, Contact(state[1:-1], turn[1:-1]))
+    return TautPath(stations, float(length), table, Contact(state[1:-1], turn[1:-1]))
 
 
 def stations_of(start: Any, end: Any, pulleys: Sequence[Pulley]) -> tuple[Stations, np.ndarray]:
@@ -224,13 +214,8 @@ def stations_of(start: Any, end: Any, pulleys: Sequence[Pulley]) -> tuple[Statio
 def along_span(start: Any, end: Any, pulleys: Sequence[Pulley]) -> np.ndarray:
     """Indices of pulleys in the order of their centres along the line from start to end."""
     a, b = point_of("start of the cable", start), point_of("end of the cable", end)
-    centre = [p.shape.corners.mean(0) @ _turn(p.pose[2]).T + p.pose[:2] for p in pulleys]
+    centre = [p.shape.corners.mean(0) @ rotation(p.pose[2]).T + p.pose[:2] for p in pulleys]
     return np.argsort([(c - a) @ (b - a) for c in centre], kind="stable")
-
-
-def _turn(angle: float) -> np.ndarray:
-    c, s = np.cos(angle), np.sin(angle)
-    return np.array([[c, -s], [s, c]])
 
 
 def _right(u: np.ndarray) -> np.ndarray:
@@ -250,9 +235,9 @@ def _checked(pulley: Pulley, k: int) -> Pulley:
 
 
 def _check_apart(poses: np.ndarray, corners: Sequence[np.ndarray], radius: np.ndarray) -> None:
-    """Neighbours that are single points or circles may not share their centre: the path has no direction there."""
-    centre = [c.mean(0) @ _turn(p[2]).T + p[:2] for c, p in zip(corners, poses, strict=True)]
-    size = max(float(np.ptp(np.array(centre), axis=0).max()), float(radius.max()), 1e-300)
+    """Refuse neighbours that share their centre, points or circles: the path has no direction there."""
+    centre = [c.mean(0) @ rotation(p[2]).T + p[:2] for c, p in zip(corners, poses, strict=True)]
+    size = max(float(np.ptp(np.array(centre), axis=0).max()), float(radius.max()), TINY)
     for k in range(len(centre) - 1):
         if np.linalg.norm(centre[k + 1] - centre[k]) <= COINCIDENT * size and len(centre) > 2:
             raise InputError(

@@ -1,8 +1,8 @@
-"""Detours: when the straight way is stuck, a tree of places that the robot can reach, each through its own contacts.
+"""Detours: where the straight way gets no further, a tree of places reached each through its own contacts.
 
-The tree grows from the start. First towards places beside the straight way, in growing distance; then at random within reach. From
-every new place the goal is tried again. Places that a walk only touched on the way are kept: a robot that slides along an obstacle has
-come somewhere.
+The tree grows from the start. First towards places beside the straight way, in growing distance; then at
+random within reach. From every new place the goal is tried again. Places that a walk only touched on the way
+are kept: a robot that slides along an obstacle has come somewhere.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import numpy as np
 
 from pliant.planning.walk import Leg, Pose, Walker
 
-BESIDE = (0.12, 0.25, 0.4)  # of the robot's length: how far beside the way the first places lie
-AROUND = 8  # directions
-STEP = 0.2  # of the robot's length: how far the tree grows at once
-NEW = 0.03  # of the robot's length: nearer than this to a known place is none
+DETOUR_DISTANCES = (0.12, 0.25, 0.4)  # of the robot's length: of the first places from the straight way
+DETOUR_DIRECTIONS = 8  # of these places about the straight way
+TREE_STEP = 0.4  # of the robot's length: how far the tree grows at once
+NEW_PLACE = 0.03  # of the robot's length: least distance of a new place from all known ones
+RANDOM_REACH = 0.3  # of the robot's length: how far random places lie beyond the two ends
+TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +31,7 @@ class Place:
 
 
 def around(walker: Walker, start: Pose, goal: np.ndarray, *, attempts: int, rng: np.random.Generator) -> Leg:
-    """The first leg that arrives; otherwise the one that comes nearest. At most so many walks."""
+    """The first leg that arrives, after at most `attempts` walks; else the one that comes nearest."""
     direct = walker.walk(start, goal)
     if direct.arrived:
         return direct
@@ -43,27 +45,27 @@ def around(walker: Walker, start: Pose, goal: np.ndarray, *, attempts: int, rng:
         parent = min(tree, key=lambda place: float(np.linalg.norm(place.pose.effector - via)))
         way = via - parent.pose.effector
         far = float(np.linalg.norm(way))
-        if far < NEW * length:
+        if far < NEW_PLACE * length:
             continue
-        leg = walker.walk(parent.pose, parent.pose.effector + way * min(1.0, 2.0 * STEP * length / far))
+        leg = walker.walk(parent.pose, parent.pose.effector + way * min(1.0, TREE_STEP * length / far))
         used += 1
         place = _add(tree, parent.leg.then(leg) if len(parent.leg.poses) > 1 else leg, length)
         if place is None or used >= attempts:
             continue
         last = walker.walk(place.pose, goal)
         used += 1
-        whole = place.leg.then(last)
+        joined = place.leg.then(last)
         if last.arrived:
-            return whole
-        best = min(best, whole, key=lambda leg: leg.error)
-        _add(tree, whole, length)
+            return joined
+        best = min(best, joined, key=lambda leg: leg.error)
+        _add(tree, joined, length)
     return best
 
 
 def _add(tree: list[Place], leg: Leg, length: float) -> Place | None:
     """The end of a leg as a new place, unless one is near already."""
     end = leg.poses[-1]
-    if any(np.linalg.norm(end.effector - place.pose.effector) < NEW * length for place in tree):
+    if any(np.linalg.norm(end.effector - place.pose.effector) < NEW_PLACE * length for place in tree):
         return None
     place = Place(end, leg)
     tree.append(place)
@@ -77,21 +79,21 @@ def _places(walker: Walker, start: Pose, goal: np.ndarray, rng: np.random.Genera
     across = _across(way)
     rest = walker.robot.split(walker.robot.bundle.delta(walker.robot.bundle.positions(walker.robot.rest.q)))
     yield walker.joined(rest)
-    for beside in BESIDE:
-        for k in range(AROUND):
-            angle = 2.0 * np.pi * k / AROUND
+    for beside in DETOUR_DISTANCES:
+        for k in range(DETOUR_DIRECTIONS):
+            angle = 2.0 * np.pi * k / DETOUR_DIRECTIONS
             direction = np.cos(angle) * across[0] + np.sin(angle) * across[-1]
             yield middle + beside * length * direction
-    reach = 0.5 * float(np.linalg.norm(way)) + 0.3 * length
+    reach = 0.5 * float(np.linalg.norm(way)) + RANDOM_REACH * length
     while True:
         yield middle + reach * rng.uniform(-1.0, 1.0, size)
 
 
 def _across(way: np.ndarray) -> np.ndarray:
-    """Two unit vectors (2, e) across the way, in the space of the effectors; the same twice where there is but one."""
+    """Two unit vectors (2, e) across the way, in the effectors' space; one twice where there is no other."""
     size = len(way)
     if size == 1:
         return np.ones((2, 1))
-    unit = way / max(float(np.linalg.norm(way)), 1e-300)
+    unit = way / max(float(np.linalg.norm(way)), TINY)
     basis = np.linalg.svd(np.eye(size) - np.outer(unit, unit))[0]
     return np.array([basis[:, 0], basis[:, 1] if size > 2 else basis[:, 0]])

@@ -3,8 +3,9 @@
     plan = pl.planning.plan(robot, [{"tip": a}, {"tip": b}], obstacles=[wall], speed=0.05)
     for frame in plan.play(session): ...
 
-The inverse model says how to reach a target that is near; it does not look ahead. Here it walks along the way to each keyframe; where it gets stuck,
-detours are tried, which end in other contacts (`detour`). The commands along the way then get their times from the actuators' speed (`timing`).
+The inverse model says how to reach a target that is near; it does not look ahead. Here it walks along the way
+to each keyframe; where it gets no further, detours are tried, which end in other contacts (`detour`). The
+commands along the way then get their times from the actuators' speed (`timing`).
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ from pliant.robot import Robot
 from pliant.state import State
 
 INF = float("inf")
+TOLERANCE = 2e-3  # of the robot's length: how near an effector must come to a keyframe
+SAME_PERIOD = 1e-6  # [s]: by how much the period of a session may differ from that of a plan
+PERIOD_ROUNDING = 1e-6  # of a period: what rounding may add to a duration
+TINY = 1e-300
 
 
 class PlanError(PliantError):
@@ -38,9 +43,10 @@ class PlanError(PliantError):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Motion at a fixed rate: time (n,) [s]; targets of effectors, commands and efforts of actuators by row, (n, m).
+    """Motion at a fixed rate.
 
-    arrivals: when [s] each keyframe is reached; legs: how. `state` is the robot at the end.
+    time (n,) [s]; targets of effectors, commands and efforts of actuators by row, (n, m); arrivals: when each
+    keyframe is reached [s]; legs: how; state: of the robot at the end.
     """
 
     robot: Robot
@@ -68,7 +74,7 @@ class Plan:
     def play(self, session: Any) -> Iterator[Any]:
         """Frames of a session in inverse mode that is aimed along the plan; its period must be the plan's."""
         step = self.duration / max(len(self.time) - 1, 1)
-        if abs(session.period - step) > 1e-6:
+        if abs(session.period - step) > SAME_PERIOD:
             raise InputError("period of the session", expected=f"the plan's, {step:g} s", got=session.period)
         for k in range(len(self.time)):
             for row, values in self.targets.items():
@@ -84,14 +90,11 @@ class _Moment:
 
 
 class Playback:
-    """A controller for `pliant.hardware.Loop` that sends the commands of a plan, one a step, and stays at the last."""
+    """A controller for `pliant.hardware.Loop` that sends the commands of a plan, one a step."""
 
     def __init__(self, plan: Plan) -> None:
-        self.plan, self.robot, self._next = (
-            plan,
-            plan.robot,
-            -1,
-        )  # the loop's first step comes before its devices are armed
+        self.plan, self.robot = plan, plan.robot
+        self._next = -1  # the loop's first step comes before its devices are armed
 
     @property
     def over(self) -> bool:
@@ -123,11 +126,11 @@ def plan(
 ) -> Plan:
     """Plan from rest through keyframes, targets of effectors by row.
 
-    speed: of actuators [unit/s], one or by row (default: that of their laws); effector_speed [m/s]. ramp [s]: how long it takes to
-    full speed. stop: rest at each keyframe. tolerance: how near an effector must come (0.2 % of the length). attempts: walks
-    that one keyframe may take before PlanError.
+    speed: of actuators [unit/s], one or by row (default: that of their laws); effector_speed [m/s]. ramp [s]:
+    how long it takes to full speed. stop: rest at each keyframe. tolerance: how near an effector must come
+    (0.2 % of the length). attempts: walks that one keyframe may take before PlanError.
     """
-    tolerance = 2e-3 * robot.length if tolerance is None else tolerance
+    tolerance = TOLERANCE * robot.length if tolerance is None else tolerance
     walker = Walker(robot, obstacles, settings=settings, tolerance=tolerance)
     goals = _goals(walker, keyframes)
     speeds = _speeds(walker, speed)
@@ -210,8 +213,8 @@ def _timed(
         stack = lambda name, poses=poses: np.array([getattr(pose, name) for pose in poses])
         u, lam, x = stack("command"), stack("effort"), stack("effector")
         s = full_speed(u, speeds, x, effector_speed)
-        count = max(1, int(np.ceil(duration(s[-1], ramp) * rate - 1e-6)))  # rounding must not add a period
-        slower = max(duration(s[-1], ramp) * rate / count, 1e-300)  # to end on a sample
+        count = max(1, int(np.ceil(duration(s[-1], ramp) * rate - PERIOD_ROUNDING)))
+        slower = max(duration(s[-1], ramp) * rate / count, TINY)  # to end on a sample
         at = progress(np.arange(1, count + 1) / rate * slower, float(s[-1]), ramp)
         first = [] if columns else [np.concatenate([x[0], u[0], lam[0]])[None]]
         columns += [*first, sampled(s, np.column_stack([x, u, lam]), at)]

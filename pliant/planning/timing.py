@@ -1,7 +1,8 @@
 """From a path to a motion: as fast as the actuators allow, with soft beginnings and ends.
 
-Along a path of commands u_k, s counts the time that the slowest actuator needs at full speed, s_{k+1} = s_k + max_a |Δu_a|/v_a. A motion
-s(t) with ds/dt ≤ 1 keeps every actuator within its speed; here ds/dt rises and falls in straight lines, over `ramp` seconds each.
+Along a path of commands u_k, s counts the time that the slowest actuator needs at full speed, s_{k+1} = s_k +
+max_a |Δu_a|/v_a. A motion s(t) with ds/dt ≤ 1 keeps every actuator within its speed; here ds/dt rises and
+falls in straight lines, over `ramp` seconds each.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 def full_speed(
     commands: np.ndarray, speed: np.ndarray, effectors: np.ndarray, effector_speed: float
 ) -> np.ndarray:
-    """s (n,) [s] along a path of commands (n, a) and effectors (n, e), at speeds (a,) and the effectors' own, inf for none."""
+    """s (n,) [s] along a path of commands (n, a) and effectors (n, e) at full speed, inf for no limit."""
     finite = np.isfinite(speed)
     steps = np.zeros(len(commands) - 1)
     if finite.any():
@@ -42,6 +43,9 @@ def progress(time: np.ndarray, length: float, ramp: float) -> np.ndarray:
 
 
 def sampled(s: np.ndarray, values: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Values (n, m) given along s (n,), at other places (k,): straight lines between; where s stands still, the later value."""
+    """Values (n, m) given along s (n,), at other places (k,): straight lines between.
+
+    Where s stands still, the later value.
+    """
     keep = np.append(np.diff(s) > 0, True)
     return np.column_stack([np.interp(at, s[keep], column[keep]) for column in values.T])

@@ -1,4 +1,4 @@
-"""Learning environments: Gymnasium's own checker, episodes that repeat bit by bit, moments to return to, a search that improves."""
+"""Learning environments: Gymnasium's own checker, episodes that repeat bit by bit, moments, a search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Many environments at once: as Gymnasium's own vector, with any number of processes; lost processes; nothing is left behind."""
+"""Many environments at once: as Gymnasium's own vector, with any number of processes; lost processes.
+
+Nothing is left behind.
+"""
 
 from __future__ import annotations
 
@@ -182,7 +185,8 @@ def test_one_simulation_serves_all(made, name):
 def test_robots_in_two_processes_are_as_in_three(made):
     """One made here, one by Gymnasium: numbers, moments and pictures.
 
-    All in processes of their own, with kernels from the cache: one that has just compiled them may round otherwise.
+    All in processes of their own, with kernels from the cache: one that has just compiled them may round
+    otherwise.
     """
     name, options = "Pliant/CrawlerCrawl-v0", {"render_mode": "rgb_array", "max_episode_steps": 6}
     first = made(name, envs=2, processes=2, **options)
@@ -369,7 +373,7 @@ def test_vectors_without_sense_are_refused(bad):
 def test_a_moment_that_is_too_large_is_told(monkeypatch, tmp_path):
     from pliant.learning import board
 
-    monkeypatch.setattr(board, "ROOM", 64)
+    monkeypatch.setattr(board, "MOMENT_BYTES", 64)
     env = Toy()
     env.reset(seed=0)
     shared = board.Board(board.Shape(1, 1, 2, 5))
@@ -379,13 +383,16 @@ def test_a_moment_that_is_too_large_is_told(monkeypatch, tmp_path):
 
 
 def test_the_bench_makes_the_same_steps_in_every_way(monkeypatch):
-    """A loop, two loops, and vectors of one process and of two; processes are what they would be, loops threads."""
+    """A loop, two loops, and vectors of one process and of two.
+
+    Processes are what they would be, loops threads.
+    """
     from pliant.learning import bench
     from pliant.timing import Yardstick
 
     counted = []
     monkeypatch.setattr(Cart, "step", lambda self, laws: counted.append(1))
-    for name, few in {"TURNS": 1, "ENVS": 4, "STEPS": 5}.items():
+    for name, few in {"REPEATS": 1, "ENVS": 4, "STEPS": 5}.items():
         monkeypatch.setattr(bench, name, few)
     with ThreadPoolExecutor(1) as pool:
         runs = bench._measured("Calm-v0", pool)

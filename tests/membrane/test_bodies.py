@@ -1,4 +1,4 @@
-"""Planar rigid bodies with joints: inertia against Lagrange's equations, closed forms of motion, loops, motors, bad input."""
+"""Planar rigid bodies: inertia by Lagrange's equations, closed forms of motion, loops, motors, bad input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cables of constant length and membranes that end in springs: derivatives, the thesis's example, slack and taut, bad input."""
+"""Cables and membranes: derivatives, the thesis's example, slack and taut, bad input."""
 
 from __future__ import annotations
 
@@ -89,13 +89,13 @@ def test_the_ballast_accelerates_as_in_the_thesis(vx, vy, point_mass, ballast_ma
 @settings(max_examples=40)
 @given(st.integers(0, 10**6))
 def test_engagement_is_not_impulsive(seed):
-    """Theorem 1: the impulse that the constraint with the new wrap point asks of the old velocities is nothing."""
+    """Theorem 1: the impulse that the constraint with the new wrap point asks of velocities is nothing."""
     change, met = jump(np.random.default_rng(seed))
     assert met and change < 1e-9
 
 
 def test_a_weight_on_a_cable_swings_as_a_pendulum(within):
-    """Taut all the time: the length held for a minute, energy over ten seconds, the period of a large swing."""
+    """Taut all the time: its length over a minute, energy over ten seconds, the period of a large swing."""
     mech = Mechanism(
         [PlanarBody("bob", Translating(start=(0.6, -0.8)), 0.4)],
         cables=[Cable("string", [At("world"), At("bob")])],
@@ -132,7 +132,7 @@ def test_the_tension_of_a_hanging_weight_is_its_weight():
 
 
 def test_a_slack_cable_lets_go_and_catches_without_bounce():
-    """Thrown up under its hook: free flight, then the cable takes the radial velocity and leaves the tangential one."""
+    """Thrown up under its hook: free flight, then the cable takes the radial velocity only."""
     mech = Mechanism(
         [PlanarBody("bob", Translating(start=(0.3, 0.0)), 0.4)],
         cables=[Cable("string", [At("world"), At("bob")], length=0.5)],
@@ -227,7 +227,10 @@ def test_a_ball_bounces_on_a_skin_and_keeps_its_energy(within):
 
 
 def test_the_ends_of_a_skin_push_away_what_would_swallow_them():
-    """Its energy is that of a stiff spring on the depth; without a bumper the end goes in and the contact is called inside."""
+    """Its energy is that of a stiff spring on the depth.
+
+    Without a bumper the end goes in and the contact is called inside.
+    """
     scene = lambda **options: Mechanism(
         [PlanarBody("box", Free(start=(0.99, 0.25, 0.6), damping=0.5), 0.2, 1e-3, shape=regular(4, 0.2))],
         cables=[

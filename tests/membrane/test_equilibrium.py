@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from pliant.errors import InputError
 from pliant.membrane.cone import cone_equilibrium
 from pliant.membrane.equilibrium import HELD, LOOSE, OUTSIDE, STALLED, Skins, equilibrium
-from pliant.membrane.shapes import Disc, Polygon, box, regular
-from pliant.membrane.taut import BEYOND, FREE, SWALLOWED, TOUCHED, length
+from pliant.membrane.kernels.skin import BEYOND, FREE, SWALLOWED, TOUCHED, skin_length
+from pliant.membrane.shapes import Disc, Polygon, Shape, box, regular
 from pliant.membrane.wrapping import LEFT, RIGHT, Pulley, wrap
+from tests.membrane.closed_form import skin_over
 
 SHAPES = {
     "disc": Disc(0.02),
@@ -45,6 +46,15 @@ shifts = st.lists(small, min_size=8, max_size=8).map(lambda values: np.reshape(v
 
 # Length
 
+BY = np.array([0, 1, 3, 4, 5, 6, 7])  # derivatives by A, the pose and B; the ends have no angle
+
+
+def length(ends, side, shape: Shape, pose):
+    """(kind, ℓ, gradient (7,), Hessian (7, 7)) of a skin by A, the pose and B."""
+    ends, pose = np.array(ends), np.array(pose)
+    kind, _, _, value, g, H = skin_length(ends, float(side), shape.corners.copy(), shape.radius, pose)
+    return kind, value, g.ravel()[BY], H[np.ix_(BY, BY)]
+
 
 @pytest.mark.parametrize("name", SHAPES)
 @settings(max_examples=30)
@@ -54,42 +64,71 @@ shifts = st.lists(small, min_size=8, max_size=8).map(lambda values: np.reshape(v
     angle=st.floats(-3.0, 3.0),
     side=st.sampled_from([LEFT, RIGHT]),
 )
-def test_length_of_a_skin_is_that_of_the_general_path(name, x, y, angle, side):
-    """Two codes: the closed form for one object, and the path past any number of shapes."""
-    shape, end = SHAPES[name], np.array([-0.07, 0.01, 0.08, -0.005])
-    pose = np.array([x, y, angle])
-    kind, _, _, value, g, H = length(end, side, shape.corners.copy(), shape.radius, pose)
+def test_length_of_a_skin_has_its_closed_form(name, x, y, angle, side):
+    """The compiled path against a closed form that was written apart from it.
+
+    Past one shape, `wrap` is the same path.
+    """
+    shape, ends, pose = SHAPES[name], np.array([-0.07, 0.01, 0.08, -0.005]), np.array([x, y, angle])
+    kind, value, g, H = length(ends, side, shape, pose)
     assume(kind in (FREE, TOUCHED))
-    path = wrap(end[:2], end[2:], [Pulley(shape, pose, side)])
-    assert value == pytest.approx(path.length, rel=1e-12)
-    assert np.allclose(g, [*path.pose_gradient[0], *path.start_gradient, *path.end_gradient], atol=1e-9)
-    order = [3, 4, 5, 0, 1, 6, 7]
-    assert np.allclose(H, path.hessian[np.ix_(order, order)], atol=1e-6)
+    expected, slope, bend = skin_over(ends, side, shape, pose)
+    assert value == pytest.approx(expected, rel=1e-12)
+    assert np.allclose(g, slope, atol=1e-9) and np.allclose(H, bend, atol=1e-6)
+    path = wrap(ends[:2], ends[2:], [Pulley(shape, pose, side)])
+    assert path.length == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("side", [LEFT, RIGHT])
-def test_derivatives_of_the_length(name, side):
-    shape, x = SHAPES[name], np.array([0.01, -side * 0.012, 0.7, -0.07, 0.01, 0.08, -0.005])
-    at = lambda x: length(x[3:].copy(), side, shape.corners.copy(), shape.radius, x[:3].copy())
-    kind, _, _, _, g, H = at(x)
-    assert kind == TOUCHED
-    assert np.allclose(g, numeric(lambda x: np.array(at(x)[3]), x), atol=1e-8)
-    assert np.allclose(H, numeric(lambda x: at(x)[4], x), rtol=1e-6, atol=1e-6)
+@pytest.mark.parametrize(("x", "kind"), [(0.01, TOUCHED), (0.13, BEYOND), (-0.12, BEYOND)])
+def test_derivatives_of_the_length(name, side, x, kind):
+    shape, z = SHAPES[name], np.array([-0.07, 0.01, x, -side * 0.012, 0.7, 0.08, -0.005])
+    at = lambda z: length(z[[0, 1, 5, 6]], side, shape, z[2:5])
+    found, _, g, H = at(z)
+    assert found == kind
+    assert np.allclose(g, numeric(lambda z: np.array(at(z)[1]), z), atol=1e-8)
+    assert np.allclose(H, numeric(lambda z: at(z)[2], z), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_beyond_its_ends_a_skin_is_the_path_that_was_followed_there(name):
+    """Pressed in, moved past an end and up beside it: a path with a memory and the skin without one agree."""
+    shape, ends, contact = SHAPES[name], np.array([-0.07, 0.0, 0.07, 0.0]), None
+    way = [(0.0, y) for y in np.linspace(0.04, -0.05, 20)]
+    way += [(x, -0.05) for x in np.linspace(0.0, 0.15, 20)]
+    way += [(0.15, y) for y in np.linspace(-0.05, 0.03, 30)]
+    kinds = set()
+    for x, y in way:
+        kind, value, *_ = length(ends, LEFT, shape, (x, y, 0.3))
+        if kind == FREE and TOUCHED in kinds:
+            break  # above the line from A to B, where nothing remembers that it was touched
+        path = wrap(ends[:2], ends[2:], [Pulley(shape, (x, y, 0.3))], contact=contact)
+        contact = path.contact
+        assert value == pytest.approx(path.length, rel=1e-12)
+        kinds.add(kind)
+    assert kinds == {FREE, TOUCHED, BEYOND}
+
+
+@pytest.mark.parametrize("side", [LEFT, RIGHT])
+def test_an_edge_in_line_with_the_skin_adds_no_length(side):
+    """Rounding may leave the turn just below zero, and take the corners of the edge in either order."""
+    for x in np.linspace(-0.03, 0.03, 25):
+        for depth in (0.0, 1e-16, 1e-15, 3e-15, 1e-14, 1e-12):
+            for tilt in (-1e-12, -1e-15, 0.0, 1e-15, 1e-12):
+                pose = (x, side * (0.02 - depth), 0.0)
+                value = length([-0.07, 0.0, 0.07, tilt], side, SHAPES["box"], pose)[1]
+                assert value == pytest.approx(0.14, rel=1e-12)
 
 
 def test_a_straight_skin_follows_its_ends_only():
-    kind, i, j, value, g, _ = length(
-        np.array([0.0, 0.0, 0.3, 0.4]), LEFT, np.zeros((1, 2)), 0.05, np.array([-0.4, 0.5, 0.0])
-    )
-    assert (kind, i, j) == (FREE, -1, -1) and value == pytest.approx(0.5)
-    assert np.allclose(g, [0, 0, 0, -0.6, -0.8, 0.6, 0.8])
+    kind, value, g, _ = length([0.0, 0.0, 0.3, 0.4], LEFT, Disc(0.05), (-0.4, 0.5, 0.0))
+    assert kind == FREE and value == pytest.approx(0.5)
+    assert np.allclose(g, [-0.6, -0.8, 0, 0, 0, 0.6, 0.8])
 
 
 def test_kinds_of_contact():
-    kind = lambda x, y: length(
-        np.array([-0.06, 0.0, 0.06, 0.0]), LEFT, SHAPES["box"].corners.copy(), 0.0, np.array([x, y, 0.0])
-    )[0]
+    kind = lambda x, y: length([-0.06, 0.0, 0.06, 0.0], LEFT, SHAPES["box"], (x, y, 0.0))[0]
     assert kind(0.0, 0.05) == FREE and kind(0.0, 0.01) == TOUCHED
     assert kind(0.06, 0.0) == SWALLOWED and kind(0.12, -0.05) == BEYOND
 
@@ -98,7 +137,7 @@ def test_an_end_is_inside_a_round_polygon_where_the_shape_says_so():
     """Near a rounded corner as well, where growing every edge would take in too much."""
     shape, rng = SHAPES["round"], np.random.default_rng(0)
     for x, y in rng.uniform(-0.03, 0.03, (200, 2)):
-        kind = length(np.array([x, y, 0.5, 0.0]), LEFT, shape.corners.copy(), shape.radius, np.zeros(3))[0]
+        kind = length([x, y, 0.5, 0.0], LEFT, shape, np.zeros(3))[0]
         far = np.abs(shape.distance(np.array([x, y]))) > 1e-9
         assert not far or (kind == SWALLOWED) == shape.contains((x, y))
 
@@ -138,9 +177,8 @@ def test_forces_balance_and_the_jacobian_is_right(name, shift, angle):
         return np.concatenate((other.pose, other.wrench.ravel()))
 
     change = numeric(moved, skins.ends.ravel(), 1e-7)
-    if np.allclose(
-        change, numeric(moved, skins.ends.ravel(), 2e-7), rtol=1e-3, atol=1e-3
-    ):  # no corner changes here
+    wider = numeric(moved, skins.ends.ravel(), 2e-7)
+    if np.allclose(change, wider, rtol=1e-3, atol=1e-3):  # no corner changes here
         assert np.allclose(rest.jacobian, change[:3], rtol=1e-4, atol=1e-4)
         assert np.allclose(rest.wrench_jacobian.reshape(6, 8), change[3:], rtol=1e-4, atol=1e-2)
 
@@ -207,13 +245,16 @@ def test_energy_is_the_least_nearby():
     for step in rng.normal(size=(20, 3)) * [1e-3, 1e-3, 0.02]:
         value = 0.0
         for end, k, l0, side in zip(*rest.skins.arrays):
-            ell = length(end, side, rest.shape.corners.copy(), 0.0, rest.pose + step)[3]
+            ell = length(end, side, rest.shape, rest.pose + step)[1]
             value += 0.5 * k * max(ell - l0, 0.0) ** 2
         assert value > rest.energy
 
 
 def test_an_object_pushed_past_the_end_of_a_skin_is_reported():
-    """A string drawn sideways like that of a bow; one that is not drawn deep enough lets the object go, which has no rest."""
+    """A string drawn sideways like that of a bow.
+
+    One that is not drawn deep enough lets the object go, which has no rest.
+    """
     skin = Skins.of([[-0.06, 0.0, 0.06, 0.0]], stiffness=20.0, side=LEFT)
     rest = equilibrium(skin, Disc(0.005), (0.0, -0.02), wrench=(4.0, -1.0, 0.0))
     assert rest.status == OUTSIDE and rest.pose[0] > 0.06
@@ -230,16 +271,14 @@ def test_an_object_pushed_past_the_end_of_a_skin_is_reported():
 def test_cone_program_and_newton_agree(name, shift, angle, force):
     pytest.importorskip("clarabel")
     shape = Disc(0.0) if name == "point" else SHAPES[name]
-    lift = (
-        np.array([[0, 0.02, 0, 0.02], [0, -0.02, 0, -0.02]]) if name == "point" else 0.0
-    )  # crossed over: both deflected
+    crossed = np.array([[0, 0.02, 0, 0.02], [0, -0.02, 0, -0.02]])  # over each other: both deflected
     skins = Skins(*[np.array(a) for a in facing(shift).arrays])
-    skins.ends[:] += lift
+    skins.ends[:] += crossed if name == "point" else 0.0
     start = np.array([0.0, 0.0, angle])
     rest = equilibrium(skins, shape, start, wrench=(*force, 0.0))
     assume(rest.status == HELD and rest.touching.all())
     cone = cone_equilibrium(skins, shape, start, force=force)
-    assert cone.status == "Solved"
+    assert cone.status in ("Solved", "AlmostSolved")  # rounding leaves more than 1e-10 of one in forty
     assert cone.energy - rest.energy == pytest.approx(0.0, abs=1e-8 * rest.forces * 0.1)
     assert np.abs(cone.pose - rest.pose).max() < 1e-4 * 0.12
     assert cone.tension == pytest.approx(rest.tension, rel=1e-3)

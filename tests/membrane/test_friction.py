@@ -1,4 +1,4 @@
-"""Friction between skin and object: the capstan's ratio, what a grip can hold, rolling, and the frictionless limit."""
+"""Friction between skin and object: the capstan's ratio, what a grip can hold, rolling, no friction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RADIUS = 0.1
 
 
 def capstan(mu: float, shape: Shape, turn: float) -> Simulation:
-    """A band over a fixed shape: its start is fixed, its end on a driven carriage that pulls it straight off."""
+    """A band over a fixed shape: its start is fixed, its end on a carriage that pulls it straight off."""
     up, down = np.array([np.cos(turn / 2), np.sin(turn / 2)]), np.array([np.cos(turn / 2), -np.sin(turn / 2)])
     start = RADIUS * np.array([-up[1], up[0]]) - 0.6 * up
     end = RADIUS * np.array([-down[1], down[0]]) + 0.6 * down
@@ -68,7 +68,10 @@ def test_a_band_that_sticks_stretches_on_one_side_only():
 
 
 def test_many_corners_slip_like_a_disc():
-    """A polygon turns the band by the same angle; Coulomb's law at each corner alone gives the exponential as corners grow finer."""
+    """A polygon turns the band by the same angle.
+
+    Coulomb's law at each corner alone gives the exponential as corners grow finer.
+    """
     for sides in (6, 12):
         turn = 2.0
         sim = capstan(0.3, regular(sides, RADIUS / np.cos(np.pi / sides)), turn)
@@ -97,7 +100,7 @@ def pinched(mu: float, *, preload=0.1, turns=True) -> Simulation:
 
 
 def limit(sim: Simulation, mu: float) -> float:
-    """The torque at which both skins slip everywhere, from their tension without torque [N·m]: r Σ (T₂ − T₁) with the mean kept."""
+    """The torque at which both skins slip everywhere [N·m]: r Σ (T₂ − T₁), their mean that without torque."""
     moment = sim.moment
     turn = sim.state.memory.turn[1]
     mean = 0.5 * (moment.tension["low"] + moment.tension["high"])
@@ -138,7 +141,7 @@ def test_little_friction_is_like_none():
 
 @pytest.mark.parametrize("shape", [Disc(RADIUS), Polygon(regular(8, 0.08).corners, radius=0.03)])
 def test_an_object_rolls_between_skins_that_move_apart(shape):
-    """One skin is shifted along itself, the other is fixed: with friction the object rolls, turning as it goes."""
+    """One skin is shifted along itself, the other is fixed: with friction the object rolls between them."""
     ball = PlanarBody("ball", Free(damping=(2.0, 2.0, 0.02)), 0.2, 1e-3, shape=shape)
     rail = PlanarBody("rail", Prismatic(at=(0.0, 0.08)), 0.5)
     low = Membrane(
@@ -166,9 +169,8 @@ def test_an_object_rolls_between_skins_that_move_apart(shape):
     sim.run(1.0)
     x, angle = sim.q[0], sim.q[2]
     assert x == pytest.approx(0.1, abs=0.01)  # half as far as the skin above
-    assert -angle * 0.1 == pytest.approx(
-        0.1, rel=0.2
-    )  # rolled off on the lower skin, with some creep of the stretched bands
+    # Rolled off on the lower skin, with some creep of the stretched bands.
+    assert -angle * 0.1 == pytest.approx(0.1, rel=0.2)
     for x in np.linspace(0.2, 0.0, 101)[1:]:
         sim.run(0.02, {"rail": x})
     sim.run(1.0)
@@ -194,7 +196,7 @@ def test_material_is_kept():
 
 @pytest.mark.parametrize("shape", [Disc(RADIUS), regular(6, RADIUS)])
 def test_friction_only_takes_energy(shape):
-    """A spinning, moving object without any damping: what the time steps add by themselves is tiny beside what slipping takes."""
+    """A spinning, moving object without damping: time steps add little beside what slipping takes."""
     ball = PlanarBody("ball", Free(), 0.2, 1e-3, shape=shape)
     skin = lambda name, y, side: Membrane(
         name,

@@ -1,4 +1,4 @@
-"""The hand: kinematics, the steady-state Jacobian, planning, reach, and both loops on a quasi-static and a moving plant."""
+"""The hand: kinematics, Jacobian, planning, reach, and both loops on a quasi-static and a moving plant."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_middle_of_the_joints_is_symmetric():
 @settings(max_examples=25)
 @given(wiggle)
 def test_steady_state_jacobian(w):
-    """Of the pose, of the grip, and −∂E/∂θ as the load on the joints, against finite differences of the equilibrium."""
+    """Of the pose, of the grip, and −∂E/∂θ as the load on the joints, against finite differences."""
     q = CLOSED + 0.03 * w * [1, 0.1, 3, 1, 0.1, 3]
     held = HAND.rest(q)
     if held.status != HELD or not held.rest.touching.all():
@@ -219,7 +219,7 @@ def moved(hand, share):
 
 @pytest.mark.parametrize("kind", [QuasiStatic, Moving])
 def test_the_outer_loop_brings_the_object_to_its_target(kind, home, reach):
-    """Skins 20 % stiffer than the model's: below 1 % of the hand's size, and to the last digits once it has settled."""
+    """Skins 20 % stiffer than the model's: below 1 % of the hand's size, to the last digits once settled."""
     rng = np.random.default_rng(3)
     for place in reach.points[rng.permutation(len(reach.points))[:3]]:
         plant, outer = kind(moved(HAND, 1.2), home.joints, home.pose), Outer(HAND, reach=reach)
@@ -294,7 +294,7 @@ def test_a_lost_object_is_told(home):
 
 
 def test_the_moving_hand_rests_where_statics_says(home):
-    """The mechanism and the equilibrium are two codes: after its motion has died down the object is where the joints put it."""
+    """Mechanism and equilibrium are two codes: once at rest, the object is where the joints put it."""
     plant = Moving(HAND, home.joints, home.pose, drag=1.0)
     reading = plant.advance(home.joints, 8.0)
     held = HAND.rest(reading.joints, reading.pose)
@@ -320,8 +320,16 @@ def test_the_mechanism_of_a_hand_has_its_geometry():
 
 
 def finger(**change):
-    given_ = {"base": (0.0, 0.0), "heading": 0.0, "link": 0.1, "paddle": 0.05, "side": LEFT, "stiffness": 100.0,
-              "lower": (-0.1, -0.01, -0.1), "upper": (0.1, 0.01, 0.1)}  # fmt: skip
+    given_ = {
+        "base": (0.0, 0.0),
+        "heading": 0.0,
+        "link": 0.1,
+        "paddle": 0.05,
+        "side": LEFT,
+        "stiffness": 100.0,
+        "lower": (-0.1, -0.01, -0.1),
+        "upper": (0.1, 0.01, 0.1),
+    }
     return Finger(**{**given_, **change})
 
 

@@ -1,4 +1,4 @@
-"""Stiffness and preload of a skin from measured forces: exact data, noise, intervals that hold what they promise, and files."""
+"""Stiffness and preload of a skin from measured forces: exact data, noise, intervals, and files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_exact_forces_give_exact_parameters(stiffness, preload, relative):
 
 
 def test_the_shipped_measurements():
-    """60 forces with 2 % of noise: the product to 1 %, k and L₀ inside their intervals, and a word on how well they are known."""
+    """60 forces with 2 % of noise: the product to 1 %, k and L₀ inside their intervals, which are wide."""
     found = fit(shipped())
     assert len(shipped()) == 60 and found.noise == pytest.approx(0.02, rel=0.25)
     assert found.product.value == pytest.approx(STIFFNESS * PRELOAD, rel=0.01)
@@ -50,7 +50,7 @@ def test_the_shipped_file_is_what_its_script_makes(tmp_path):
 
 @pytest.mark.parametrize("preload", [0.8, 0.1])
 def test_intervals_hold_in_95_of_100_experiments(preload):
-    """200 experiments: all three intervals cover the truth as often as they say, and the product is within 1 % nearly always."""
+    """200 experiments: the intervals cover the truth as often as they say, the product is within 1 %."""
     found = [fit(synthesise(preload=preload, seed=seed)) for seed in range(200)]
     covered = lambda name, truth: np.mean([truth in getattr(one, name) for one in found])
     for name, truth in (("stiffness", STIFFNESS), ("preload", preload), ("product", STIFFNESS * preload)):
@@ -71,7 +71,10 @@ def test_an_interval_may_have_no_upper_end():
 
 
 def test_only_the_vertical_force_and_its_direction(tmp_path):
-    """As in the thesis: a strain gauge for the vertical component, a swivel for the angle; in millimetres and degrees."""
+    """As in the thesis: a strain gauge for the vertical component, a swivel for the angle.
+
+    In millimetres and degrees.
+    """
     exact = synthesise(noise=0.0)
     angle = np.degrees(np.arctan2(exact.force[:, 1], exact.force[:, 0])) + 1.0
     rows = [
@@ -86,7 +89,7 @@ def test_only_the_vertical_force_and_its_direction(tmp_path):
 
 
 def test_a_roller_of_some_size():
-    """The skin lies on the roller's round: fitted with its radius the parameters are exact, without they are not."""
+    """The skin lies on the roller's round: with its radius the parameters are exact, without they are not."""
     points = synthesise().points
     exact = predicted(Measurements.of(ENDS, points, np.zeros_like(points), radius=0.015), 20.0, 0.1)
     good = fit(Measurements.of(ENDS, points, exact, radius=0.015))

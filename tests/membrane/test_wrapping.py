@@ -1,4 +1,4 @@
-"""The taut path round convex shapes: closed forms, the shortest path by search, derivatives, and the exceptional configurations."""
+"""The taut path: closed forms, the shortest path by search, derivatives, exceptional configurations."""
 
 from __future__ import annotations
 
@@ -79,11 +79,8 @@ def flat(gradient: np.ndarray) -> np.ndarray:
 
 
 def test_a_disc_has_its_closed_form():
-    r, depth, half = (
-        0.1,
-        0.15,
-        0.5,
-    )  # the centre lies `depth` below the line, on the left of a cable that runs along x
+    # The centre lies `depth` below the line, on the left of a cable that runs along x.
+    r, depth, half = 0.1, 0.15, 0.5
     path = wrap((-half, 0.0), (half, 0.0), [Pulley(Disc(r), (0.0, -depth, 0.7), LEFT)])
     d = np.hypot(half, depth)
     slope = np.arctan2(depth, half) + np.arcsin(r / d)
@@ -124,7 +121,7 @@ def test_random_paths_have_the_derivatives_of_their_length():
 
 
 def test_random_paths_are_taut():
-    """Shapes of all kinds on both sides: the path turns only towards what it touches and cuts through nothing, which makes it shortest."""
+    """Shapes on both sides: the path turns only towards what it touches and cuts nothing: it is shortest."""
     rng, tried = np.random.default_rng(8), 0
     for _ in range(40):
         shapes, sides, z = random_scene(rng)
@@ -145,7 +142,7 @@ def test_random_paths_are_taut():
 
 @pytest.mark.parametrize("seed", range(12))
 def test_polygons_are_passed_by_the_shortest_way(seed):
-    """All polygons on the cable's left and reaching over the line from below: the taut path is the shortest way over them."""
+    """All polygons reach over the line from below, on its left: the path is the shortest over them."""
     rng = np.random.default_rng(seed)
     polygons, x = [], 0.0
     for _ in range(int(rng.integers(1, 4))):
@@ -181,7 +178,7 @@ def test_polygons_are_passed_by_the_shortest_way(seed):
 
 @given(st.floats(-0.35, 0.35), st.floats(-0.25, 0.4), st.floats(0.0, 6.28), st.integers(3, 9))
 def test_a_polygon_is_touched_where_the_angle_is_greatest(x, y, turned, sides):
-    """The rule of the thesis, written out: from each end the corner with the greatest angle to the line between the ends."""
+    """The rule of the thesis, written out: from each end the corner with the greatest angle to their line."""
     a, b = np.array([-0.6, 0.0]), np.array([0.6, 0.0])
     shape = regular(sides, 0.2)
     path = wrap(a, b, [Pulley(shape, (x, -y, turned), LEFT)])

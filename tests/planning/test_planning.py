@@ -76,7 +76,7 @@ def test_the_inverse_model_alone_is_stuck_at_the_wall(trunk):
 
 
 def test_a_plan_goes_round_the_wall(trunk, behind_the_wall):
-    """And the commands alone, imposed on the robot beside the wall, take it there: statics, not the planner's model."""
+    """The commands alone, imposed on the robot beside the wall, take it there: statics, not the planner."""
     found = behind_the_wall
     assert [leg.around for leg in found.legs] == [False, True]
     np.testing.assert_allclose(found.targets["tip"][-1], RIGHT, atol=2.1e-3 * trunk.length)

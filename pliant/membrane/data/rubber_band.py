@@ -1,7 +1,8 @@
-"""A synthetic stand-in for the rubber-band experiment of Mirano's thesis (§3): the thesis prints its figures, not its numbers.
+"""A synthetic stand-in for the rubber-band experiment of Mirano's thesis (§3), which prints no numbers.
 
-A band of 0.35 m, stretched to 1.15 m (L₀ = 0.80 m) over pulleys 0.40 m apart, is pressed down at a grid of 10 × 6 points; each
-component of the force carries a normal error of 2 % of the force. `write(path)` made the file that is shipped, with this seed.
+A band of 0.35 m, stretched to 1.15 m (L₀ = 0.80 m) over pulleys 0.40 m apart, is pressed down at a grid of 10
+× 6 points; each component of the force carries a normal error of 2 % of the force. `write(path)` made the
+file that is shipped, with this seed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,12 @@
-"""Small vectors and matrices in loops, compiled: array expressions would each cost half a second of compilation."""
+"""Small vectors and matrices in loops, compiled: array expressions would take much longer to compile."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from pliant.algebra.jit import inner
+
+NO_PIVOT = 1e-300  # a matrix with a pivot as small as this is singular
 
 
 @inner
@@ -27,6 +31,14 @@ def clear(A):
     for i in range(A.shape[0]):
         for k in range(A.shape[1]):
             A[i, k] = 0.0
+
+
+@inner
+def scale(A, factor):
+    """A *= factor, (m, n)."""
+    for i in range(A.shape[0]):
+        for k in range(A.shape[1]):
+            A[i, k] *= factor
 
 
 @inner
@@ -55,7 +67,7 @@ def outer(A, factor, row):
 
 @inner
 def factor(A, order):
-    """LU with row exchanges, in place, the exchanges in `order`; returns whether A is regular."""
+    """LU factors of A (n, n) in place, the exchanged rows in `order` (n,); returns whether A is regular."""
     n = len(A)
     for k in range(n):
         order[k] = k
@@ -65,9 +77,9 @@ def factor(A, order):
         for i in range(k + 1, n):
             if abs(A[i, k]) > top:
                 top, at = abs(A[i, k]), i
-        if top <= 1e-300:
+        if top <= NO_PIVOT:
             regular = False
-            A[k, k] = 1e-300
+            A[k, k] = NO_PIVOT
             continue
         if at != k:
             for j in range(n):
@@ -84,7 +96,7 @@ def factor(A, order):
 
 @inner
 def solve(A, order, b, x):
-    """x with the factor of `factor`; b and x apart."""
+    """x of A x = b (n,) with A and order as `factor` left them; x is another array than b."""
     n = len(b)
     for i in range(n):
         total = b[order[i]]
@@ -96,3 +108,9 @@ def solve(A, order, b, x):
         for j in range(i + 1, n):
             total -= A[i, j] * x[j]
         x[i] = total / A[i, i]
+
+
+@inner
+def on_branch(value, period, near):
+    """value + k·period with the integer k that brings it nearest to `near`."""
+    return value + period * np.floor((near - value) / period + 0.5)

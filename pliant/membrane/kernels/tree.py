@@ -1,4 +1,4 @@
-"""Kinematics and inertia of a tree of planar bodies, compiled: poses, Jacobians, J̇v, M and the forces of inertia."""
+"""Kinematics and inertia of planar bodies, compiled: poses, Jacobians, J̇v, M, forces of inertia."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 
 from pliant.algebra.jit import inner
 from pliant.membrane.joints import FREE, PRISMATIC, REVOLUTE, TRANSLATING
-from pliant.membrane.small import clear, fill
+from pliant.membrane.kernels.vectors import clear, fill
 
 
 @inner
 def carry(p, i, rx, ry, rate, pose, J, bias):
-    """Body i held to body p at the offset (rx, ry) of p's origin, in world axes; rate [rad/s] of p."""
+    """Fix body i to body p at the offset (rx, ry) from p's origin, in world axes; rate [rad/s] of p."""
     pose[i, 0], pose[i, 1], pose[i, 2] = pose[p, 0] + rx, pose[p, 1] + ry, pose[p, 2]
     for k in range(J.shape[2]):
         turn = J[p, 2, k]
@@ -25,7 +25,10 @@ def carry(p, i, rx, ry, rate, pose, J, bias):
 
 @inner
 def slide(i, dof, dx, dy, vx, vy, rate, c, s, flat, pose, J, bias):
-    """Move body i by (dx, dy) [m] along its joint's axes (c, s), at the speed (vx, vy); rate [rad/s] of the joint frame; flat: along both."""
+    """Move body i by (dx, dy) [m] at (vx, vy) [m/s], along its joint's axis (c, s), or both axes if `flat`.
+
+    rate [rad/s]: of the joint's frame.
+    """
     pose[i, 0] += dx
     pose[i, 1] += dy
     for k in range(J.shape[2]):
@@ -42,7 +45,10 @@ def slide(i, dof, dx, dy, vx, vy, rate, c, s, flat, pose, J, bias):
 
 @inner
 def kinematics(tree, q, v, pose, J, bias):
-    """World poses (b + 1, 5) of the bodies (x, y, θ, cos θ, sin θ), their Jacobians J (b + 1, 3, n) and J̇v (b + 1, 3); the last is the world."""
+    """Poses (b + 1, 5) of the bodies in the world, their Jacobians J (b + 1, 3, n) and J̇v (b + 1, 3).
+
+    A pose is x, y, θ, cos θ, sin θ; the last body is the world.
+    """
     b = len(tree.parent)
     parents, dofs, kinds, frame = tree.parent, tree.dof, tree.kind, tree.frame
     fill(pose[b], 0.0)
@@ -74,7 +80,10 @@ def kinematics(tree, q, v, pose, J, bias):
 
 @inner
 def inertia(tree, gravity, v, pose, J, bias, M, inertial, applied):
-    """M (n, n), M's forces of inertia c(q, v) (n,) and the weight, added to `applied` (n,); returns the energies (kinetic, weight)."""
+    """M (n, n), forces of inertia c(q, v) (n,), and the weight, added to `applied` (n,).
+
+    Returns the energies of motion and of weight [J].
+    """
     n = len(v)
     clear(M)
     fill(inertial, 0.0)
