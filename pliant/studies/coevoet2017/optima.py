@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.bench.instances import solve_reference
 from pliant.io.table import Table
-from pliant.solvers.problem import Problem
+from pliant.solvers.qpcc.problem import Problem
 from pliant.solvers.qpcc import descent
 from pliant.studies.coevoet2017.lab import Lab
 from pliant.studies.study import Findings
@@ -72,7 +72,6 @@ def judge(p: Problem, seconds: float) -> Found:
     cold = p._replace(warm=False)
     reference = solve_reference(p, pieces=PIECES, seconds=seconds, starts=MANY)
     one, default = (descent(cold, starts).cost for starts in (1, DEFAULT))
-    parts = p.parts()
-    enough = min(reference.cost, default) + SAME * float(parts[8] @ parts[5] ** 2)
+    enough = min(reference.cost, default) + SAME * float(p.weights @ p.de**2)
     time = microseconds(lambda: descent(cold, 1), repeats=5)
     return Found(one <= enough, default <= enough, reference.exact, time)
