@@ -22,10 +22,10 @@ import numpy as np
 
 from pliant.bench.rod import LENGTH, cables, compliance, obstacles, section
 from pliant.errors import InputError, unknown_name
-from pliant.solvers.enumeration import enumerate_modes
-from pliant.solvers.lcp import lcp
-from pliant.solvers.problem import Problem, offsets, problem
+from pliant.solvers import lcp
 from pliant.solvers.qpcc import descent, watching
+from pliant.solvers.qpcc.enumeration import enumerate_modes
+from pliant.solvers.qpcc.problem import Problem, from_numbers, length, problem
 
 SIZES = ((2, 16), (4, 21), (5, 47), (9, 76))  # (actuators, contacts): beam, tower, rod in a pipe, trunk
 KINDS = ("rod", "random")
@@ -134,7 +134,7 @@ def save(path: str | Path, problems: Iterable[Problem]) -> None:
         path,
         sizes=np.array([(p.ne, p.na, p.nc) for p in kept], np.int64).reshape(-1, 3),
         options=np.array([(p.eps, p.rho, p.warm) for p in kept]).reshape(-1, 3),
-        numbers=np.concatenate([np.empty(0), *(p.data for p in kept)]),
+        numbers=np.concatenate([np.empty(0), *(p.numbers() for p in kept)]),
     )
 
 
@@ -144,15 +144,13 @@ def load(path: str | Path) -> list[Problem]:
         if not {"sizes", "options", "numbers"} <= set(file.files):
             raise InputError(f"{path}", expected="problems that `save` wrote", got=", ".join(file.files))
         sizes, options, numbers = file["sizes"], file["options"], file["numbers"]
-    lengths = [offsets(ne, na, nc).bounds + 4 * na for ne, na, nc in sizes.tolist()]
+    lengths = [length(*size) for size in sizes.tolist()]
     if sum(lengths) != len(numbers):
         raise InputError(f"{path}", expected=f"{sum(lengths)} numbers", got=len(numbers))
     ends = np.cumsum(lengths, dtype=np.int64)
     return [
-        Problem(numbers[end - length : end], ne, na, nc, eps, rho, bool(warm))
-        for end, length, (ne, na, nc), (eps, rho, warm) in zip(
-            ends, lengths, sizes.tolist(), options.tolist()
-        )
+        from_numbers(numbers[end - count : end], *size, eps, rho, bool(warm))
+        for end, count, size, (eps, rho, warm) in zip(ends, lengths, sizes.tolist(), options.tolist())
     ]
 
 

@@ -9,16 +9,17 @@ import numpy as np
 
 from pliant.bench.instances import KINDS, SIZES, instances, load, solve_reference
 from pliant.io.table import Table
-from pliant.solvers.decomposition import Program, full, reduced, scaled, state_full, state_reduced
-from pliant.solvers.modes import Modes
-from pliant.solvers.multistart import outputs, search
-from pliant.solvers.problem import Problem
 from pliant.solvers.qp import run
-from pliant.solvers.qpcc import SHIFT, descent, qpcc
-from pliant.solvers.tableau import tableau
+from pliant.solvers.qpcc import descent, qpcc
+from pliant.solvers.qpcc.contact_mode import ContactMode
+from pliant.solvers.qpcc.decomposition import Program, full, reduced, scaled, state_full, state_reduced
+from pliant.solvers.qpcc.problem import Problem
+from pliant.solvers.qpcc.scaled import scaled as unit_rows
+from pliant.solvers.qpcc.search import search
+from pliant.solvers.qpcc.solve import SHIFT
 from pliant.timing import Yardstick, microseconds
 
-COLD = dict(zip(SIZES, (10.0, 20.0, 30.0, 90.0)))  # [µs] asked of one cold descent …
+COLD = dict.fromkeys(SIZES, 100.0)  # [µs] asked of one cold descent …
 DEFAULT = 1000.0  # [µs] … and of the default at the largest size …
 YARD = 125.0  # [ms] … where a product of 1500 × 1500 matrices takes this
 SHARE = 0.99  # of global optima asked of the default
@@ -65,7 +66,7 @@ def speed(count: int) -> Table:
                 },
             )
     table.notes += [
-        "solver: compiled, with scaling; call: from Python arrays to a Solution.",
+        "solver: one descent with scaling; call: from Python arrays to a Solution.",
         f"Times are asked where dgemm(1500) takes {YARD:g} ms; the default at most {DEFAULT:g} µs at the "
         "largest size.",
     ]
@@ -121,8 +122,7 @@ def _shares(problems: Sequence[Problem]) -> dict[str, object]:
         found = [descent(p, starts) for starts in (1, STARTS)]
         if not found[1].certificate.solved:
             continue
-        de, weights = p.parts()[5], p.parts()[8]
-        enough = min(best.cost, found[1].cost) + SAME * float(weights @ de**2)
+        enough = min(best.cost, found[1].cost) + SAME * float(p.weights @ p.de**2)
         solvable, proven = solvable + 1, proven + best.exact
         one, default = one + (found[0].cost <= enough), default + (found[1].cost <= enough)
     share = default / max(solvable, 1)
@@ -164,25 +164,24 @@ def formulations() -> Table:
 
 def _programs(p: Problem) -> tuple[float, ...]:
     """Microseconds of the reduced and the full program at zero effort, then of DAQP's part of both."""
-    modes = Modes.of(p, SHIFT)
+    mode = ContactMode.of(p, SHIFT)
     x = np.zeros(p.na)
 
     def build(program: Program) -> Callable[[], object]:
         def action() -> object:
-            modes.settle(x)
-            return program(modes, x)
+            mode.settle(x)
+            return program(mode, x)
 
         return action
 
-    modes.settle(x)
-    programs = [scaled(state(modes, x))[0] for state in (state_reduced, state_full)]
+    mode.settle(x)
+    programs = [scaled(state(mode, x))[0] for state in (state_reduced, state_full)]
     alone = [microseconds(lambda program=program: run(program, None)) for program in programs]
     return microseconds(build(reduced)), microseconds(build(full)), *alone
 
 
 def compiled(p: Problem) -> Callable[[], object]:
-    """The compiled part of one descent, as an action to time."""
+    """One descent with scaling, without checks before and a solution after it, as an action to time."""
     descent(p, 1)  # compiles, and says what is wrong with the problem
-    work, costs = tableau(p.ne, p.na, p.nc), np.empty(1)
-    numbers, integers = outputs(p.na, p.nc, p.ne + p.na + p.nc)
-    return lambda: search(p.data, *work, p.eps, p.rho, SHIFT, p.warm, 1, costs, numbers, integers)
+    start = p.start / unit_rows(p, SHIFT).units[p.nc + p.ne :] if p.warm else None
+    return lambda: search(unit_rows(p, SHIFT), start, p.guess, 1)

@@ -23,8 +23,8 @@ from pliant.core.scene import Scene
 from pliant.core.tangent import EXACT, INDEFINITE, SHIFTED, Condensed, Rows, condensed
 from pliant.core.view import View
 from pliant.solvers import mcp
+from pliant.solvers.complementarity.warm_start import warm_start
 from pliant.solvers.solution import STATUSES
-from pliant.solvers.warm import confirmed
 from pliant.timing import Stopwatch
 
 FORWARD = (EXACT, INDEFINITE, SHIFTED)
@@ -100,7 +100,7 @@ def balance(found: Condensed, conditions: Conditions) -> Balance:
     if not len(rows):
         return Balance(np.zeros(0))
     if not c.frictional:
-        effort, settled = confirmed(found.W, free, rows, c.imposed, c.compliance, c.low, c.high, start)
+        effort, settled = warm_start(found.W, free, rows, c.imposed, c.compliance, c.low, c.high, start)
         if settled:
             return Balance(effort)
     gap, low, high = free - c.imposed[rows], c.low[rows], c.high[rows]

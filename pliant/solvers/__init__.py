@@ -3,34 +3,30 @@
 from typing import TYPE_CHECKING
 
 from pliant.lazy import lazy
-from pliant.solvers.lcp import lcp
-from pliant.solvers.mcp import mcp
-from pliant.solvers.problem import work_scale
+from pliant.solvers.complementarity.lcp import lcp
+from pliant.solvers.complementarity.mcp import mcp
+from pliant.solvers.friction import (
+    FrictionalCertificate,
+    FrictionalSolution,
+    FrictionCertificate,
+    FrictionSolution,
+    friction,
+    frictional_inverse,
+)
 from pliant.solvers.qp import QpCertificate, QpSolution, qp
 from pliant.solvers.qpcc import qpcc
-from pliant.solvers.qpcc_solution import QpccCertificate, QpccSolution
+from pliant.solvers.qpcc.problem import work_scale
+from pliant.solvers.qpcc.solution import QpccCertificate, QpccSolution
 from pliant.solvers.solution import Certificate, Solution
 
 if TYPE_CHECKING:
-    from pliant.solvers.coulomb import friction
-    from pliant.solvers.coulomb_inverse import frictional_inverse
-    from pliant.solvers.enumeration import GlobalSolution, Landscape, landscape, qpcc_global
-    from pliant.solvers.friction_solution import FrictionCertificate, FrictionSolution
-    from pliant.solvers.frictional_solution import FrictionalCertificate, FrictionalSolution
+    from pliant.solvers.qpcc.enumeration import GlobalSolution, Landscape, landscape, qpcc_global
 else:
     __getattr__ = lazy(
         __name__,
-        {
-            **dict.fromkeys(
-                ("GlobalSolution", "Landscape", "landscape", "qpcc_global"), "pliant.solvers.enumeration"
-            ),
-            "friction": "pliant.solvers.coulomb",
-            "frictional_inverse": "pliant.solvers.coulomb_inverse",
-            **dict.fromkeys(("FrictionCertificate", "FrictionSolution"), "pliant.solvers.friction_solution"),
-            **dict.fromkeys(
-                ("FrictionalCertificate", "FrictionalSolution"), "pliant.solvers.frictional_solution"
-            ),
-        },
+        dict.fromkeys(
+            ("GlobalSolution", "Landscape", "landscape", "qpcc_global"), "pliant.solvers.qpcc.enumeration"
+        ),
     )
 
 __all__ = [

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InputError
-from pliant.solvers.problem import vector
-from pliant.solvers.solution import STATUSES, Certificate, Reals, Solution
+from pliant.solvers.solution import INFEASIBLE, SOLVED, STALLED, Certificate, Reals, Solution
 
-SOLVED, INFEASIBLE, STALLED = STATUSES
 TIGHT = {"primal_tol": 1e-11, "dual_tol": 1e-11, "eps_prox": 0.0, "iter_limit": 2000}  # in scaled units …
 NORMAL, LOOSE = 1e-10, 1e-8  # … and where that is too much to ask
 REGULAR = 1e-6  # added to the unit diagonal of a singular Q, about the last iterate: the error vanishes …
@@ -190,3 +188,13 @@ def _certify(
     return QpCertificate(
         status, residual, iterations, stationarity, feasibility, complementarity, regularised
     )
+
+
+def vector(value: ArrayLike, n: int, name: str) -> np.ndarray:
+    """(n,) from a number or n numbers."""
+    array = np.asarray(value)
+    if array.shape == (n,):
+        return array
+    if array.ndim == 0:
+        return np.full(n, array)
+    raise InputError(name, expected=f"a number or {n} of them", got=array.shape)

@@ -3,13 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 Reals = NDArray[np.float64]
 
-STATUSES = ("solved", "infeasible", "not converged")
+STATUSES = SOLVED, INFEASIBLE, STALLED = "solved", "infeasible", "not converged"
+
+
+class Certified(Protocol):
+    """What every certificate says."""
+
+    @property
+    def status(self) -> str:
+        """One of STATUSES."""
+        ...
+
+    @property
+    def residual(self) -> float:
+        """How wrong the answer is, relative to the data."""
+        ...
+
+    @property
+    def iterations(self) -> int:
+        """How many it took."""
+        ...
+
+    @property
+    def solved(self) -> bool:
+        """Whether the problem was solved to the tolerance."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -29,7 +54,7 @@ class Certificate:
     @property
     def solved(self) -> bool:
         """Whether the problem was solved to the tolerance."""
-        return self.status == STATUSES[0]
+        return self.status == SOLVED
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +63,7 @@ class Solution:
 
     effort: Reals
     gap: Reals
-    certificate: Certificate
+    certificate: Certified
 
     def __post_init__(self) -> None:
         self.effort.flags.writeable = False

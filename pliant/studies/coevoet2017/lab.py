@@ -12,7 +12,7 @@ from pliant.bench.instances import recording
 from pliant.inverse import Inverse
 from pliant.robot import Robot
 from pliant.robots.scenes import scenes
-from pliant.solvers.problem import Problem
+from pliant.solvers.qpcc.problem import Problem
 from pliant.studies.log import Log, Targets, follow
 from pliant.timing import Yardstick
 

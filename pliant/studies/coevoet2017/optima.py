@@ -11,8 +11,8 @@ import numpy as np
 
 from pliant.bench.instances import solve_reference
 from pliant.io.table import Table
-from pliant.solvers.problem import Problem
 from pliant.solvers.qpcc import descent
+from pliant.solvers.qpcc.problem import Problem
 from pliant.studies.coevoet2017.lab import Lab
 from pliant.studies.study import Findings
 from pliant.timing import microseconds
@@ -86,7 +86,6 @@ def judge(p: Problem, seconds: float) -> Found:
     cold = p._replace(warm=False)
     reference = solve_reference(p, pieces=PIECES, seconds=seconds, starts=REFERENCE_STARTS)
     one, default = (descent(cold, starts).cost for starts in (1, DEFAULT_STARTS))
-    parts = p.parts()
-    enough = min(reference.cost, default) + SAME_COST * float(parts[8] @ parts[5] ** 2)
+    enough = min(reference.cost, default) + SAME_COST * float(p.weights @ p.de**2)
     time = microseconds(lambda: descent(cold, 1), repeats=5)
     return Found(one <= enough, default <= enough, reference.exact, time)

@@ -1,0 +1,26 @@
+"""Contact with Coulomb friction, in the true cone.
+
+scaled          rows in units of unit compliance; the cone: laws, modes (open, stick, slip) and their margins
+mode_equations  the linear equations of fixed modes; newton solves them again and again
+path            Lemke's method with cones, from open contacts (lift) through the events at which modes change
+forward         `friction`: contact efforts, by Newton's method and paths
+inverse         `frictional_inverse`: actuator efforts, by a descent over a task
+"""
+
+from pliant.solvers.friction.forward import friction
+from pliant.solvers.friction.inverse import frictional_inverse
+from pliant.solvers.friction.solution import (
+    FrictionalCertificate,
+    FrictionalSolution,
+    FrictionCertificate,
+    FrictionSolution,
+)
+
+__all__ = [
+    "FrictionCertificate",
+    "FrictionSolution",
+    "FrictionalCertificate",
+    "FrictionalSolution",
+    "friction",
+    "frictional_inverse",
+]

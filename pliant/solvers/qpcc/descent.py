@@ -1,0 +1,216 @@
+"""Descent over the actuator efforts: a Newton step per region, across borders while the cost falls.
+
+Inside a region this is a primal active-set method for its quadratic program (eq. 15 of Coevoet et al. 2017). At a border the
+contact pivots if the cost keeps falling beyond it; otherwise the border joins the working set like a bound. Where nothing on
+this side of the borders helps, the multipliers of the complementarity problem (ν of gaps, κ of contact efforts) tell whether
+the other side does: the point is a local minimum of c(λ_a), eq. 17, when both are non-negative at every border of the working
+set (strong stationarity).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.algebra.jit import work_kernel, work_part
+from pliant.solvers.qpcc.newton_step import gradient, hessian, newton_step
+from pliant.solvers.qpcc.region import pivot_contact, respond, settle
+from pliant.solvers.qpcc.working_set import (
+    AT_REST,
+    OPTIMAL,
+    contact_multipliers,
+    go,
+    join,
+    keep_row,
+    release,
+    sit_on_bounds,
+)
+from pliant.solvers.vectors import add, dot, largest
+
+FLAT = 1e-13  # a slope of the cost below this share of its terms is rounding …
+WRONG_SIGN = 1e-9  # … and so is a multiplier of the wrong sign …
+RESOLVED = 1e-3  # … where residuals count at least as this share of what they were at first
+FALLS_BEYOND = 1e-10  # share of its slope with which the cost must fall beyond a border
+MOST_CROSSINGS = 3  # of one border without progress; then it joins the working set
+MOST_MOVES = 400  # pivots that are remembered
+REPAIRED = (
+    1e-12  # violation of displacement bounds, relative to the largest displacement, that nobody cares about
+)
+GRAZES = 1e-12  # gap or effort, relative to the largest, of a contact that neither pushes nor opens
+
+MINIMUM, UNFINISHED, VIOLATED = range(
+    3
+)  # how a descent ends; the last one is not begun, as bounds are violated
+ENTER = -1  # in place of the number of moves
+MET, RETURNED, BEYOND = range(
+    3
+)  # why a border is dealt with: met by a step; crossed in vain; multipliers ask for it
+
+
+@work_part
+def _begin(scaled, task, working):
+    """An empty working set; returns the least size of a residual."""
+    floor = 0.0
+    working.size[0] = 0
+    for r in range(len(task.target)):
+        working.kept[r] = 0
+        floor = max(floor, task.weight[r] * max(abs(scaled.f[r]), abs(task.target[r])))
+    for i in range(len(working.crossed)):
+        working.crossed[i] = 0
+    return RESOLVED * floor
+
+
+@work_part
+def _progress(region, working, d, length, span):
+    """Whether a step had any length to speak of; borders may then be crossed again."""
+    moved, extent = 0.0, 1e-300
+    for i in range(len(d)):
+        moved = max(moved, length * abs(d[i]))
+        extent = max(extent, abs(region.x[i]), span[i])
+    if moved > AT_REST * extent:
+        for i in range(len(working.crossed)):
+            working.crossed[i] = 0
+    return moved > AT_REST * extent
+
+
+@work_part
+def _curvature(task, d, slope, first):
+    """Second derivative of the cost along d."""
+    total = 0.0
+    for i in range(len(d)):
+        total += d[i] * dot(task.Q[i], d, len(d))
+    for r in range(first, len(slope)):
+        total += task.weight[r] * slope[r] * slope[r]
+    return 2.0 * total
+
+
+@work_part
+def _cross(scaled, task, region, working, slope, border, why, falling):
+    """Pivot at a border where the cost falls beyond it, else keep the border: (how fast it falls there, whether it did pivot).
+
+    `falling` is how fast the cost fell before the border. The first result is 0 where the border is kept.
+    """
+    pivot, beyond, alone = 0.0, 1.0, working.size[0] == 0
+    if why != MET or working.crossed[border] <= MOST_CROSSINGS:
+        pivot = respond(scaled.C, region, border)
+    if why == MET and alone and pivot > 0.0:
+        # beyond it g changes by 2 c (u·residual) with c = −S_i / pivot: no need to cross to know
+        pull = 0.0
+        for r in range(len(scaled.C), len(slope)):
+            pull += task.weight[r] * region.response[r] * (region.value[r] - task.target[r])
+        turn = -slope[border] / pivot
+        beyond = falling - 2.0 * turn * pull
+        if not beyond > FALLS_BEYOND * falling:
+            pivot = 0.0
+        add(slope, turn, region.response, len(slope))
+        slope[border] = turn
+    if pivot > 0.0:
+        pivot_contact(scaled, region, border, pivot)
+    if pivot == 0.0 or why == RETURNED:
+        keep_row(working, border, 0.0, 1.0)
+        beyond = 0.0
+    return beyond, pivot > 0.0
+
+
+@work_part
+def _enter(scaled, region, guess, path):
+    """Bring x into its bounds and find its region; says whether displacements are within theirs."""
+    x, value, extent, over = region.x, region.value, 1e-300, 0.0
+    last = len(value) - len(x)
+    for i in range(len(x)):
+        x[i] = min(max(x[i], scaled.lo[i]), scaled.hi[i])
+    settle(scaled, region, guess)
+    for a in range(region.size[0]):
+        path[a] = region.members[a] + 1
+    for i in range(len(x)):
+        moved, low, high = value[last + i], scaled.dlo[i], scaled.dhi[i]
+        extent = max(extent, max(abs(x[i]), abs(moved)))
+        extent = max(extent, max(abs(low) if low > -np.inf else 0.0, abs(high) if high < np.inf else 0.0))
+        over = max(over, max(low - moved, moved - high))
+    return over <= REPAIRED * extent
+
+
+@work_part
+def _grazes(scaled, region, working):
+    """Whether a contact neither pushes nor opens and its border is not in the working set."""
+    nc, found = len(scaled.C), False
+    size = GRAZES * max(largest(scaled.f, nc), largest(region.value, nc))
+    for i in range(nc):
+        if abs(region.value[i]) <= size and working.kept[i] == 0:
+            found = True
+    return found
+
+
+@work_part
+def _cost(task, region):
+    """The cost at the point, up to a constant."""
+    total = 0.0
+    for r in range(len(task.target)):
+        total += task.weight[r] * (region.value[r] - task.target[r]) ** 2
+    for i in range(len(region.x)):
+        total += region.x[i] * (dot(task.Q[i], region.x, len(region.x)) - 2.0 * task.p[i])
+    return total
+
+
+@work_kernel
+def descend(scaled, task, region, working, step, span, guess, path, moves, limit):
+    """Move to a local minimum of the task's cost: (status, cost, iterations, members at the start, moves, whether a contact
+    grazes).
+
+    `moves` is the length of the path so far; ENTER looks first for the region of the efforts region.x, with the help of
+    contact efforts `guess`, and does nothing more where displacements are out of their bounds there. `span` (na,) is the
+    range of the efforts. `path` becomes the members of the first region, as i + 1, then the contacts that pivot, as i + 1,
+    or −i − 1 where they open.
+    """
+    na, nc, d, slope = len(region.x), len(scaled.C), step.d, step.slope
+    fresh, bent, trial, idle, iterations = True, True, np.int64(-1), 0, 0
+    size, falling, status = 0.0, 0.0, UNFINISHED
+    if moves == ENTER:
+        if not _enter(scaled, region, guess, path):
+            status, limit = VIOLATED, 0
+        moves = region.size[0]
+    members = region.size[0]
+    floor = _begin(scaled, task, working)
+    while iterations < limit and idle <= 10 * na + 40:
+        iterations += 1
+        longest = 1.0
+        if fresh:
+            size = gradient(task, region, nc, step.g, floor)
+            if bent:
+                hessian(task, region.S, nc, step.H)
+            if iterations == 1:
+                sit_on_bounds(scaled, region, working, step.g)
+            newton_step(region, working, step)
+            falling, bent = -dot(step.g, d, na), False
+        else:
+            longest = falling / max(_curvature(task, d, slope, nc), 1e-300)
+        moving = falling > FLAT * size * largest(d, na)
+        border, why, unblocked = np.int64(-1), MET, True
+        if trial >= 0 and not (moving and slope[trial] > 0.0):
+            border, why = trial, RETURNED
+        elif moving:
+            length, kind, index = go(scaled, task, region, working, d, slope, longest)
+            falling *= 1.0 - length / longest
+            unblocked = kind == 0
+            idle = 0 if _progress(region, working, d, length, span) else idle + 1
+            border = join(scaled, region, working, d, slope, kind, index)
+        fresh, trial, alone = fresh or not moving, np.int64(-1), working.size[0] == 0
+        if border < 0 and unblocked and fresh:  # the multipliers are those of this point
+            contact_multipliers(scaled, task, region, working)
+            border, why = release(scaled, region, working, WRONG_SIGN * size, idle > 2 * na + 4), BEYOND
+            if border == OPTIMAL:
+                status = MINIMUM
+                break
+            idle += 1
+        fresh = True
+        if border >= 0:
+            falling, pivoted = _cross(scaled, task, region, working, slope, border, why, falling)
+            bent = True
+            if pivoted and moves < len(path):
+                path[moves] = border + 1 if region.place[border] >= 0 else -border - 1
+                moves += 1
+            if why == MET and falling > 0.0:
+                # rows of the working set bend at the border: only the next step shows whether crossing it was right
+                fresh, trial = not alone, trial if alone else border
+    if status == UNFINISHED:
+        contact_multipliers(scaled, task, region, working)
+    return status, _cost(task, region), iterations, members, moves, _grazes(scaled, region, working)

@@ -1,0 +1,208 @@
+"""Several descents and the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant.solvers.qpcc.descent import ENTER, MINIMUM, MOST_MOVES, REPAIRED, VIOLATED, descend
+from pliant.solvers.qpcc.newton_step import Step, Task, new_step
+from pliant.solvers.qpcc.region import Region, new_region
+from pliant.solvers.qpcc.scaled import Scaled, Scaling
+from pliant.solvers.qpcc.starts import PER_START, chances, propose
+from pliant.solvers.qpcc.working_set import WorkingSet, new_working_set
+from pliant.solvers.solution import Reals
+
+SAME_COST = 1e-9  # costs closer than this, relative to them and to the task without efforts, are equal: the first is kept
+PATIENCE = 50  # iterations for every start, after which no descent is begun
+REPAIRS = 8  # rounds of phase 1, which brings displacements into their bounds …
+PROXIMAL = 1e-9  # … and stays near its start by this weight, in scaled units
+ALLOWED = 1e-9  # violation of displacement bounds, relative to the largest displacement
+SHAKES = 2  # times that efforts are moved where contacts just touch or steps stall …
+SHAKE = 1e-6  # … by up to this share of their range
+LEAST_EFFORT = 1e-6  # share of their range that efforts count at least, where gaps are compared
+NO_GUESS = np.zeros(0)  # of contact efforts
+
+
+class Work(NamedTuple):
+    """What descents work on."""
+
+    scaling: Scaling
+    goal: Task
+    region: Region
+    working: WorkingSet
+    step: Step
+    path: np.ndarray  # contacts that push at the start, as i + 1, then those that pivot, as i + 1 or −i − 1
+
+
+class End(NamedTuple):
+    """The end of one descent."""
+
+    violation: float  # of displacement bounds, relative
+    status: int
+    cost: float  # up to a constant
+    iterations: int
+    began: int  # contacts that pushed at its start: the first numbers of the path …
+    moves: int  # … and the length of the path
+
+
+class Found(NamedTuple):
+    """The best point of a search, scaled; multipliers as in `WorkingSet`."""
+
+    x: Reals  # (na,) actuator efforts
+    push: Reals  # (nc,) contact efforts
+    eta: Reals  # (na,) multipliers of effort bounds
+    mu: Reals  # (na,) of displacement bounds
+    nu: Reals  # (nc,) of gaps
+    kappa: Reals  # (nc,) of contact efforts
+    at_effort: np.ndarray  # (na,) bounds that hold the point: −1 lower, 1 upper, 0 none
+    at_displacement: np.ndarray  # (na,)
+    path: np.ndarray  # of the descent that led here, see `Work` …
+    began: int  # … and how many contacts pushed at its start
+    status: int
+    penetration: float  # the deepest
+
+
+class Search(NamedTuple):
+    """What a search came to."""
+
+    found: Found
+    costs: Reals  # of all descents, infinite where no feasible point was found
+    chosen: int  # the descent that led to the best point
+    iterations: int
+    feasible: bool
+    penetration: float  # relative to what makes up the gaps
+
+
+def search(scaling: Scaling, start: Reals | None, guess: Reals, starts: int) -> Search:
+    """Descend from several points and keep the best.
+
+    `start` (na,) are the scaled efforts of a warm start, or None; `guess` (nc,) says which contacts push there.
+    `starts` = 1 is one descent, every further one adds PER_START of them, but none is begun after PATIENCE iterations for
+    every start.
+    """
+    work, warm = _work(scaling), start is not None
+    rows, na = scaling.rows, len(scaling.Q)
+    errors = rows.f[len(rows.C) : -na]
+    task, descents = float(errors @ errors), 1 + PER_START * (starts - 1) if len(rows.C) else 1
+    best, lowest, least, chosen, iterations = None, np.inf, np.inf, 0, 0
+    costs: list[float] = []
+    while len(costs) < descents and (not costs or iterations < PATIENCE * starts):
+        number = len(costs) - warm
+        drawn = chances(max(number, 0))
+        work.region.x[:] = start if number < 0 else propose(number, drawn, work.scaling.efforts, best)
+        end = _attempt(work, drawn, guess if not costs else NO_GUESS)
+        iterations, cost = iterations + end.iterations, end.cost
+        nearer = end.violation < least and least > ALLOWED
+        cheaper = end.violation <= max(least, ALLOWED) and cost < lowest - SAME_COST * (abs(cost) + task)
+        if best is None or nearer or cheaper:
+            lowest, least, chosen, found = cost, end.violation, len(costs), _found(work, end)
+            best = found.x
+        costs.append(cost if end.violation <= ALLOWED else np.inf)
+    if least > ALLOWED:  # make the best of the smallest violation
+        work.region.x[:] = found.x
+        end = _attempt(work, drawn, NO_GUESS, relax=True)
+        iterations, found = iterations + end.iterations, _found(work, end)
+    penetration = found.penetration / _gap_size(work, found.x)
+    return Search(found, np.array(costs), chosen, iterations, least <= ALLOWED, penetration)
+
+
+def _work(scaling: Scaling) -> Work:
+    """Arrays of one search's own."""
+    rows, na, nc = scaling.rows, len(scaling.Q), len(scaling.rows.C)
+    m = len(rows.f)
+    sizes = m - na - nc, na, nc
+    weight = np.zeros(m)
+    weight[nc : m - na] = 1.0
+    goal = Task(weight, np.zeros(m), scaling.Q, scaling.p)
+    path = np.empty(nc + MOST_MOVES, np.int64)
+    return Work(scaling, goal, new_region(*sizes), new_working_set(*sizes), new_step(*sizes), path)
+
+
+def _attempt(work: Work, drawn: Iterator[float], guess: Reals, *, relax: bool = False) -> End:
+    """One descent from the efforts of the region.
+
+    Where it ends on the edge of a contact, multipliers may miss a way down: it is repeated from a point nearby. `relax`
+    allows the violation of displacement bounds at the start, for problems in which nothing feasible was found.
+    """
+    rows, x, span = work.scaling.rows, work.region.x, work.scaling.efforts.span
+    violation, iterations = 0.0, 0
+    for again in range(SHAKES + 1):
+        if again:
+            x += SHAKE * span * (2.0 * np.array(list(islice(drawn, len(x)))) - 1.0)
+        end, violation = _descend(work, rows, work.goal, guess if not again else NO_GUESS), 0.0
+        status, cost, more, members, moves, grazes = end
+        if status == VIOLATED:
+            if relax:
+                moved = work.region.value[-len(x) :]
+                rows = rows._replace(dlo=np.minimum(rows.dlo, moved), dhi=np.maximum(rows.dhi, moved))
+            violation, (status, cost, more, moves, grazes) = _repaired(work, rows, moves)
+        iterations += more
+        if status == MINIMUM and not grazes:
+            break
+    return End(violation, status, cost, iterations, members, moves)
+
+
+def _descend(work: Work, rows: Scaled, task: Task, guess: Reals, moves: int = ENTER) -> tuple:
+    """See `descent.descend`."""
+    limit = 100 + 10 * (len(rows.S) + len(rows.C))
+    span = work.scaling.efforts.span
+    return descend(rows, task, work.region, work.working, work.step, span, guess, work.path, moves, limit)
+
+
+def _repaired(work: Work, rows: Scaled, moves: int) -> tuple[float, tuple]:
+    """Bring displacements into their bounds (phase 1), then descend: the violation that is left, and the end of it."""
+    iterations = 0
+    for repairs in range(REPAIRS + 1):
+        violation, repair = _violation(rows, work.region)
+        task = work.goal if repair is None or repairs == REPAIRS else repair
+        status, cost, more, _, moves, grazes = _descend(work, rows, task, NO_GUESS, moves)
+        iterations += more
+        if task is work.goal:
+            break
+    return violation, (status, cost, iterations, moves, grazes)
+
+
+def _violation(rows: Scaled, region: Region) -> tuple[float, Task | None]:
+    """The largest violation of displacement bounds, relative, and the task to bring such displacements back, if any."""
+    na, m = len(rows.lo), len(rows.f)
+    moved = region.value[m - na :]
+    nearest = np.minimum(np.maximum(moved, rows.dlo), rows.dhi)
+    over = np.abs(moved - nearest)
+    if not over.any():
+        return 0.0, None
+    bounds = np.concatenate((rows.dlo, rows.dhi))
+    sizes = np.abs(np.concatenate((region.x, moved, bounds[np.isfinite(bounds)])))
+    over /= max(sizes.max(), 1e-300)
+    weight, target = np.zeros(m), np.zeros(m)
+    weight[m - na :], target[m - na :] = over > REPAIRED, nearest
+    repair = Task(weight, target, PROXIMAL * np.eye(na), PROXIMAL * region.x) if weight.any() else None
+    return float(over.max()), repair
+
+
+def _found(work: Work, end: End) -> Found:
+    """A copy of the point and its multipliers."""
+    region, working, na = work.region, work.working, len(work.region.x)
+    nc, last = len(region.place), len(region.value) - na
+    value = region.value[:nc]
+    push = np.where(region.place >= 0, np.maximum(value, 0.0), 0.0)
+    mu, side = np.zeros(na), np.zeros(na, np.int64)
+    for n in range(int(working.size[0])):
+        i = int(working.rows[n]) - last
+        if i >= 0:
+            mu[i], side[i] = working.force[n], -1 if working.sign[n] > 0.0 else 1
+    penetration = max(work.scaling.shift * push.max(initial=0.0), -value.min(initial=0.0))
+    return Found(
+        region.x.copy(), push, working.eta.copy(), mu, working.nu.copy(), working.kappa.copy(), working.side.copy(), side,
+        work.path[: end.moves].copy(), end.began, end.status, float(penetration),
+    )  # fmt: skip
+
+
+def _gap_size(work: Work, x: Reals) -> float:
+    """The largest of the terms that make up the gaps."""
+    (rows, efforts), nc = work.scaling[:2], len(work.scaling.rows.C)
+    used = np.maximum(np.abs(x), LEAST_EFFORT * efforts.span)
+    return max(float(np.abs(rows.f[:nc]).max(initial=0.0)), float((used * efforts.push).max()), 1e-300)
