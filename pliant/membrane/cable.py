@@ -33,7 +33,7 @@ class Cable:
     """A massless cable that does not stretch: length L(q) ≤ `length` [m], and a tension ≥ 0 where equal.
 
     path: points of bodies (`At`, the cable always runs through them) and shapes (`Over`), from the first
-    point to the last. length None is the length at rest: taut from the start. A longer one starts slack; a
+    point to the last. length: None is that at rest, taut from the start; a longer cable starts slack, a
     shorter one is refused.
     """
 
@@ -51,13 +51,16 @@ class Cable:
 class Membrane:
     """A massless skin: a cable that ends in a spring.
 
-    Its tension is T = max(0, k (L − L_rest) + b L̇) where L > L_rest, else 0. stiffness k [N/m], damping b
-    [N·s/m]. preload [m] is how far it is stretched when nothing touches it, so that L_rest = L(untouched, at
-    rest) − preload; or give rest_length itself, which may be long enough to start slack. friction μ ≥ 0
-    between skin and shapes: then the skin stretches as a band (stiffness k L_rest / ξ of a piece with rest
-    length ξ) and the tensions on both sides of a shape differ by at most the factor exp(μφ), φ the angle it
-    turns there. bumper [N/m]: how stiffly its points push away shapes on its path that would swallow them, 50
-    k unless given; 0 lets them in.
+        T = max(0, k (L − L_rest) + b L̇) where L > L_rest, else 0
+
+    stiffness k [N/m], damping b [N·s/m]. preload [m] is how far the skin is stretched when nothing touches
+    it: L_rest = L(untouched, at rest) − preload. rest_length [m] gives L_rest itself, also so long that the
+    skin starts slack.
+
+    friction μ ≥ 0 between skin and shapes makes it a band: a piece with the rest length ξ has the stiffness
+    k L_rest / ξ, and the tensions on both sides of a shape differ by at most the factor exp(μφ), φ the angle
+    that the band turns there. bumper [N/m]: how stiffly the skin's points push away shapes on its path that
+    would enclose them, 50 times the stiffness unless given; 0 lets them in.
     """
 
     name: str

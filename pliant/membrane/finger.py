@@ -24,11 +24,12 @@ COLUMNS = ("base x", "base y", "heading", "link", "paddle", "side × offset")
 class Finger:
     """Lengths in metres, angles in radians.
 
-    base (2,): the proximal hinge; heading: direction of the link at θ_p = 0; link: from hinge to hinge at θ_l
-    = 0; paddle: span of the skin; side: where the object is, LEFT or RIGHT of the paddle seen from the base;
+    base (2,): the proximal hinge; heading: direction of the link at θ_p = 0; link: from hinge to hinge, at
+    θ_l = 0; lower, upper (3,): limits of θ_p, θ_l, θ_d.
+
+    paddle: span of the skin; side: where the object is, LEFT or RIGHT of the paddle seen from the base;
     stiffness [N/m], damping [N·s/m] and preload [m] of the skin; offset: of the skin in front of the distal
-    hinge; depth: how far an object can be pressed in before it meets the paddle behind the skin. lower, upper
-    (3,): limits of θ_p, θ_l, θ_d.
+    hinge; depth: how far an object can be pressed in before it meets the paddle behind the skin.
     """
 
     base: Any

@@ -286,10 +286,7 @@ class Mechanism:
 
     @staticmethod
     def _check_band(cable: Membrane, rest: float) -> None:
-        """A band with friction is stretched over its rest length.
-
-        Without, a spring behind the pulleys may be stretched by any amount.
-        """
+        """Refuse a band with friction that has no rest length to stretch; without, any preload will do."""
         if cable.friction > 0.0 and rest <= 0.0:
             raise InputError(
                 f"preload of {cable.name!r}",

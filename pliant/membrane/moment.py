@@ -31,7 +31,7 @@ class PlanarState:
     v: np.ndarray
     t: float
     memory: Memory
-    order: tuple[np.ndarray, ...]  # station arrays that change places: body, first, last, radius, friction
+    order: tuple[np.ndarray, ...]  # of the stations: the arrays MOVED of `Paths`
 
 
 @dataclass(frozen=True, eq=False)

@@ -128,6 +128,6 @@ class Moving:
         return Reading(sim.t, sim.q[self._at], pose, velocity)
 
     def advance(self, command: np.ndarray, duration: float) -> Reading:
-        """Hold joint positions (3f,) for a while [s], rounded to whole time steps."""
+        """Move towards joint positions (3f,) for a `duration` [s], rounded to whole time steps."""
         self.simulation.run(duration, targets=dict(zip(self._names, map(float, command))))
         return self.read()

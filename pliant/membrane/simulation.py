@@ -11,7 +11,7 @@ from pliant.errors import InputError, is_number
 from pliant.membrane.evaluation import check_status, evaluate
 from pliant.membrane.kernels import run as kernel
 from pliant.membrane.mechanism import Mechanism
-from pliant.membrane.model import Model, Work, step_scratch, workspace
+from pliant.membrane.model import MOVED, Model, Work, step_scratch, workspace
 from pliant.membrane.moment import PlanarMoment, PlanarState
 
 TIME_STEP = 1e-3  # [s]
@@ -73,7 +73,7 @@ class Simulation:
     def state(self) -> PlanarState:
         """Where the mechanism is, how it moves and what its cables remember; may be set."""
         p = self.model.paths
-        order = tuple(a.copy() for a in (p.body, p.first, p.last, p.radius, p.friction))
+        order = tuple(getattr(p, name).copy() for name in MOVED)
         return PlanarState(self._q.copy(), self._v.copy(), self.t, self._memory.copy(), order)
 
     @state.setter
@@ -81,8 +81,8 @@ class Simulation:
         self._q, self._v = self.mechanism._pair(state.q, state.v)
         self.t, self._memory = state.t, state.memory.copy()
         p = self.model.paths
-        for array, kept in zip((p.body, p.first, p.last, p.radius, p.friction), state.order, strict=True):
-            array[:] = kept
+        for name, kept in zip(MOVED, state.order, strict=True):
+            getattr(p, name)[:] = kept
         self._scratch.acceleration[:] = 0.0
         self._begin()
 
@@ -206,5 +206,5 @@ class Simulation:
 def _own(model: Model) -> Model:
     """A model whose stations may change places without touching the mechanism's."""
     paths = model.paths
-    moved = {name: getattr(paths, name).copy() for name in ("body", "first", "last", "radius", "friction")}
+    moved = {name: getattr(paths, name).copy() for name in MOVED}
     return model._replace(paths=paths._replace(**moved))
