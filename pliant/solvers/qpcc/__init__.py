@@ -7,6 +7,8 @@
     search        several descents (starts) and the best of them
     solution      what comes out, with its certificate
     decomposition the paper's own method; enumeration visits every region and proves the global optimum
+
+A contact mode is a set of contacts that push; a region is where the same mode holds.
 """
 
 from pliant.solvers.qpcc.solve import descent, qpcc, watching

@@ -8,8 +8,8 @@ import numpy as np
 
 from pliant.bench.instances import solve_reference
 from pliant.io.table import Table
-from pliant.solvers.qpcc.problem import Problem
 from pliant.solvers.qpcc import descent
+from pliant.solvers.qpcc.problem import Problem
 from pliant.studies.coevoet2017.lab import Lab
 from pliant.studies.study import Findings
 from pliant.timing import microseconds
