@@ -17,14 +17,14 @@ INNER: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": True, "no
 inner = njit(**INNER)
 """Called from kernels only: without an entry from Python it compiles in half the time."""
 
-# Sums may be reordered, so that dot products use vector instructions; NaN and infinity keep their meaning. Nothing is
-# allocated, so that nobody needs to count references: this compiles faster.
+# Sums may be reordered, so that dot products use vector instructions; NaN and infinity keep their meaning.
+# Nothing is allocated, so that nobody needs to count references: this compiles faster.
 WORK: dict[str, Any] = {"error_model": "numpy", "fastmath": {"reassoc", "contract"}, "_nrt": False}
-work_kernel = njit(cache=True, **WORK)
+work_kernel: Any = njit(cache=True, **WORK)
 """A kernel that works in place, on arrays it is given."""
-work_inner = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **WORK)
+work_inner: Any = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **WORK)
 """The same, called from kernels only, in several places."""
-work_part = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, inline="always", **WORK)
+work_part: Any = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, inline="always", **WORK)
 """The same, called in one place: it is compiled as if it were written there, and not once more by itself."""
 
 

@@ -149,8 +149,8 @@ def load(path: str | Path) -> list[Problem]:
         raise InputError(f"{path}", expected=f"{sum(lengths)} numbers", got=len(numbers))
     ends = np.cumsum(lengths, dtype=np.int64)
     return [
-        from_numbers(numbers[end - count : end], *size, eps, rho, bool(warm))
-        for end, count, size, (eps, rho, warm) in zip(ends, lengths, sizes.tolist(), options.tolist())
+        from_numbers(numbers[end - count : end], ne, na, nc, eps, rho, bool(warm))
+        for end, count, (ne, na, nc), (eps, rho, warm) in zip(ends, lengths, sizes.tolist(), options.tolist())
     ]
 
 

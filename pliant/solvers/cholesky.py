@@ -1,7 +1,8 @@
 """Cholesky factor of a principal submatrix that gains and loses single rows: UᵀU = A[members][:, members].
 
-U is upper triangular, so that updates, solutions and rotations all run along its rows; its diagonal holds reciprocals.
-`members` (k,) are the rows of A in U, in its order. Only the first k rows and columns of U mean anything.
+U is upper triangular, so that updates, solutions and rotations all run along its rows; its diagonal holds
+reciprocals. `members` (k,) are the rows of A in U, in its order. Only the first k rows and columns of U mean
+anything.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def append(U, A, members, k, row, least):
 
 @work_inner
 def remove(U, members, k, position):
-    """Delete a position: the columns behind it move up, and rotations of rows clear what is below the diagonal."""
+    """Delete a position: the columns behind it move up, and rotations of rows clear what is below the
+    diagonal."""
     for a in range(position, k - 1):
         members[a] = members[a + 1]
     for a in range(k):

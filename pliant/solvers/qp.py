@@ -1,4 +1,5 @@
-"""Convex quadratic programs with bounds and general inequalities, solved exactly by the dual active-set code DAQP."""
+"""Convex quadratic programs with bounds and general inequalities, solved exactly by the dual active-set code
+DAQP."""
 
 from __future__ import annotations
 
@@ -23,10 +24,10 @@ ACCEPT = 1e-8  # residual up to which a solution counts as solved
 class QpCertificate(Certificate):
     """Evidence for the solution of a quadratic program.
 
-    `residual` is the largest of `stationarity` (|Qx + c − η − Aᵀμ|, relative to its terms), `feasibility` (violation
-    of bounds and rows) and `complementarity` (slack of bounds that have a multiplier), relative to the largest
-    variable; variables are scaled to Qᵢᵢ = 1, rows to unit length. `regularised` is what was added to that unit
-    diagonal, about the last iterate, because Q is singular, else 0.
+    `residual` is the largest of `stationarity` (|Qx + c − η − Aᵀμ|, relative to its terms), `feasibility`
+    (violation of bounds and rows) and `complementarity` (slack of bounds that have a multiplier), relative to
+    the largest variable; variables are scaled to Qᵢᵢ = 1, rows to unit length. `regularised` is what was
+    added to that unit diagonal, about the last iterate, because Q is singular, else 0.
     """
 
     stationarity: float = 0.0
@@ -39,8 +40,8 @@ class QpCertificate(Certificate):
 class QpSolution(Solution):
     """x as `effort` (n,), gradient Qx + c as `gap` (n,), the rows Ax, the cost and the multipliers.
 
-    Qx + c = `bound_multiplier` + Aᵀ `row_multiplier`; both are ∂cost/∂(active bound): positive where a lower bound
-    holds, negative at an upper one.
+    Qx + c = `bound_multiplier` + Aᵀ `row_multiplier`; both are ∂cost/∂(active bound): positive where a lower
+    bound holds, negative at an upper one.
     """
 
     certificate: QpCertificate
@@ -51,7 +52,8 @@ class QpSolution(Solution):
 
 
 class Scaled(NamedTuple):
-    """The program in variables y with x = d y, Qᵢᵢ = 1, rows of unit length; bounds of y, then of the rows."""
+    """The program in variables y with x = d y, Qᵢᵢ = 1, rows of unit length; bounds of y, then of the
+    rows."""
 
     Q: np.ndarray
     c: np.ndarray
@@ -70,11 +72,12 @@ def qp(
     upper: ArrayLike | None = None,
     start: Solution | ArrayLike | None = None,
 ) -> QpSolution:
-    """min ½ xᵀQx + cᵀx with lo ≤ x ≤ hi (n,) and lower ≤ A x ≤ upper (m,); Q symmetric positive semi-definite.
+    """min ½ xᵀQx + cᵀx with lo ≤ x ≤ hi (n,) and lower ≤ A x ≤ upper (m,); Q symmetric positive
+    semi-definite.
 
     Bounds are numbers or arrays, ±inf where there are none. Where Q is singular (redundant variables) it is
-    regularised, and the certificate says so. Infeasible bounds give the status "infeasible" and the x of smallest
-    violation. `start` is an earlier solution or a guess of x.
+    regularised, and the certificate says so. Infeasible bounds give the status "infeasible" and the x of
+    smallest violation. `start` is an earlier solution or a guess of x.
     """
     Q, c = np.asarray(Q, np.float64), np.asarray(c, np.float64)
     n = c.size
@@ -149,7 +152,8 @@ def run(p: Scaled, guess: np.ndarray | None, **options: float) -> tuple[np.ndarr
 
 
 def _least_violation(p: Scaled) -> Scaled:
-    """The program with its bounds relaxed to the smallest violation, in the sense of least squares over the rows."""
+    """The program with its bounds relaxed to the smallest violation, in the sense of least squares over the
+    rows."""
     n, m = len(p.c), len(p.rows)
     with np.errstate(invalid="ignore"):  # no bounds at all have no middle
         middle = 0.5 * (p.low + p.high)

@@ -42,9 +42,9 @@ class Certificate:
     """Evidence for a solution.
 
     `status` is "solved", "infeasible" or "not converged". `residual` is the natural residual of the
-    complementarity problem, max |λ̂ − clip(λ̂ − ŵ, lo, hi)|, relative to the data (the largest |q̂| or |λ̂| on a
-    bound). Rows are scaled so that different units compare: λ̂ = √|Wᵢᵢ| λ, ŵ = w / √|Wᵢᵢ|. An exact solution
-    has 0; "solved" means at most 1e-10.
+    complementarity problem, max |λ̂ − clip(λ̂ − ŵ, lo, hi)|, relative to the data (the largest |q̂| or |λ̂|
+    on a bound). Rows are scaled so that different units compare: λ̂ = √|Wᵢᵢ| λ, ŵ = w / √|Wᵢᵢ|. An exact
+    solution has 0; "solved" means at most 1e-10.
     """
 
     status: str

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from pliant.errors import InputError
 from pliant.solvers import Solution, lcp, mcp
-from pliant.solvers.active_set import STALLED
-from pliant.solvers.warm import confirmed
+from pliant.solvers.complementarity.active_set import STALLED
+from pliant.solvers.complementarity.warm_start import warm_start
 
 quick = settings(deadline=None, max_examples=120, derandomize=True)
 TOLERANCE = 1e-10
@@ -108,7 +108,8 @@ def test_mcp_with_redundant_equalities(m, seed):
 @quick
 @given(st.integers(1, 8), st.integers(0, 12), st.integers(0, 2**32 - 1), st.booleans())
 def test_mcp_with_an_indefinite_free_block(free, bounded, seed, hollow):
-    """Negative eigenvalues that the equalities remove: the complement on the bounded rows is semi-definite."""
+    """Negative eigenvalues that the equalities remove: the complement on the bounded rows is
+    semi-definite."""
     rng = np.random.default_rng(seed)
     vectors = np.linalg.qr(rng.normal(size=(free, free)))[0]
     block = vectors * rng.choice([-1.0, 1.0], free) * rng.uniform(0.3, 2.0, free) @ vectors.T
@@ -131,7 +132,7 @@ def test_proximal_steps_finish_what_degeneracy_stalls(monkeypatch):
     A = np.repeat(rng.normal(size=(6, 4)), 3, axis=0)  # every row three times
     W, lo, hi = A @ A.T, np.zeros(18), np.full(18, np.inf)
     q, _ = solvable(rng, W, lo, hi)
-    module = sys.modules["pliant.solvers.mcp"]
+    module = sys.modules["pliant.solvers.complementarity.mcp"]
     exact, calls = module.solve_box, []
 
     def stalls_once(*problem):
@@ -144,7 +145,8 @@ def test_proximal_steps_finish_what_degeneracy_stalls(monkeypatch):
 
 
 def test_masses_on_springs_against_a_wall():
-    """Two springs in series, k = 1 N/m, end pushed 3 m towards a wall 1 m away: only the end touches, 2/2 N."""
+    """Two springs in series, k = 1 N/m, end pushed 3 m towards a wall 1 m away: only the end touches, 2/2
+    N."""
     K = np.array([[2.0, -1.0], [-1.0, 1.0]])
     W = np.linalg.inv(K)
     free_gap = np.array([2.0, 1.0 - 3.0])
@@ -276,7 +278,7 @@ def test_what_a_guess_confirms_is_the_solution(m, seed, right):
     W, (lo, hi) = A @ A.T + 0.1 * np.eye(m), bounds(rng, m)
     q, lam = solvable(rng, W + np.diag(compliance), lo, hi)
     start = mcp(W + np.diag(compliance), q, lo, hi).effort if right else lam + rng.normal(size=m)
-    effort, settled = confirmed(W, q + 1.0, np.arange(m), np.ones(m), compliance, lo, hi, start)
+    effort, settled = warm_start(W, q + 1.0, np.arange(m), np.ones(m), compliance, lo, hi, start)
     if settled:
         assert residual(W + np.diag(compliance), q, lo, hi, Effort(effort)) <= TOLERANCE
         assert np.all((effort >= lo) & (effort <= hi))
@@ -284,7 +286,7 @@ def test_what_a_guess_confirms_is_the_solution(m, seed, right):
     assert settled or not right or degenerate.any()
 
 
-def test_a_guess_with_other_rows_is_not_confirmed():
+def test_a_guess_with_another_active_set_is_refused():
     """Two contacts of which the first one holds both; dependent rows are left to others."""
     W, q, none, more = (
         np.array([[2.0, 1.0], [1.0, 1.0]]),
@@ -293,8 +295,8 @@ def test_a_guess_with_other_rows_is_not_confirmed():
         np.full(3, np.inf),
     )
     rows = np.array([0, 2])  # of three
-    effort, settled = confirmed(W, q, rows, none, none, none, more, np.array([1.0, 9.0, 0.0]))
+    effort, settled = warm_start(W, q, rows, none, none, none, more, np.array([1.0, 9.0, 0.0]))
     assert settled and effort == pytest.approx([0.5, 0.0])
     for start in ([0.0, 9.0, 1.0], [1.0, 9.0, 1.0], [0.0, 9.0, 0.0]):
-        assert not confirmed(W, q, rows, none, none, none, more, np.array(start))[1]
-    assert not confirmed(np.ones((2, 2)), q, rows, none, none, none, more, np.ones(3))[1]
+        assert not warm_start(W, q, rows, none, none, none, more, np.array(start))[1]
+    assert not warm_start(np.ones((2, 2)), q, rows, none, none, none, more, np.ones(3))[1]

@@ -1,4 +1,5 @@
-"""The inverse problem with friction: closed forms, dense grids, agreement with the frictionless solver, certificates."""
+"""The inverse problem with friction: closed forms, dense grids, agreement with the frictionless solver,
+certificates."""
 
 from __future__ import annotations
 
@@ -7,18 +8,17 @@ import pytest
 
 from pliant.bench.instances import Instance, instance
 from pliant.errors import InputError
-from pliant.solvers.coulomb import friction
-from pliant.solvers.coulomb_inverse import frictional_inverse
-from pliant.solvers.frictional_task import Task
-from pliant.solvers.problem import problem
-from pliant.solvers.qpcc import qpcc
+from pliant.solvers import friction, frictional_inverse, qpcc
+from pliant.solvers.friction.task import Task
+from pliant.solvers.qpcc.problem import problem
 
 TIP, OBJECT, FLOOR, MU = 50.0, 200.0, 1e4, 0.5  # N/m, N/m, N/m, –
 GOAL = 1e-3  # m
 
 
 def finger(mu: float = MU):
-    """A finger tip on springs pressed on an object on springs; it is pressed, dragged along x, and the object should move.
+    """A finger tip on springs pressed on an object on springs; it is pressed, dragged along x, and the object
+    should move.
 
     Returns (blocks, free displacements, μ). The contact rows are a gap, and slip along x and z.
     """
@@ -39,7 +39,8 @@ def finger(mu: float = MU):
 
 
 def rubbing(na: int, nc: int, seed: int, mu: float, **options) -> tuple[Instance, tuple, np.ndarray]:
-    """A random instance whose contacts slip, too: tangents are combinations of other rows, so that W stays ≥ 0."""
+    """A random instance whose contacts slip, too: tangents are combinations of other rows, so that W stays ≥
+    0."""
     one = instance(na, nc, seed=seed, **options)
     rng = np.random.default_rng((seed, 7))
     Wea, Wec, Waa, Wac, Wcc, de, da, dc = one.matrices
@@ -72,7 +73,8 @@ def cost_at(matrices, mu, eps, effort):
 
 
 def test_a_finger_presses_as_much_as_friction_needs(within):
-    """To move the object by u without slip: drag (k_tip + k_object) u, press at least k_object u/μ through the springs.
+    """To move the object by u without slip: drag (k_tip + k_object) u, press at least k_object u/μ through
+    the springs.
 
     With a small weight on effort the least press is best: the contact is at its limit between stick and slip.
     """
@@ -134,28 +136,28 @@ def test_without_friction_it_agrees_with_the_other_solver(size, within):
         assert not solution.tangent.any()
 
 
-def test_derivatives_on_a_piece(within):
+def test_derivatives_on_a_region(within):
     """Errors, displacements and margins, against central differences, with slipping and sticking contacts."""
     checked = np.zeros(3, int)
     for seed in range(6):
         one, matrices, mu = rubbing(3, 10, seed, 0.4, hard=True)
         task = Task.of(problem(*matrices, **one.limits, eps=0.0), mu, 0.0)
         point = task.at(0.6 * one.effort[1])
-        piece = task.piece(point)
+        region = task.region(point)
         step = 1e-6 * one.effort[1].max()
         sides = [[task.at(point.effort + s * step * d, point.x) for s in (1, -1)] for d in np.eye(3)]
-        if piece.g.min() < 1e-4 * piece.g.max() or any(
-            (task.piece(p).mode != piece.mode).any() for pair in sides for p in pair
+        if region.g.min() < 1e-4 * region.g.max() or any(
+            (task.region(p).mode != region.mode).any() for pair in sides for p in pair
         ):
             continue  # too near to a border
         for k, (after, before) in enumerate(sides):
             moved = (after.error - before.error) / (2 * step)
-            within((moved - piece.E[:, k]) / np.abs(piece.E).max(), 1e-6, "errors")
+            within((moved - region.E[:, k]) / np.abs(region.E).max(), 1e-6, "errors")
             moved = (after.displacement - before.displacement) / (2 * step)
-            within((moved - piece.A[:, k]) / np.abs(piece.A).max(), 1e-6, "displacements")
-            moved = (task.piece(after).g - task.piece(before).g) / (2 * step)
-            within((moved - piece.G[:, k]) / np.abs(piece.G).max(), 1e-5, "margins")
-        checked += np.bincount(piece.mode, minlength=3)
+            within((moved - region.A[:, k]) / np.abs(region.A).max(), 1e-6, "displacements")
+            moved = (task.region(after).g - task.region(before).g) / (2 * step)
+            within((moved - region.G[:, k]) / np.abs(region.G).max(), 1e-5, "margins")
+        checked += np.bincount(region.mode, minlength=3)
     assert (checked > 0).all()  # open, sticking and slipping contacts were among them
 
 

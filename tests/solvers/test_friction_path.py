@@ -1,4 +1,5 @@
-"""The pieces of the friction solver: the path from open contacts, its turning points, the cone, and mode equations."""
+"""The pieces of the friction solver: the path from open contacts, its turning points, the cone, and mode
+equations."""
 
 from __future__ import annotations
 
@@ -8,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from pliant.solvers.cone import OPEN, SLIP, STICK, change, classify, leaves_cone, margins, residuals
-from pliant.solvers.coulomb import friction
-from pliant.solvers.friction_events import DZ
-from pliant.solvers.friction_newton import newton
-from pliant.solvers.friction_path import Path, advance, begin
-from pliant.solvers.friction_rows import Scaled, scaled
+from pliant.solvers import friction
+from pliant.solvers.friction.cone import OPEN, SLIP, STICK, change, classify, leaves_cone, margins, residuals
+from pliant.solvers.friction.newton import newton
+from pliant.solvers.friction.path import Path, advance, begin
+from pliant.solvers.friction.scaled import Scaled, scaled
 from tests.solvers.friction_common import law_error
 
 quick = settings(deadline=None, max_examples=60, derandomize=True)
@@ -39,8 +39,8 @@ def followed(s: Scaled, path: Path) -> int:
     for _ in range(3000):
         if path.stopped:
             break
-        advance(*s[:5], *path, 1)
-        back += path.S[DZ] > 0.0
+        advance(s, path, 1)
+        back += path.state["dz"][0] > 0.0
     assert path.stopped
     return back
 
@@ -54,7 +54,7 @@ def residual(s: Scaled, x: np.ndarray) -> float:
 def test_the_path_ends_in_a_solution(n, seed, mu):
     s = scaled(*problem(seed, n, mu), NONE, NONE, np.zeros(3 * n))
     for lift in (0, 1):
-        path = begin(*s[:5], np.zeros(3 * n), lift)
+        path = begin(s, np.zeros(3 * n), lift)
         followed(s, path)
         assert residual(s, path.x) <= 1e-10
 
@@ -64,7 +64,7 @@ def test_the_path_turns_back_where_it_must():
     turns = 0
     for seed in range(20, 40):
         s = scaled(*problem(seed, 8, 1.5), NONE, NONE, np.zeros(24))
-        path = begin(*s[:5], np.zeros(24), 0)
+        path = begin(s, np.zeros(24), 0)
         turns += followed(s, path) > 0
         assert residual(s, path.x) <= 1e-10
     assert turns >= 3
@@ -78,7 +78,7 @@ def test_a_path_from_the_solution_of_another_problem(n, seed, change):
     assert before.certificate.solved
     now = q + change * np.random.default_rng(seed + 1).normal(size=3 * n)
     s = scaled(W, now, mu, NONE, NONE, before.effort.copy())
-    path = begin(*s[:5], s.x)
+    path = begin(s, s.x)
     followed(s, path)
     assert residual(s, path.x) <= 1e-10
 
@@ -87,13 +87,14 @@ def test_newton_finishes_what_is_nearly_right():
     W, q, mu = problem(4, 12, 0.5)
     exact = friction(W, q, mu)
     s = scaled(W, q, mu, NONE, NONE, exact.effort * (1.0 + 1e-3 * np.random.default_rng(0).normal(size=36)))
-    error, steps = newton(*s[:6], 1e-13, 3)
+    error, steps = newton(s, s.x, 1e-13, 3)
     assert error <= 1e-13 and steps <= 4
     np.testing.assert_allclose(s.x * s.d, exact.effort, atol=1e-10 * np.abs(exact.effort).max())
 
 
 def test_friction_may_leave_several_solutions():
-    """Slip that pulls the contact shut: open is a solution, and so is stuck. A start chooses; both are certified."""
+    """Slip that pulls the contact shut: open is a solution, and so is stuck. A start chooses; both are
+    certified."""
     W, q, mu = np.eye(3), np.array([0.1, -1.0, 0.0]), np.array([1.5])
     W[0, 1] = W[1, 0] = -0.9
     opened = friction(W, q, mu)

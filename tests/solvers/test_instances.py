@@ -1,4 +1,5 @@
-"""Instances of the inverse problem: recorded, kept in a file, solved again, and compared with the best there is."""
+"""Instances of the inverse problem: recorded, kept in a file, solved again, and compared with the best there
+is."""
 
 from __future__ import annotations
 

@@ -11,8 +11,7 @@ from numba import njit
 from pliant.bench.lcp import SPACING, SPHERE, STIFFNESS, punch, slender
 from pliant.bench.rod import LENGTH, STATIONS, section
 from pliant.solvers import lcp
-from pliant.solvers.cholesky_update import append, remove, solve
-from pliant.solvers.native import link, pointer
+from pliant.solvers.cholesky import append, remove, solve
 
 EXACT = 1e-10
 
@@ -54,7 +53,8 @@ def test_a_solution_nearby_is_a_good_start(problem):
 
 
 def test_more_contacts_than_ways_to_move():
-    """A body with a few modes among obstacles that it can pass: hundreds of dependent contacts, gaps unique."""
+    """A body with a few modes among obstacles that it can pass: hundreds of dependent contacts, gaps
+    unique."""
     rng = np.random.default_rng(0)
     angles, heights = rng.uniform(0, 2 * np.pi, 300), LENGTH * rng.uniform(0.1, 1.0, 300)
     rows = [np.cos(a) * section(h)[0] + np.sin(a) * section(h)[1] for a, h in zip(angles, heights)]
@@ -73,14 +73,14 @@ def test_more_contacts_than_ways_to_move():
 def _change(U, S, members, k, row, position):
     """Append a row, or remove a position if `row` is negative; then solve for ones."""
     if row >= 0:
-        append(pointer(U), U.shape[1], pointer(S), S.shape[1], pointer(members), k, row, 1e-14)
+        append(U, S, members, k, row, 1e-14)
     else:
-        remove(pointer(U), U.shape[1], pointer(members), k, position)
+        remove(U, members, k, position)
 
 
 @njit
 def _solve(U, k, z):
-    solve(pointer(U), U.shape[1], k, pointer(z))
+    solve(U, k, z)
 
 
 @settings(deadline=None, max_examples=40)
@@ -90,8 +90,6 @@ def test_a_factor_that_gains_and_loses_rows_stays_the_factor(n, seed):
     A = rng.normal(size=(n, n + 3))
     S, U = A @ A.T, np.full((n, n), np.nan)
     members, inside = np.zeros(n, np.int64), []
-    link(_change.py_func)
-    link(_solve.py_func)
     for _ in range(30):
         outside = [i for i in range(n) if i not in inside]
         if outside and (not inside or rng.random() < 0.6):

@@ -106,7 +106,8 @@ def test_fixed_efforts_leave_a_complementarity_problem(seed):
 
 
 def limited(seed):
-    """Arguments with tight displacement bounds; some efforts, some displacements and some contacts are held."""
+    """Arguments with tight displacement bounds; some efforts, some displacements and some contacts are
+    held."""
     p = instance(4, 21, seed=seed, kind="random", hard=True, limited=True)
     return p, {
         "effort": p.effort,
@@ -193,8 +194,8 @@ def test_a_contact_counted_twice_changes_nothing():
         twice = np.r_[0:21, 0:21]
         once = qpcc(*p.matrices, **p.limits, eps=1e-5)
         s = qpcc(
-            p.Wea, p.Wec[:, twice], p.Waa, p.Wac[:, twice], p.Wcc[np.ix_(twice, twice)], p.de, p.da, p.dc[twice],
-            **p.limits, eps=1e-5,
+            p.Wea, p.Wec[:, twice], p.Waa, p.Wac[:, twice], p.Wcc[np.ix_(twice, twice)],
+            p.de, p.da, p.dc[twice], **p.limits, eps=1e-5,
         )  # fmt: skip
         assert s.certificate.solved
         assert s.cost == pytest.approx(once.cost, rel=1e-7)
@@ -284,7 +285,8 @@ def test_decomposition(seed):
 @pytest.mark.parametrize("formulation", ["reduced", "full"])
 @pytest.mark.parametrize("eps", [0.0, 1e-14, None])
 def test_decomposition_with_redundant_actuators(formulation, eps):
-    """Eight cables on three motions that reach their target: the programs are singular and the cost is rounding."""
+    """Eight cables on three motions that reach their target: the programs are singular and the cost is
+    rounding."""
     for seed in range(5):
         p = instance(8, 20, seed=seed, hard=True)
         options = {**p.limits, "starts": 1, "eps": eps}

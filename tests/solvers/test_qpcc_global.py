@@ -5,8 +5,8 @@ import pytest
 
 from pliant.bench.instances import instance
 from pliant.solvers import landscape, qpcc, qpcc_global
-from pliant.solvers.enumeration import Arrangement
-from pliant.solvers.problem import problem
+from pliant.solvers.qpcc.enumeration import Arrangement
+from pliant.solvers.qpcc.problem import problem
 
 SMALL = [(na, nc, seed) for na, nc in ((1, 5), (2, 8), (3, 6), (3, 12)) for seed in range(10)]
 
@@ -35,7 +35,7 @@ def test_no_contact_mode_is_missed(kind):
     rng = np.random.default_rng(0)
     for _ in range(300):
         x = rng.uniform(arrangement.lo, arrangement.hi)
-        assert arrangement.members_at(x) in arrangement.pieces
+        assert arrangement.members_at(x) in arrangement.regions
 
 
 def test_minima_are_local_minima():
@@ -65,11 +65,13 @@ def test_landscape_is_the_cost_with_the_contacts_settled():
 
 
 def test_two_cables_between_obstacles_have_two_ways_down():
-    """A lever with two opposite cables: pulling one lowers the tip until it hits a stop, pulling the other uses it.
+    """A lever with two opposite cables: pulling one lowers the tip until it hits a stop, pulling the other
+    uses it.
 
-    One coordinate u (tip), efforts a and b pull it by ±1; beyond the stop at u = −0.2 only 0.1 of a gets through.
+    One coordinate u (tip), efforts a and b pull it by ±1; beyond the stop at u = −0.2 only 0.1 of a gets
+    through.
     """
-    # rows: effector u; cables +u, −u; contact u + 0.2 ≥ 0 on a support of compliance that couples back to the tip
+    # rows: effector u; cables +u, −u; contact u + 0.2 ≥ 0 on a compliant support that couples back to the tip
     H = np.array([[1.0, 0.0], [-1.0, 0.3], [0.8, 0.6], [1.0, 0.2], [-0.4, -1.0]])
     W = H @ H.T
     e, a, c = slice(0, 1), slice(1, 3), slice(3, 5)

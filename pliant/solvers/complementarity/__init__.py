@@ -1,1 +1,2 @@
-"""Linear complementarity: contacts that push and never pull (lcp), efforts between bounds (mcp), by an active set."""
+"""Linear complementarity: contacts that push and never pull (lcp), efforts between bounds (mcp), by an active
+set."""

@@ -1,10 +1,11 @@
-"""Active-set method for convex box problems: lo ≤ x ≤ hi, w = A x + q, w = 0 inside, w ≥ 0 at lo, w ≤ 0 at hi.
+"""Active-set method for convex box problems: lo ≤ x ≤ hi, w = A x + q, w = 0 inside, w ≥ 0 at lo, w ≤ 0 at
+hi.
 
-Equivalently min ½ xᵀAx + qᵀx in the box, A positive semi-definite. Lawson and Hanson's method with bounds on both sides:
-rows enter the set of inside rows one by one where w is most wrong; a row leaves it when it blocks the way to the minimum over
-the rows inside. The Cholesky factor of the inside rows is updated, never recomputed. A row that depends on the inside ones
-cannot enter: the objective is linear along a null direction then, which is followed until some row blocks it and the two
-change places.
+Equivalently min ½ xᵀAx + qᵀx in the box, A positive semi-definite. Lawson and Hanson's method with bounds on
+both sides: rows enter the set of inside rows one by one where w is most wrong; a row leaves it when it blocks
+the way to the minimum over the rows inside. The Cholesky factor of the inside rows is updated, never
+recomputed. A row that depends on the inside ones cannot enter: the objective is linear along a null direction
+then, which is followed until some row blocks it and the two change places.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ def _rest(box, i, high):
 
 @work_inner
 def _enter(box, i):
-    """Take row i off its bound, its part from the base; False, and no change, if it depends on the rows inside."""
+    """Take row i off its bound, its part from the base; False, and no change, if it depends on the rows
+    inside."""
     k, x = box.size[0], box.x[i]
     if append(box.U, box.A, box.members, k, i, box.least[i]) == 0.0:
         return False
@@ -136,7 +138,8 @@ def _forgive(box):
 
 @work_part
 def _ratio_test(box):
-    """How far the way from x to the minimum is free: (step, position of the row that blocks it, −1 if none does)."""
+    """How far the way from x to the minimum is free: (step, position of the row that blocks it, −1 if none
+    does)."""
     blocking, step = np.int64(-1), 1.0
     for a in range(box.size[0]):
         i, z = box.members[a], box.minimum[a]
@@ -149,7 +152,8 @@ def _ratio_test(box):
 
 @work_part
 def _exchange(box, i):
-    """Row i depends on the inside rows: move along the null direction until a row blocks, which i replaces; the status.
+    """Row i depends on the inside rows: move along the null direction until a row blocks, which i replaces;
+    the status.
 
     Infeasible if nothing blocks, for then the objective falls forever.
     """
@@ -196,9 +200,8 @@ def _iterate(box, tol, limit):
             z[a] = -box.base[members[a]]
         solve(box.U, box.size[0], z)
         step, blocking = _ratio_test(box)
-        if (
-            blocking >= 0 and guessing
-        ):  # while the rows inside are a guess, all that leave their box go at once
+        if blocking >= 0 and guessing:
+            # while the rows inside are a guess, all that leave their box go at once
             for a in range(box.size[0] - 1, -1, -1):
                 i = members[a]
                 if z[a] > box.hi[i] or z[a] < box.lo[i]:

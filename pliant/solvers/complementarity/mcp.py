@@ -31,8 +31,8 @@ def mcp(
 
     W (m, m) is symmetric. Rows without bounds (±inf) are equalities and are eliminated first. W may have
     negative eigenvalues if they disappear with these rows, and may be singular: redundant equalities get zero
-    effort. `start` is an earlier solution or a guess of λ. Contradictory rows give a certificate with the status
-    "infeasible" and its residual, not an exception.
+    effort. `start` is an earlier solution or a guess of λ. Contradictory rows give a certificate with the
+    status "infeasible" and its residual, not an exception.
     """
     W, q = check(W, q)
     lo, hi = _bounds(lo, len(q)), _bounds(hi, len(q))
@@ -79,7 +79,8 @@ def guess(start: Solution | ArrayLike | None, m: int) -> Reals:
 def _active_set(
     A: Reals, q: Reals, lo: Reals, hi: Reals, x: Reals, reference: Reals, tol: float
 ) -> tuple[int, int]:
-    """Active set; if degenerate rows stall it, proximal steps x ← argmin f(x) + ½ρ‖x − xₖ‖² with a small ρ."""
+    """Active set; if degenerate rows stall it, proximal steps x ← argmin f(x) + ½ρ‖x − xₖ‖² with a small
+    ρ."""
     limit = 10 * len(q) + 100
     status, iterations = solve_box(A, q, lo, hi, x, reference, tol, limit)
     if status == STALLED:
@@ -93,7 +94,8 @@ def _active_set(
 def _certified(
     W: Reals, reference: Reals, q: Reals, lo: Reals, hi: Reals, x: Reals, otherwise: int, iterations: int
 ) -> Solution:
-    """The solution with its residual in the original problem; `otherwise` is its status unless that is small."""
+    """The solution with its residual in the original problem; `otherwise` is its status unless that is
+    small."""
     w, residual = natural_residual(W, reference, q, lo, hi, x)
     if residual > REFINE:
         x, w, residual = _refined(W, reference, q, lo, hi, x, w, residual)

@@ -10,7 +10,8 @@ NO_COMPLIANCE = 1e-30  # of a row, relative to the softest
 
 
 def scales(W: Reals) -> Reals:
-    """(m,) |Wᵢᵢ|; rows that touch nothing have no compliance of their own and count as the softest. NaN stays."""
+    """(m,) |Wᵢᵢ|; rows that touch nothing have no compliance of their own and count as the softest. NaN
+    stays."""
     own = np.abs(W.diagonal())
     softest = float(own.max(initial=0.0))
     return np.where(own <= NO_COMPLIANCE * softest, softest if softest > 0.0 else 1.0, own)
@@ -30,8 +31,6 @@ def natural_residual(
     unit = np.sqrt(reference)
     wrong = np.abs(x - np.minimum(np.maximum(x - w / reference, lo), hi)) * unit
     on_bound = (x == lo) | (x == hi)
-    size = max(
-        float((np.abs(q) / unit).max(initial=0.0)), float((np.abs(x) * unit)[on_bound].max(initial=0.0))
-    )
-    worst = float(wrong.max(initial=0.0))
+    sizes = np.concatenate((np.abs(q) / unit, (np.abs(x) * unit)[on_bound]))
+    worst, size = float(wrong.max(initial=0.0)), float(sizes.max(initial=0.0))
     return w, worst / size if size > 0.0 else worst

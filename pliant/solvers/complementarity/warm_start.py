@@ -1,4 +1,5 @@
-"""A mixed complementarity problem from a warm start: if its active set is the right one, one factorisation is enough."""
+"""A mixed complementarity problem from a warm start: if its active set is the right one, one factorisation is
+enough."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ def warm_start(
 ) -> tuple[Reals, bool]:
     """(λ, True) if the rows between their bounds are those of `start`; else something and False.
 
-    low ≤ λ ≤ high is complementary to (W + diag compliance) λ + free − imposed. W (m, m) and free (m,) are those of
-    `rows` (m,), the other arrays those of all rows.
+    low ≤ λ ≤ high is complementary to (W + diag compliance) λ + free − imposed. W (m, m) and free (m,) are
+    those of `rows` (m,), the other arrays those of all rows.
     """
     A = W + np.diag(compliance[rows])
     x = start[rows]

@@ -1,10 +1,13 @@
-"""Contact with Coulomb friction, in the true cone.
+"""Contact with Coulomb friction, in the true cone. The files of this folder:
 
-scaled          rows in units of unit compliance; the cone: laws, modes (open, stick, slip) and their margins
-mode_equations  the linear equations of fixed modes; newton solves them again and again
-path            Lemke's method with cones, from open contacts (lift) through the events at which modes change
-forward         `friction`: contact efforts, by Newton's method and paths
-inverse         `frictional_inverse`: actuator efforts, by a descent over a task
+    scaled          rows in units of unit compliance
+    cone            the laws, contact modes (open, stick, slip) and their margins
+    mode_equations  the linear equations of fixed modes; newton solves them again and again
+    path            Lemke's method with cones, from open contacts (lift) through changes of modes (events)
+    forward         `friction`: contact efforts, by Newton's method and paths
+    inverse         `frictional_inverse`: actuator efforts, by a descent over a task
+
+Rows and modes are described in `cone`.
 """
 
 from pliant.solvers.friction.forward import friction

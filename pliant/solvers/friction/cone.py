@@ -1,16 +1,17 @@
 """Coulomb's law on scaled rows: which mode holds where, how far it is from changing, how wrong an answer is.
 
-The rows of a problem stand in this order: p plain rows with lo ≤ x ≤ hi, n normals, 2n tangents (those of contact c
-at p + n + 2c and the next). A contact with normal effort x_N, tangential efforts x_T, gap w_N and slip w_T obeys
+The rows of a problem stand in this order: p plain rows with lo ≤ x ≤ hi, n normals, 2n tangents (those of
+contact c at p + n + 2c and the next). A contact with normal effort x_N, tangential efforts x_T, gap w_N and
+slip w_T obeys
 
     0 ≤ x_N ⊥ w_N ≥ 0,    ‖x_T‖ ≤ μ x_N,    w_T = 0 inside the cone, else x_T = −μ x_N w_T / ‖w_T‖.
 
-Rows are scaled to unit compliance, so that x and w compare and x − w is meaningful: the last two laws say that x_T is
-the projection of y = x_T − w_T on the disc of radius μ x_N.
+Rows are scaled to unit compliance, so that x and w compare and x − w is meaningful: the last two laws say
+that x_T is the projection of y = x_T − w_T on the disc of radius μ x_N.
 
-`mode` (p + n,) is LOW, INSIDE or HIGH for plain rows, OPEN, STICK or SLIP for contacts. `slip` (n, 3) holds, for
-contacts that slip, the direction of the effort y/‖y‖ and the share s = μ x_N / ‖y‖ ≤ 1: with t normal to that
-direction, the law along t reads s w_t + (1 − s) x_t = 0.
+`mode` (p + n,) is LOW, INSIDE or HIGH for plain rows, OPEN, STICK or SLIP for contacts. `slip` (n, 3) holds,
+for contacts that slip, the direction of the effort y/‖y‖ and the share s = μ x_N / ‖y‖ ≤ 1: with t normal to
+that direction, the law along t reads s w_t + (1 − s) x_t = 0.
 """
 
 from __future__ import annotations

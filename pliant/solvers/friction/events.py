@@ -11,23 +11,20 @@ from pliant.solvers.friction.mode_equations import gaps
 LARGEST_TURN = 0.3  # of a slip direction in one step [rad]
 KEPT = 1e-9  # margins above minus this, relative to the data, count as kept …
 MET = 1e-8  # … and those below this as zero …
-RESOLVED = (
-    1e6  # … or relative to this times z, if that is less: at the end the path turns within gaps of size z
-)
+RESOLVED = 1e6  # … or relative to this times z, if that is less: at the end gaps are of size z
 ROUNDING = 1e-14  # relative to the data
 
 
 @work_part
 def next_event(s, path):
-    """step ← how far to go along dx: to the first event, by linear prediction, or until a slip direction has turned
-    enough; row and side ← what changes there."""
+    """step ← how far to go along dx: to the first event, by linear prediction, or until a slip direction has
+    turned enough; row and side ← what changes there."""
     state, mu, mode, slip, p = path.state[0], s.mu, path.mode, path.slip, len(s.lo)
     n, h, turn, row, side = len(mu), np.inf, 0.0, np.int64(-1), np.int64(0)
     x, w, dx, dw, rise = path.x, path.gap, path.dx, path.dgap, path.rise
     for i in range(len(x)):
-        rise[i] = (
-            state.dz * (path.lift[i] + state.soft * (x[i] - path.begin[i])) + state.z * state.soft * dx[i]
-        )
+        rise[i] = state.dz * (path.lift[i] + state.soft * (x[i] - path.begin[i]))
+        rise[i] += state.z * state.soft * dx[i]
     gaps(s.W, rise, dx, dw)
     for i in range(p + n):
         rate, other, sticks = dw[i], 0.0, False
@@ -71,7 +68,8 @@ def modes_kept(path, extent):
 
 @work_part
 def event_met(path, extent):
-    """row and side ← the margin that has fallen to zero at y, the expected one or another; row −1 if none has."""
+    """row and side ← the margin that has fallen to zero at y, the expected one or another; row −1 if none
+    has."""
     state = path.state[0]
     least, row, side = negligible(MET, extent, state.y_z), state.row, state.side
     if row < 0 or path.y_margin[side, row] > least:

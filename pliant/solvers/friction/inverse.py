@@ -1,4 +1,5 @@
-"""Inverse problem with friction: actuator efforts for a task that contacts oppose, pushing, sticking and slipping."""
+"""Inverse problem with friction: actuator efforts for a task that contacts oppose, pushing, sticking and
+slipping."""
 
 from __future__ import annotations
 
@@ -45,15 +46,17 @@ def frictional_inverse(
     starts: int = 6,
     warm: Any = None,
 ) -> FrictionalSolution:
-    """Actuator efforts that bring the effector nearest to its target, with contacts that push, stick and slip.
+    """Actuator efforts that bring the effector nearest to its target, with contacts that push, stick and
+    slip.
 
     min Σ wₑδₑ² + ε λ_aᵀW_aa λ_a + ρ‖λ_a − λ_prev‖²_Waa,   δ_e = W_ea λ_a + W_ec λ_c + de,
     s.t. effort bounds on λ_a, displacement bounds on δ_a = W_aa λ_a + W_ac λ_c + da,
          w = W_ca λ_a + W_cc λ_c + dc and λ_c obey the laws of `friction`.
 
-    The arguments are those of `qpcc`, but the rows c are one-sided rows (0 ≤ λ ⊥ w ≥ 0), n normals, 2n tangents, in this
-    order, n = len(mu). `starts` is the number of descents: from the warm start (an earlier solution, or efforts), from the
-    solution without friction, from zero efforts, then from the best of some points of the range. The best is returned.
+    The arguments are those of `qpcc`, but the rows c are one-sided rows (0 ≤ λ ⊥ w ≥ 0), n normals, 2n
+    tangents, in this order, n = len(mu). `starts` is the number of descents: from the warm start (an earlier
+    solution, or efforts), from the solution without friction, from zero efforts, then from the best of some
+    points of the range. The best is returned.
     """
     mu = np.atleast_1d(np.asarray(mu, np.float64))
     p = problem(Wea, Wec, Waa, Wac, Wcc, de, da, dc, effort, displacement, eps, rho, previous, weights, warm)
@@ -98,8 +101,9 @@ def _starts(task: Task, p: Problem, mu: Reals, starts: int) -> list[Point]:
     if len(points) < starts:
         r = p.nc - 2 * len(mu)
         easy = qpcc(
-            p.Wea, p.Wec[:, :r], p.Waa, p.Wac[:, :r], p.Wcc[:r, :r], p.de, p.da, p.dc[:r], effort=(p.lo, p.hi),
-            displacement=(p.dlo, p.dhi), eps=p.eps, rho=p.rho, previous=p.previous, weights=p.weights,
+            p.Wea, p.Wec[:, :r], p.Waa, p.Wac[:, :r], p.Wcc[:r, :r], p.de, p.da, p.dc[:r],
+            effort=(p.lo, p.hi), displacement=(p.dlo, p.dhi), eps=p.eps, rho=p.rho, previous=p.previous,
+            weights=p.weights,
         )  # fmt: skip
         points.append(task.at(np.clip(easy.effort, *task.effort)))
     if len(points) < starts:
@@ -113,7 +117,8 @@ def _starts(task: Task, p: Problem, mu: Reals, starts: int) -> list[Point]:
 
 
 def _spread(task: Task, reach: float, count: int) -> Reals:
-    """(count, na) points that fill the range of the efforts evenly; where there are no bounds, up to WIDTH times `reach`."""
+    """(count, na) points that fill the range of the efforts evenly; where there are no bounds, up to WIDTH
+    times `reach`."""
     lo, hi = task.effort
     far = WIDTH * reach / task.unit
     lo, hi = (

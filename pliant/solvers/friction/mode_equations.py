@@ -1,8 +1,8 @@
 """The linear equations of fixed contact modes: one system for Newton steps, paths and sensitivities.
 
-With w = W x + v + shift·x, rows inside their bounds and contacts that stick ask w = 0. A contact that slips along d
-asks w_N = 0 and s w_t + (1 − s) x_t = 0 (see `cone`) and has two unknowns x_N and τ: x_T = μ x_N d + τ t. All other
-efforts are zero here; callers add the values of rows on their bounds.
+With w = W x + v + shift·x, rows inside their bounds and contacts that stick ask w = 0. A contact that slips
+along d asks w_N = 0 and s w_t + (1 − s) x_t = 0 (see `cone`) and has two unknowns x_N and τ: x_T = μ x_N d +
+τ t. All other efforts are zero here; callers add the values of rows on their bounds.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ def unknowns(mode, p):
 
 @work_inner
 def solve_modes(W, mu, p, mode, slip, shift, right, out, equations):
-    """out (r, m) from the right sides v (r, m), for every pair of rows; the sign of the determinant, 0 if singular."""
+    """out (r, m) from the right sides v (r, m), for every pair of rows; the sign of the determinant, 0 if
+    singular."""
     place, column, weight, A = equations
     count, r = unknowns(mode, p), len(right)
     _describe(mu, p, mode, slip, count, place, column, weight)
@@ -138,7 +139,8 @@ def _describe(mu, p, mode, slip, count, place, column, weight):
 
 @work_part
 def _eliminate(A, count, r):
-    """Gauss with partial pivoting, four columns at a time: right sides behind column `count` become the solutions."""
+    """Gauss with partial pivoting, four columns at a time: right sides behind column `count` become the
+    solutions."""
     width, sign = count + r, 1
     for first in range(0, count, 4):
         stop = min(first + 4, count)

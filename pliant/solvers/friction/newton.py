@@ -1,7 +1,9 @@
-"""Newton's method on contact modes: solve the equations of the present modes, look which modes follow, repeat.
+"""Newton's method on contact modes: solve the equations of the present modes, look which modes follow,
+repeat.
 
-This is the semismooth Newton method for the equations of Alart and Curnier, with a line search on their residual. Near a
-solution it takes a few steps, whatever changes; far from one it may get stuck, which ends it.
+This is the semismooth Newton method for the equations of Alart and Curnier, with a line search on their
+residual. Near a solution it takes a few steps, whatever changes; far from one it may get stuck, which ends
+it.
 """
 
 from __future__ import annotations
@@ -29,10 +31,7 @@ PROXIMAL = 1e-10  # proximal term: dependent rows share the step that they leave
 ENOUGH = 0.9  # of the residual: what is left where a line search ends …
 CONVERGES = 0.7  # … and what a step must leave at most, or it tries patience
 MOST_STEPS = 30
-GROWTH, MORE = (
-    2,
-    30,
-)  # times, and plus, the unknowns of the step before: more make a step hopeless and expensive
+GROWTH, MORE = 2, 30  # times and plus the unknowns of the step before: with more a step is hopeless
 SHORTEST = 0.02  # step length of a line search
 
 
@@ -56,8 +55,14 @@ def newton(s: Scaled, x: Reals, tol: float, patience: int) -> tuple[float, int]:
     `patience` is the number of steps that may lower the residual by little; with 0 there are no steps.
     """
     m, p, n = len(s.q), len(s.lo), len(s.mu)
-    modes, slip, equations = np.zeros(p + n, np.int64), np.zeros((n, 3)), new_equations(m, 1)
-    work = Iterate(*np.zeros((4, m)), np.zeros((1, m)), np.zeros((1, m)), modes, slip, equations)
+    work = Iterate(
+        *np.zeros((4, m)),
+        right=np.zeros((1, m)),
+        new=np.zeros((1, m)),
+        mode=np.zeros(p + n, np.int64),
+        slip=np.zeros((n, 3)),
+        equations=new_equations(m, 1),
+    )
     bounds = np.minimum(np.abs(s.lo), np.abs(s.hi))
     size = max(np.abs(s.q).max(initial=0.0), bounds.max(initial=0.0)) or 1.0
     return _newton(s, work, x, size, tol, patience)
@@ -97,7 +102,8 @@ def _newton(s, work, x, size, tol, patience):
 
 @work_part
 def _line_search(s, work, last):
-    """x ← the point between old and new, halving the step until the residual falls, where it is least; the residual."""
+    """x ← the point between old and new, halving the step until the residual falls, where it is least; the
+    residual."""
     m = len(work.x)
     copy(work.x, 1.0, work.new[0], m)
     best, step, chosen = _settle(s, work), 1.0, 1.0

@@ -1,17 +1,20 @@
-"""A path from a problem without contact to the given one: Lemke's method, with cones in place of inequalities.
+"""A path from a problem without contact to the given one: Lemke's method, with cones in place of
+inequalities.
 
     w = W x + q + z (e + ϑ (x − x₀)),      z from large to 0
 
-For large z all contacts are open. As z falls, contacts close, slip and stick one after another; between two such events
-the modes stay and x(z) is smooth: it is followed by predictor and corrector. Where the path turns back, z grows for a
-while: the sign of the determinant tells the direction. For ϑ > 0 and W ≥ 0 the path is bounded and cannot end before
-z = 0, for at large z there is one solution only; e has no symmetries, so that no two events meet. What is left at z = 0
-is a solution, or efforts grow beyond all bounds because there is none.
+For large z all contacts are open. As z falls, contacts close, slip and stick one after another; between two
+such events the modes stay and x(z) is smooth: it is followed by predictor and corrector. Where the path turns
+back, z grows for a while: the sign of the determinant tells the direction. For ϑ > 0 and W ≥ 0 the path is
+bounded and cannot end before z = 0, for at large z there is one solution only; e has no symmetries, so that
+no two events meet. What is left at z = 0 is a solution, or efforts grow beyond all bounds because there is
+none.
 
-A path may also begin at efforts that solve a problem nearby: e is then what is wrong with their gaps, and z falls from 1.
+A path may also begin at efforts that solve a problem nearby: e is then what is wrong with their gaps, and z
+falls from 1.
 
-A round is one Gauss elimination: it corrects the point y that lies ahead of x, or finds the direction to go on from x where
-modes have changed.
+A round is one Gauss elimination: it corrects the point y that lies ahead of x, or finds the direction to go
+on from x where modes have changed.
 """
 
 from __future__ import annotations
@@ -97,15 +100,22 @@ class Path(NamedTuple):
 def begin(s: Scaled, x: Reals, seed: int | None = None) -> Path:
     """A path from x.
 
-    With a seed, which makes e, contact efforts are zero and plain efforts solve the problem without contacts; else x (m,)
-    are any efforts within bounds and cones.
+    With a seed, which makes e, contact efforts are zero and plain efforts solve the problem without contacts;
+    else x (m,) are any efforts within bounds and cones.
     """
     m, n = len(s.q), len(s.mu)
     rows = len(s.lo) + n
     path = Path(
-        *np.zeros((9, m)), np.zeros((2, m)), np.zeros((2, m)), np.zeros((2, rows)), np.zeros((2, rows)),
-        np.zeros(rows, np.int64), np.zeros((n, 3)), np.zeros(1, STATE), new_equations(m, 2),
-    )  # fmt: skip
+        *np.zeros((9, m)),
+        right=np.zeros((2, m)),
+        answer=np.zeros((2, m)),
+        margin=np.zeros((2, rows)),
+        y_margin=np.zeros((2, rows)),
+        mode=np.zeros(rows, np.int64),
+        slip=np.zeros((n, 3)),
+        state=np.zeros(1, STATE),
+        equations=new_equations(m, 2),
+    )
     path.x[:] = path.begin[:] = x
     _lift(s, path, -1 if seed is None else seed)
     return path
@@ -192,10 +202,11 @@ def _evaluate(s, path):
 
 @work_part
 def _correct(s, path, sign):
-    """y ← the answer of the elimination, on the plane across dx or at z = 0; says whether to depart from there.
+    """y ← the answer of the elimination, on the plane across dx or at z = 0; says whether to depart from
+    there.
 
-    Where that is on the path, it becomes x; if modes change there, another elimination is needed first. Where it leads
-    nowhere, the step is reduced.
+    Where that is on the path, it becomes x; if modes change there, another elimination is needed first. Where
+    it leads nowhere, the step is reduced.
     """
     state, point, slope, p = path.state[0], path.answer[0], path.answer[1], len(s.lo)
     z, dz, h, size = state.z, state.dz, state.step, state.extent

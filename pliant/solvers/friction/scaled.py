@@ -28,8 +28,8 @@ class Scaled(NamedTuple):
 def scaled(W: Reals, q: Reals, mu: Reals, lo: Reals, hi: Reals, x: Reals) -> Scaled:
     """The problem in units that make all compliances 1; the two tangents of a contact share theirs.
 
-    A normal that nothing moves cannot push: it counts as open. A plain row that nothing moves goes to the bound that
-    its gap asks for.
+    A normal that nothing moves cannot push: it counts as open. A plain row that nothing moves goes to the
+    bound that its gap asks for.
     """
     p, n = len(lo), len(mu)
     d, fixed = units(W, p, n)
@@ -79,7 +79,8 @@ def units(W: Reals, p: int, n: int) -> tuple[Reals, np.ndarray]:
 def evidence(
     d: Reals, q: Reals, mu: Reals, lo: Reals, hi: Reals, x: Reals, w: Reals
 ) -> tuple[float, float, float]:
-    """(complementarity, cone, dissipation) relative to the data, see `FrictionCertificate`; d from `units`."""
+    """(complementarity, cone, dissipation) relative to the data, see `FrictionCertificate`; d from
+    `units`."""
     p, n = len(lo), len(mu)
     effort, gap = x / d, w * d
     plain = effort[:p]

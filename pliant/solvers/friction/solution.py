@@ -13,12 +13,13 @@ from pliant.solvers.solution import Certificate, Reals, Solution
 class FrictionCertificate(Certificate):
     """Evidence for a solution with friction.
 
-    `residual` is the largest of `complementarity` (|λ̂ − clip(λ̂ − ŵ, lo, hi)| of plain rows, |min(λ̂_N, ŵ_N)| of
-    contacts), `cone` (‖λ̂_T‖ − μ̂ λ̂_N) and `dissipation` (‖λ̂_T − P(λ̂_T − ŵ_T)‖, P the projection on the disc of radius
-    μ̂ λ̂_N: zero where slip is opposed as much as possible), relative to the largest |q̂|. Rows are scaled so that units
-    compare: λ̂ = √Wᵢᵢ λ, ŵ = w/√Wᵢᵢ, the two tangents of a contact alike. "solved" means at most 1e-8. "infeasible" means
-    that efforts grow beyond all bounds on the way to a solution: bodies that cannot get out of each other, or rows that
-    contradict. `iterations` counts eliminations.
+    `residual` is the largest of `complementarity` (|λ̂ − clip(λ̂ − ŵ, lo, hi)| of plain rows, |min(λ̂_N,
+    ŵ_N)| of contacts), `cone` (‖λ̂_T‖ − μ̂ λ̂_N) and `dissipation` (‖λ̂_T − P(λ̂_T − ŵ_T)‖, P the projection
+    on the disc of radius μ̂ λ̂_N: zero where slip is opposed as much as possible), relative to the largest
+    |q̂|. Rows are scaled so that units compare: λ̂ = √Wᵢᵢ λ, ŵ = w/√Wᵢᵢ, the two tangents of a contact alike.
+    "solved" means at most 1e-8. "infeasible" means that efforts grow beyond all bounds on the way to a
+    solution: bodies that cannot get out of each other, or rows that contradict. `iterations` counts
+    eliminations.
     """
 
     complementarity: float = 0.0
@@ -28,7 +29,8 @@ class FrictionCertificate(Certificate):
 
 @dataclass(frozen=True, eq=False)
 class FrictionSolution(Solution):
-    """Efforts λ (m,) and gaps and slips w = Wλ + q (m,), in the order of the rows, for n contacts; read-only."""
+    """Efforts λ (m,) and gaps and slips w = Wλ + q (m,), in the order of the rows, for n contacts;
+    read-only."""
 
     certificate: FrictionCertificate
     contacts: int
@@ -53,12 +55,13 @@ class FrictionSolution(Solution):
 class FrictionalCertificate(Certificate):
     """Evidence for an inverse solution with friction.
 
-    `status`: "solved" (a local minimum, the best of the starts), "infeasible" (bounds that cannot be kept; the efforts
-    have the smallest violation found) or "not converged". `stationarity` is the gradient that no bound or border between contact
-    modes opposes, relative to its terms, on the region of constant modes where the descent ended. `complementarity`, `cone` and
-    `dissipation` are the errors of the contact laws as in `FrictionCertificate`, `feasibility` the violation of bounds
-    relative to their size; `residual` is the largest of all. `start_costs` are what the descents reached (infinite where
-    bounds are violated), `start` is the one taken, `eps` the ε that was used.
+    `status`: "solved" (a local minimum, the best of the starts), "infeasible" (bounds that cannot be kept;
+    the efforts have the smallest violation found) or "not converged". `stationarity` is the gradient that no
+    bound or border between contact modes opposes, relative to its terms, on the region of constant modes
+    where the descent ended. `complementarity`, `cone` and `dissipation` are the errors of the contact laws as
+    in `FrictionCertificate`, `feasibility` the violation of bounds relative to their size; `residual` is the
+    largest of all. `start_costs` are what the descents reached (infinite where bounds are violated), `start`
+    is the one taken, `eps` the ε that was used.
     """
 
     stationarity: float
@@ -81,8 +84,9 @@ class FrictionalCertificate(Certificate):
 class FrictionalSolution(Solution):
     """Actuator efforts λ_a (na,) and what follows from them; read-only.
 
-    `contact` (nc,) and `gap` (nc,) are efforts and gaps of the contact rows in their order: one-sided rows, n normals, 2n
-    tangents. `displacement` δ_a (na,), `effector` δ_e (ne,), and `cost` = Σ wₑδₑ² + ε λ_aᵀW_aa λ_a + ρ‖λ_a − λ_prev‖²_Waa.
+    `contact` (nc,) and `gap` (nc,) are efforts and gaps of the contact rows in their order: one-sided rows, n
+    normals, 2n tangents. `displacement` δ_a (na,), `effector` δ_e (ne,), and `cost` = Σ wₑδₑ² + ε λ_aᵀW_aa
+    λ_a + ρ‖λ_a − λ_prev‖²_Waa.
     """
 
     certificate: FrictionalCertificate

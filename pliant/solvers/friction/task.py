@@ -1,8 +1,10 @@
-"""The inverse problem with friction as a function of the actuator efforts: the contact efforts follow from them.
+"""The inverse problem with friction as a function of the actuator efforts: the contact efforts follow from
+them.
 
     c(λ_a) = Σ wₑδₑ² + ε λ_aᵀW_aa λ_a + ρ ‖λ_a − λ_prev‖²_Waa,   δ_e = W_ea λ_a + W_ec λ_c(λ_a) + de
 
-On a region, where no contact changes its mode, λ_c is smooth in λ_a, and the equations of the modes give its derivative.
+On a region, where no contact changes its mode, λ_c is smooth in λ_a, and the equations of the modes give its
+derivative.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ FORWARD = 1e-12  # residual asked of contact efforts
 
 
 class Point(NamedTuple):
-    """Actuator efforts and what follows from them; contact efforts x and gaps w are scaled, errors weighted."""
+    """Actuator efforts and what follows from them; contact efforts x and gaps w are scaled, errors
+    weighted."""
 
     effort: Reals
     x: Reals
@@ -38,7 +41,8 @@ class Point(NamedTuple):
 
 
 class Region(NamedTuple):
-    """The contact modes at a point, derivatives by the actuator efforts there, and margins g ≥ 0 of the modes."""
+    """The contact modes at a point, derivatives by the actuator efforts there, and margins g ≥ 0 of the
+    modes."""
 
     mode: np.ndarray
     slip: Reals
@@ -151,7 +155,8 @@ def _margins(
     ]  # fmt: skip
     G = [
         dw[shut], dx[free], dw[i[opened]],
-        mu[:, None] * dx[i[stuck]] - along[:, :1] * dx[t[stuck]] - along[:, 1:] * dx[t[stuck] + 1], dx[i[slips]],
+        mu[:, None] * dx[i[stuck]] - along[:, :1] * dx[t[stuck]] - along[:, 1:] * dx[t[stuck] + 1],
+        dx[i[slips]],
         -(one[:, None] * dw[t[rubs]] + two[:, None] * dw[t[rubs] + 1]),
     ]  # fmt: skip
     row = np.concatenate([shut, free, i[opened], i[stuck], i[slips], i[rubs]])

@@ -1,11 +1,14 @@
-"""The decomposition of Coevoet et al. 2017, section III: one quadratic program per contact mode, one pivot at a time.
+"""The decomposition of Coevoet et al. 2017, section III: one quadratic program per contact mode, one pivot at
+a time.
 
-From a feasible contact mode I (eq. 16), solve QP_I (eqs. 8–13). Contacts whose inequality is tight at the solution are
-candidates for a pivot; the one with the largest multiplier changes sides. If the new program is cheaper it is kept, else the
-next candidate is tried. The programs are stated either with λ_c eliminated (reduced, eqs. 14–15: na unknowns, the Cholesky
-factor of the pushing contacts updated from mode to mode) or with λ_c as unknowns (full: na + nc).
+From a feasible contact mode I (eq. 16), solve QP_I (eqs. 8–13). Contacts whose inequality is tight at the
+solution are candidates for a pivot; the one with the largest multiplier changes sides. If the new program is
+cheaper it is kept, else the next candidate is tried. The programs are stated either with λ_c eliminated
+(reduced, eqs. 14–15: na unknowns, the Cholesky factor of the pushing contacts updated from mode to mode) or
+with λ_c as unknowns (full: na + nc).
 
-The paper's eqs. 14–15 are misprinted: the constant of λ_c is δ_c^free in both, and members push where A_I λ_a + b_I ≥ 0.
+The paper's eqs. 14–15 are misprinted: the constant of λ_c is δ_c^free in both, and members push where A_I λ_a
++ b_I ≥ 0.
 """
 
 from __future__ import annotations
@@ -23,9 +26,7 @@ from pliant.solvers.qpcc.solution import QpccCertificate, QpccSolution, Trail, c
 from pliant.solvers.qpcc.solve import SHIFT, descent
 from pliant.solvers.solution import INFEASIBLE, STALLED, Reals
 
-SINGULAR = (
-    1e-9  # added to the diagonal, relative to its largest: full programs and redundant actuators are singular
-)
+SINGULAR = 1e-9  # added to the diagonal, relative to its largest entry: programs may be singular
 TIGHT_SLACK = 1e-8  # slack of a contact inequality, relative to the largest, that counts as none
 FALLS = 1e-10  # fall of the cost that counts, relative to it and to the task without efforts
 
@@ -83,7 +84,8 @@ def state_reduced(mode: ContactMode, x: np.ndarray) -> Quadratic:
 
 
 def reduced(mode: ContactMode, x: np.ndarray) -> Optimum | None:
-    """QP_I with λ_c eliminated, about the point x where the values were computed; None if it is infeasible."""
+    """QP_I with λ_c eliminated, about the point x where the values were computed; None if it is
+    infeasible."""
     p, value, scaling = mode.problem, mode.region.value, mode.scaling
     na, nc = p.na, p.nc
     stated, error = state_reduced(mode, x), value[nc : nc + p.ne]
@@ -151,7 +153,8 @@ def _run(stated: Quadratic) -> tuple[Reals | None, Reals]:
 
 
 def pivot(mode: ContactMode, x: np.ndarray, program: Program) -> Pivoted | None:
-    """Pivot from the mode at x until no candidate lowers the cost; None if the first program is infeasible."""
+    """Pivot from the mode at x until no candidate lowers the cost; None if the first program is
+    infeasible."""
     mode.settle(x)
     step, value = program(mode, x), mode.region.value
     if step is None:
@@ -177,7 +180,8 @@ def pivot(mode: ContactMode, x: np.ndarray, program: Program) -> Pivoted | None:
 
 
 def decompose(p: Problem, starts: int, formulation: str) -> QpccSolution:
-    """The best of some decompositions; where the first is infeasible, from the point that the descent repairs."""
+    """The best of some decompositions; where the first is infeasible, from the point that the descent
+    repairs."""
     mode = ContactMode.of(p, SHIFT)
     program = reduced if formulation == "reduced" else full
     repaired: QpccSolution | None = None

@@ -1,10 +1,10 @@
 """Descent over the actuator efforts: a Newton step per region, across borders while the cost falls.
 
-Inside a region this is a primal active-set method for its quadratic program (eq. 15 of Coevoet et al. 2017). At a border the
-contact pivots if the cost keeps falling beyond it; otherwise the border joins the working set like a bound. Where nothing on
-this side of the borders helps, the multipliers of the complementarity problem (ν of gaps, κ of contact efforts) tell whether
-the other side does: the point is a local minimum of c(λ_a), eq. 17, when both are non-negative at every border of the working
-set (strong stationarity).
+Inside a region this is a primal active-set method for its quadratic program (eq. 15 of Coevoet et al. 2017).
+At a border the contact pivots if the cost keeps falling beyond it; otherwise the border joins the working set
+like a bound. Where nothing on this side of the borders helps, the multipliers of the complementarity problem
+(ν of gaps, κ of contact efforts) tell whether the other side does: the point is a local minimum of c(λ_a),
+eq. 17, when both are non-negative at every border of the working set (strong stationarity).
 """
 
 from __future__ import annotations
@@ -32,18 +32,12 @@ RESOLVED = 1e-3  # … where residuals count at least as this share of what they
 FALLS_BEYOND = 1e-10  # share of its slope with which the cost must fall beyond a border
 MOST_CROSSINGS = 3  # of one border without progress; then it joins the working set
 MOST_MOVES = 400  # pivots that are remembered
-REPAIRED = (
-    1e-12  # violation of displacement bounds, relative to the largest displacement, that nobody cares about
-)
+REPAIRED = 1e-12  # violation of displacement bounds, relative to the largest displacement, that is none
 GRAZES = 1e-12  # gap or effort, relative to the largest, of a contact that neither pushes nor opens
 
-MINIMUM, UNFINISHED, VIOLATED = range(
-    3
-)  # how a descent ends; the last one is not begun, as bounds are violated
+MINIMUM, UNFINISHED, VIOLATED = range(3)  # how a descent ends; the last does not begin
 ENTER = -1  # in place of the number of moves
-MET, RETURNED, BEYOND = range(
-    3
-)  # why a border is dealt with: met by a step; crossed in vain; multipliers ask for it
+MET, RETURNED, BEYOND = range(3)  # a border is met by a step, was crossed in vain, or multipliers ask for it
 
 
 @work_part
@@ -85,7 +79,8 @@ def _curvature(task, d, slope, first):
 
 @work_part
 def _cross(scaled, task, region, working, slope, border, why, falling):
-    """Pivot at a border where the cost falls beyond it, else keep the border: (how fast it falls there, whether it did pivot).
+    """Pivot at a border where the cost falls beyond it, else keep the border: (how fast it falls there,
+    whether it did pivot).
 
     `falling` is how fast the cost fell before the border. The first result is 0 where the border is kept.
     """
@@ -153,13 +148,13 @@ def _cost(task, region):
 
 @work_kernel
 def descend(scaled, task, region, working, step, span, guess, path, moves, limit):
-    """Move to a local minimum of the task's cost: (status, cost, iterations, members at the start, moves, whether a contact
-    grazes).
+    """Move to a local minimum of the task's cost: (status, cost, iterations, members at the start, moves,
+    whether a contact grazes).
 
-    `moves` is the length of the path so far; ENTER looks first for the region of the efforts region.x, with the help of
-    contact efforts `guess`, and does nothing more where displacements are out of their bounds there. `span` (na,) is the
-    range of the efforts. `path` becomes the members of the first region, as i + 1, then the contacts that pivot, as i + 1,
-    or −i − 1 where they open.
+    `moves` is the length of the path so far; ENTER looks first for the region of the efforts region.x, with
+    the help of contact efforts `guess`, and does nothing more where displacements are out of their bounds
+    there. `span` (na,) is the range of the efforts. `path` becomes the members of the first region, as i + 1,
+    then the contacts that pivot, as i + 1, or −i − 1 where they open.
     """
     na, nc, d, slope = len(region.x), len(scaled.C), step.d, step.slope
     fresh, bent, trial, idle, iterations = True, True, np.int64(-1), 0, 0
@@ -209,7 +204,7 @@ def descend(scaled, task, region, working, step, span, guess, path, moves, limit
                 path[moves] = border + 1 if region.place[border] >= 0 else -border - 1
                 moves += 1
             if why == MET and falling > 0.0:
-                # rows of the working set bend at the border: only the next step shows whether crossing it was right
+                # rows of the working set bend at the border: only the next step shows whether it was right
                 fresh, trial = not alone, trial if alone else border
     if status == UNFINISHED:
         contact_multipliers(scaled, task, region, working)

@@ -1,9 +1,9 @@
 """Global optimum of an inverse problem with contact, by visiting every region: exact, for few actuators.
 
-The regions are the polytopes P_I of Coevoet et al. 2017 (section III.E), which tile the box of effort bounds. Two regions
-that share a facet differ by one contact, so all are found by crossing facets. On each the cost is a convex quadratic: the
-smallest of their minima is global, and a minimum of one region is a local minimum of c(λ_a), eq. 17, if no region that
-touches it has a lower one.
+The regions are the polytopes P_I of Coevoet et al. 2017 (section III.E), which tile the box of effort bounds.
+Two regions that share a facet differ by one contact, so all are found by crossing facets. On each the cost is
+a convex quadratic: the smallest of their minima is global, and a minimum of one region is a local minimum of
+c(λ_a), eq. 17, if no region that touches it has a lower one.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ from pliant.solvers.qpcc.solution import QpccSolution
 from pliant.solvers.qpcc.solve import SHIFT, descent
 from pliant.solvers.solution import Reals
 
-TOUCHING = (
-    1e-9  # distance to a facet, in units of the box, that counts as zero: doubtful neighbours are visited too
-)
+TOUCHING = 1e-9  # distance to a facet, in units of the box, that counts as zero
 ON_BORDER = 1e-8  # value of a contact, relative to the gaps without it, that counts as zero at a minimum
 FLAT_ROW = 1e-14  # slope of a row, relative to its largest entry, that counts as none
 EQUALITY = 5  # DAQP's mark of an equality
@@ -40,7 +38,8 @@ SAME_EFFORT = 1e-5  # … where their efforts differ by less than this
 
 @dataclass(frozen=True, eq=False)
 class GlobalSolution:
-    """The exact optimum and all local minima, cheapest first. If not `complete`, the enumeration was cut short."""
+    """The exact optimum and all local minima, cheapest first. If not `complete`, the enumeration was cut
+    short."""
 
     best: QpccSolution
     minima: tuple[QpccSolution, ...]
@@ -58,7 +57,8 @@ class Polytope(NamedTuple):
 
 
 class Arrangement:
-    """The scaled problem and its regions; scaled efforts are in units of `unit`, so that the box has unit size."""
+    """The scaled problem and its regions; scaled efforts are in units of `unit`, so that the box has unit
+    size."""
 
     def __init__(self, p: Problem) -> None:
         self.mode = ContactMode.of(p, SHIFT)
@@ -171,8 +171,8 @@ def qpcc_global(
 ) -> GlobalSolution:
     """All local minima of an inverse problem with contact, and the proof of which is the global one.
 
-    Arguments and keywords as for `qpcc` (but starts, method, formulation). The number of regions grows fast with
-    the actuators: give a `limit` of regions or `seconds`, and look at `complete`.
+    Arguments and keywords as for `qpcc` (but starts, method, formulation). The number of regions grows fast
+    with the actuators: give a `limit` of regions or `seconds`, and look at `complete`.
     """
     return enumerate_modes(problem(*matrices, **options), limit, seconds)
 
@@ -198,8 +198,8 @@ def enumerate_modes(p: Problem, limit: int = 100_000, seconds: float = np.inf) -
 class Landscape(NamedTuple):
     """The cost at given efforts, for drawing.
 
-    `cost` (n,), `piece` (n,) index into `pieces`, the regions by their sets of contacts that push; `feasible` (n,) whether
-    the displacement bounds hold.
+    `cost` (n,), `piece` (n,) index into `pieces`, the regions by their sets of contacts that push; `feasible`
+    (n,) whether the displacement bounds hold.
     """
 
     cost: Reals
@@ -209,7 +209,8 @@ class Landscape(NamedTuple):
 
 
 def landscape(points: ArrayLike, *matrices: Any, **options: Any) -> Landscape:
-    """c(λ_a) of an inverse problem at points (n, na), with the contacts settled at each; arguments as for `qpcc`.
+    """c(λ_a) of an inverse problem at points (n, na), with the contacts settled at each; arguments as for
+    `qpcc`.
 
     Effort bounds play no role: the points are taken as they are.
     """

@@ -1,9 +1,9 @@
 """One Newton step on a region: the minimum of the quadratic cost under the working set.
 
-    min  ½ dᵀH d + gᵀd    with  d_i = 0 where an effort sits on a bound,  N d = e for the rows of the working set,
+    min  ½ dᵀH d + gᵀd   with  d_i = 0 where an effort sits on a bound,  N d = e for rows of the working set,
 
-N their sensitivities and e what they lack to their levels (zero but for rounding). The Cholesky factor of the free part of
-H and an orthonormal basis of the rows give d and the multipliers: H d + g = Nᵀμ + η.
+N their sensitivities and e what they lack to their levels (zero but for rounding). The Cholesky factor of the
+free part of H and an orthonormal basis of the rows give d and the multipliers: H d + g = Nᵀμ + η.
 
 The cost is Σ_r w_r (value_r − target_r)² + xᵀQx − 2 pᵀx over the wanted rows of a `Task`.
 """
@@ -17,9 +17,7 @@ import numpy as np
 from pliant.algebra.jit import work_inner, work_part
 from pliant.solvers.vectors import add, copy, dot, fill
 
-SINGULAR = (
-    1e-13  # added to the diagonal of H, relative to its largest entry: redundant actuators leave it singular
-)
+SINGULAR = 1e-13  # added to the diagonal of H, relative to its largest entry: actuators may be redundant
 DEPENDENT = 1e-20  # squared share of a row that its predecessors do not explain; less is rounding
 ROUNDED_STEP = 1e-26  # squared share of a step that the rows of the working set leave; less is rounding
 

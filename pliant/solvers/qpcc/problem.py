@@ -1,7 +1,9 @@
 """The inverse problem with contact as arrays, in the user's units (eqs. 3–7 of Coevoet et al. 2017).
 
-min ‖W_ea λ_a + W_ec λ_c + de‖² + ε λ_aᵀW_aa λ_a + ρ (λ_a − λ_prev)ᵀW_aa (λ_a − λ_prev)
-s.t. lo ≤ λ_a ≤ hi,   dlo ≤ W_aa λ_a + W_ac λ_c + da ≤ dhi,   0 ≤ λ_c ⊥ W_cc λ_c + W_ca λ_a + dc ≥ 0
+    min ‖W_ea λ_a + W_ec λ_c + de‖² + ε λ_aᵀW_aa λ_a + ρ (λ_a − λ_prev)ᵀW_aa (λ_a − λ_prev)
+    s.t. lo ≤ λ_a ≤ hi,   dlo ≤ W_aa λ_a + W_ac λ_c + da ≤ dhi,   0 ≤ λ_c ⊥ W_cc λ_c + W_ca λ_a + dc ≥ 0
+
+with W = H K⁻¹ Hᵀ between effectors e, actuators a and contacts c.
 """
 
 from __future__ import annotations
@@ -17,9 +19,7 @@ from pliant.solvers.solution import Reals
 
 UNBOUNDED = (-np.inf, np.inf)
 PAPER_EPS = 1e-3  # ε in units of `work_scale`, as in the paper
-THROUGH_CONTACT = (
-    1e-2  # share of the effect through contacts that counts where efforts do not reach the effector
-)
+THROUGH_CONTACT = 1e-2  # share of the effect through contacts that counts beside that of the efforts alone
 
 
 class Problem(NamedTuple):
@@ -106,25 +106,24 @@ def problem(
     if na == 0:
         raise InputError("da", expected="at least one actuator", got="none")
     given = (Wea, Wec, Waa, Wac, Wcc, e, a, c)
-    arrays = [
-        _shaped(array, shape, name, (ne, na, nc)) for array, (name, shape) in zip(given, _names(ne, na, nc))
-    ]
+    sizes = ne, na, nc
+    arrays = [_shaped(array, shape, name, sizes) for array, (name, shape) in zip(given, _names(*sizes))]
     if not (rho >= 0.0 and (eps is None or eps >= 0.0)):
         raise InputError("eps, rho", expected="numbers ≥ 0", got=(eps, rho))
     guess = getattr(warm, "contact", None)
     return Problem(
         *arrays,
-        np.ones(ne) if weights is None else _vector(weights, ne, "weights"),
-        np.zeros(na) if previous is None else _vector(previous, na, "previous"),
-        np.zeros(na) if warm is None else _vector(getattr(warm, "effort", warm), na, "warm"),
-        np.zeros(nc) if guess is None or guess.shape != (nc,) else _copy(guess),
-        _vector(effort[0], na, "effort"),
-        _vector(effort[1], na, "effort"),
-        _vector(displacement[0], na, "displacement"),
-        _vector(displacement[1], na, "displacement"),
-        -1.0 if eps is None else float(eps),
-        float(rho),
-        warm is not None,
+        weights=np.ones(ne) if weights is None else _vector(weights, ne, "weights"),
+        previous=np.zeros(na) if previous is None else _vector(previous, na, "previous"),
+        start=np.zeros(na) if warm is None else _vector(getattr(warm, "effort", warm), na, "warm"),
+        guess=np.zeros(nc) if guess is None or guess.shape != (nc,) else _copy(guess),
+        lo=_vector(effort[0], na, "effort"),
+        hi=_vector(effort[1], na, "effort"),
+        dlo=_vector(displacement[0], na, "displacement"),
+        dhi=_vector(displacement[1], na, "displacement"),
+        eps=-1.0 if eps is None else float(eps),
+        rho=float(rho),
+        warm=warm is not None,
     )
 
 
@@ -157,8 +156,8 @@ def _shaped(value: ArrayLike, shape: tuple[int, ...], name: str, sizes: tuple[in
 def work_scale(Wea: ArrayLike, Wec: ArrayLike, Waa: ArrayLike, Wac: ArrayLike, Wcc: ArrayLike) -> float:
     """What an ε of 1 would be in units of the task: ‖W_eaᵀW_ea‖∞ / ‖W_aa‖∞.
 
-    Where efforts move the effector through contacts only (W_ea = 0) that would vanish, so the single contact that
-    transmits most, W_ec W_ca / W_cc, replaces it.
+    Where efforts move the effector through contacts only (W_ea = 0) that would vanish, so the single contact
+    that transmits most, W_ec W_ca / W_cc, replaces it.
     """
     Wea, Wec, Waa, Wac, Wcc = (np.asarray(a, np.float64) for a in (Wea, Wec, Waa, Wac, Wcc))
     effect = np.abs(Wea.T @ Wea).sum(axis=1).max(initial=0.0)

@@ -1,10 +1,12 @@
-"""Regions of the efforts' space: where the same contacts push, and every row is affine in the actuator efforts.
+"""Regions of the efforts' space: where the same contacts push, and every row is affine in the actuator
+efforts.
 
-For given actuator efforts x the contact efforts are unique (eq. 16 of Coevoet et al. 2017). The *members* F of a region
-are the contacts that push; the paper's set I holds the others. Eliminating the members (eq. 14) leaves sensitivities
-S = ∂value/∂x, where the value of a member is its effort and that of any other row its own. On the border between two
-regions the value of one contact is zero. To *pivot* is to let that contact change sides: all values stay as they are, S
-changes by a matrix of rank one, and the Cholesky factor of W_FF is updated, never recomputed.
+For given actuator efforts x the contact efforts are unique (eq. 16 of Coevoet et al. 2017). The *members* F
+of a region are the contacts that push; the paper's set I holds the others. Eliminating the members (eq. 14)
+leaves sensitivities S = ∂value/∂x, where the value of a member is its effort and that of any other row its
+own. On the border between two regions the value of one contact is zero. To *pivot* is to let that contact
+change sides: all values stay as they are, S changes by a matrix of rank one, and the Cholesky factor of W_FF
+is updated, never recomputed.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ CLOSED_GAP = 1e-13  # gaps above minus this, relative to the largest, count as c
 
 
 class Region(NamedTuple):
-    """A point and the region it lies in. The order of rows is that of `Scaled`: contacts, effectors, actuators."""
+    """A point and the region it lies in. The order of rows is that of `Scaled`: contacts, effectors,
+    actuators."""
 
     x: np.ndarray  # (na,) actuator efforts
     value: np.ndarray  # (m,) of a member its effort, of any other row the row itself
@@ -37,17 +40,19 @@ class Region(NamedTuple):
 
 
 def new_region(ne: int, na: int, nc: int) -> Region:
-    """A region without members at zero efforts; values and sensitivities are still to be found by `settle`."""
+    """A region without members at zero efforts; values and sensitivities are still to be found by
+    `settle`."""
     m = nc + ne + na
     return Region(
-        np.zeros(na), np.zeros(m), np.zeros((na, m)), np.zeros(nc, np.int64), np.full(nc, -1), np.zeros((nc, nc)),
-        np.zeros(1, np.int64), np.zeros(nc), np.zeros(m),
+        np.zeros(na), np.zeros(m), np.zeros((na, m)), np.zeros(nc, np.int64), np.full(nc, -1),
+        np.zeros((nc, nc)), np.zeros(1, np.int64), np.zeros(nc), np.zeros(m),
     )  # fmt: skip
 
 
 @work_inner
 def _close_gaps(region, row):
-    """push ← the members' efforts that close their gaps, which are `row` (m,) when all contacts are open (eq. 14)."""
+    """push ← the members' efforts that close their gaps, which are `row` (m,) when all contacts are open (eq.
+    14)."""
     for a in range(region.size[0]):
         region.push[a] = -row[region.members[a]]
     solve(region.U, region.size[0], region.push)
@@ -55,7 +60,8 @@ def _close_gaps(region, row):
 
 @work_inner
 def _add_push(C, region, row):
-    """row (m,) ← its values with the members' efforts `push`: members get their effort, others what it adds."""
+    """row (m,) ← its values with the members' efforts `push`: members get their effort, others what it
+    adds."""
     for a in range(region.size[0]):
         add(row, region.push[a], C[region.members[a]], len(row))
     for a in range(region.size[0]):
@@ -88,8 +94,9 @@ def _leave(region, position):
 def settle(scaled, region, guess):
     """The region of the efforts x, its values and sensitivities: 0 ≤ λ_c ⊥ δ_c ≥ 0 (eq. 16).
 
-    Lawson and Hanson's method: the most closed gap joins the members; who would pull on the way to the solution leaves.
-    It starts from the present members and from the contacts that push in `guess` (nc,), which may be empty.
+    Lawson and Hanson's method: the most closed gap joins the members; who would pull on the way to the
+    solution leaves. It starts from the present members and from the contacts that push in `guess` (nc,),
+    which may be empty.
     """
     value, free, nc = region.value, region.response, len(scaled.C)
     copy(free, 1.0, scaled.f, len(free))
@@ -144,7 +151,8 @@ def sensitivities(scaled, region):
 
 @work_part
 def respond(C, region, contact):
-    """response ← change of the values when a contact changes sides, per unit of its new variable; returns the pivot.
+    """response ← change of the values when a contact changes sides, per unit of its new variable; returns the
+    pivot.
 
     Entering: per unit of effort, pivot W_ii − W_iF W_FF⁻¹ W_Fi. Leaving: per unit of gap, pivot (W_FF⁻¹)_ii.
     The new variable is −value_i / pivot. A pivot of zero says that the contact cannot enter.

@@ -1,8 +1,8 @@
 """The problem as stacked rows in comparable units: what the compiled descent works on.
 
-Rows are contacts (nc), effectors (ne) and actuators (na), m in all. With x the actuator efforts and λ the contact efforts,
-both scaled, the values of all rows are f + Sᵀx + Cᵀλ. Scaling makes W_ii = 1 for contacts and actuators, so that newtons
-and pascals compare, and weighs the effector rows.
+Rows are contacts (nc), effectors (ne) and actuators (na), m in all. With x the actuator efforts and λ the
+contact efforts, both scaled, the values of all rows are f + Sᵀx + Cᵀλ. Scaling makes W_ii = 1 for contacts
+and actuators, so that newtons and pascals compare, and weighs the effector rows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pliant.solvers.qpcc.problem import PAPER_EPS, Problem, work_scale
 from pliant.solvers.solution import Reals
 
 RIGID = 1e-24  # compliance, relative to the largest, below which a row does not move
-REACH = 3.0  # times the effort that does the task alone, or closes the largest gap: the range where there is no bound
+REACH = 3.0  # times the effort that does the task alone, or closes a gap: the range without bounds
 SOUND, CONTRADICTORY, NOT_FINITE = range(3)
 
 
@@ -34,7 +34,8 @@ class Scaled(NamedTuple):
 
 
 class Range(NamedTuple):
-    """The range of the scaled efforts: between the bounds, or as far as the task would take where there are none."""
+    """The range of the scaled efforts: between the bounds, or as far as the task would take where there are
+    none."""
 
     low: Reals  # (na,)
     span: Reals  # (na,)
@@ -55,7 +56,8 @@ class Scaling(NamedTuple):
 
 
 def scaled(p: Problem, shift: float) -> Scaling:
-    """Scale a problem. `shift` is added to the unit diagonal of W_cc: dependent contacts then share their effort.
+    """Scale a problem. `shift` is added to the unit diagonal of W_cc: dependent contacts then share their
+    effort.
 
     A contact that nothing moves takes no part. Contradicting bounds lo > hi are replaced by their middle.
     """
@@ -74,9 +76,8 @@ def scaled(p: Problem, shift: float) -> Scaling:
     Q, pull, units = np.empty((na, na)), np.empty(na), np.empty(len(rows.f))
     state = _scale(rows, efforts, Q, pull, units, p.weights, p.previous, eps, p.rho, shift)
     if state == NOT_FINITE or (p.warm and not (np.isfinite(p.start).all() and np.isfinite(p.guess).all())):
-        raise InputError(
-            "matrices and bounds", expected="finite numbers, bounds that are not NaN", got="others"
-        )
+        expected = "finite numbers, bounds that are not NaN"
+        raise InputError("matrices and bounds", expected=expected, got="others")
     return Scaling(rows, efforts, Q, pull, units, eps, shift, state == CONTRADICTORY)
 
 
@@ -138,9 +139,10 @@ def _fill_units(S, C, weights, units):
         own, effect = S[i, last + i], 0.0
         for r in range(nc, last):
             effect = max(effect, abs(S[i, r]))
-        units[last + i] = (
-            1.0 / np.sqrt(own) if own > RIGID * actuator else 1.0 / effect if effect > 0.0 else 1.0
-        )
+        if own > RIGID * actuator:
+            units[last + i] = 1.0 / np.sqrt(own)
+        else:
+            units[last + i] = 1.0 / effect if effect > 0.0 else 1.0
 
 
 @work_inner

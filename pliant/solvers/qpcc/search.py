@@ -16,11 +16,12 @@ from pliant.solvers.qpcc.starts import PER_START, chances, propose
 from pliant.solvers.qpcc.working_set import WorkingSet, new_working_set
 from pliant.solvers.solution import Reals
 
-SAME_COST = 1e-9  # costs closer than this, relative to them and to the task without efforts, are equal: the first is kept
+SAME_COST = 1e-9  # costs closer than this, relative to them and to the task without efforts, are equal
 PATIENCE = 50  # iterations for every start, after which no descent is begun
 REPAIRS = 8  # rounds of phase 1, which brings displacements into their bounds …
 PROXIMAL = 1e-9  # … and stays near its start by this weight, in scaled units
 ALLOWED = 1e-9  # violation of displacement bounds, relative to the largest displacement
+LEAST_LIMIT, LIMIT_PER_ROW = 100, 10  # most iterations of one descent: so many, and more for every row
 SHAKES = 2  # times that efforts are moved where contacts just touch or steps stall …
 SHAKE = 1e-6  # … by up to this share of their range
 LEAST_EFFORT = 1e-6  # share of their range that efforts count at least, where gaps are compared
@@ -38,15 +39,16 @@ class Work(NamedTuple):
     path: np.ndarray  # contacts that push at the start, as i + 1, then those that pivot, as i + 1 or −i − 1
 
 
-class End(NamedTuple):
-    """The end of one descent."""
+class Stop(NamedTuple):
+    """Where a descent stopped."""
 
-    violation: float  # of displacement bounds, relative
     status: int
     cost: float  # up to a constant
     iterations: int
     began: int  # contacts that pushed at its start: the first numbers of the path …
     moves: int  # … and the length of the path
+    grazes: bool  # whether a contact neither pushes nor opens there
+    violation: float = 0.0  # of displacement bounds, relative
 
 
 class Found(NamedTuple):
@@ -80,32 +82,33 @@ class Search(NamedTuple):
 def search(scaling: Scaling, start: Reals | None, guess: Reals, starts: int) -> Search:
     """Descend from several points and keep the best.
 
-    `start` (na,) are the scaled efforts of a warm start, or None; `guess` (nc,) says which contacts push there.
-    `starts` = 1 is one descent, every further one adds PER_START of them, but none is begun after PATIENCE iterations for
-    every start.
+    `start` (na,) are the scaled efforts of a warm start, or None; `guess` (nc,) says which contacts push
+    there. `starts` = 1 is one descent, every further one adds PER_START of them, but none is begun after
+    PATIENCE iterations for every start.
     """
     work, warm = _work(scaling), start is not None
     rows, na = scaling.rows, len(scaling.Q)
     errors = rows.f[len(rows.C) : -na]
     task, descents = float(errors @ errors), 1 + PER_START * (starts - 1) if len(rows.C) else 1
-    best, lowest, least, chosen, iterations = None, np.inf, np.inf, 0, 0
+    lowest, least, chosen, iterations = np.inf, np.inf, 0, 0
+    found: Found | None = None
     costs: list[float] = []
     while len(costs) < descents and (not costs or iterations < PATIENCE * starts):
         number = len(costs) - warm
-        drawn = chances(max(number, 0))
+        drawn, best = chances(max(number, 0)), None if found is None else found.x
         work.region.x[:] = start if number < 0 else propose(number, drawn, work.scaling.efforts, best)
-        end = _attempt(work, drawn, guess if not costs else NO_GUESS)
-        iterations, cost = iterations + end.iterations, end.cost
-        nearer = end.violation < least and least > ALLOWED
-        cheaper = end.violation <= max(least, ALLOWED) and cost < lowest - SAME_COST * (abs(cost) + task)
-        if best is None or nearer or cheaper:
-            lowest, least, chosen, found = cost, end.violation, len(costs), _found(work, end)
-            best = found.x
-        costs.append(cost if end.violation <= ALLOWED else np.inf)
+        stop = _attempt(work, drawn, guess if not costs else NO_GUESS)
+        iterations, cost = iterations + stop.iterations, stop.cost
+        nearer = stop.violation < least and least > ALLOWED
+        cheaper = stop.violation <= max(least, ALLOWED) and cost < lowest - SAME_COST * (abs(cost) + task)
+        if found is None or nearer or cheaper:
+            lowest, least, chosen, found = cost, stop.violation, len(costs), _found(work, stop)
+        costs.append(cost if stop.violation <= ALLOWED else np.inf)
+    assert found is not None
     if least > ALLOWED:  # make the best of the smallest violation
         work.region.x[:] = found.x
-        end = _attempt(work, drawn, NO_GUESS, relax=True)
-        iterations, found = iterations + end.iterations, _found(work, end)
+        stop = _attempt(work, drawn, NO_GUESS, relax=True)
+        iterations, found = iterations + stop.iterations, _found(work, stop)
     penetration = found.penetration / _gap_size(work, found.x)
     return Search(found, np.array(costs), chosen, iterations, least <= ALLOWED, penetration)
 
@@ -122,52 +125,54 @@ def _work(scaling: Scaling) -> Work:
     return Work(scaling, goal, new_region(*sizes), new_working_set(*sizes), new_step(*sizes), path)
 
 
-def _attempt(work: Work, drawn: Iterator[float], guess: Reals, *, relax: bool = False) -> End:
+def _attempt(work: Work, drawn: Iterator[float], guess: Reals, *, relax: bool = False) -> Stop:
     """One descent from the efforts of the region.
 
-    Where it ends on the edge of a contact, multipliers may miss a way down: it is repeated from a point nearby. `relax`
-    allows the violation of displacement bounds at the start, for problems in which nothing feasible was found.
+    Where it ends on the edge of a contact, multipliers may miss a way down: it is repeated from a point
+    nearby. `relax` allows the violation of displacement bounds at the start, for problems in which nothing
+    feasible was found.
     """
     rows, x, span = work.scaling.rows, work.region.x, work.scaling.efforts.span
-    violation, iterations = 0.0, 0
+    iterations = 0
     for again in range(SHAKES + 1):
         if again:
             x += SHAKE * span * (2.0 * np.array(list(islice(drawn, len(x)))) - 1.0)
-        end, violation = _descend(work, rows, work.goal, guess if not again else NO_GUESS), 0.0
-        status, cost, more, members, moves, grazes = end
-        if status == VIOLATED:
+        stop = _descend(work, rows, work.goal, guess if not again else NO_GUESS, ENTER)
+        began = stop.began
+        if stop.status == VIOLATED:
             if relax:
                 moved = work.region.value[-len(x) :]
                 rows = rows._replace(dlo=np.minimum(rows.dlo, moved), dhi=np.maximum(rows.dhi, moved))
-            violation, (status, cost, more, moves, grazes) = _repaired(work, rows, moves)
-        iterations += more
-        if status == MINIMUM and not grazes:
+            stop = _repaired(work, rows, stop.moves)
+        iterations += stop.iterations
+        if stop.status == MINIMUM and not stop.grazes:
             break
-    return End(violation, status, cost, iterations, members, moves)
+    return stop._replace(iterations=iterations, began=began)
 
 
-def _descend(work: Work, rows: Scaled, task: Task, guess: Reals, moves: int = ENTER) -> tuple:
+def _descend(work: Work, rows: Scaled, task: Task, guess: Reals, moves: int) -> Stop:
     """See `descent.descend`."""
-    limit = 100 + 10 * (len(rows.S) + len(rows.C))
-    span = work.scaling.efforts.span
-    return descend(rows, task, work.region, work.working, work.step, span, guess, work.path, moves, limit)
+    limit = LEAST_LIMIT + LIMIT_PER_ROW * (len(rows.S) + len(rows.C))
+    span, path = work.scaling.efforts.span, work.path
+    return Stop(*descend(rows, task, work.region, work.working, work.step, span, guess, path, moves, limit))
 
 
-def _repaired(work: Work, rows: Scaled, moves: int) -> tuple[float, tuple]:
-    """Bring displacements into their bounds (phase 1), then descend: the violation that is left, and the end of it."""
+def _repaired(work: Work, rows: Scaled, moves: int) -> Stop:
+    """Bring displacements into their bounds (phase 1), then descend."""
     iterations = 0
     for repairs in range(REPAIRS + 1):
         violation, repair = _violation(rows, work.region)
         task = work.goal if repair is None or repairs == REPAIRS else repair
-        status, cost, more, _, moves, grazes = _descend(work, rows, task, NO_GUESS, moves)
-        iterations += more
+        stop = _descend(work, rows, task, NO_GUESS, moves)
+        moves, iterations = stop.moves, iterations + stop.iterations
         if task is work.goal:
             break
-    return violation, (status, cost, iterations, moves, grazes)
+    return stop._replace(iterations=iterations, violation=violation)
 
 
 def _violation(rows: Scaled, region: Region) -> tuple[float, Task | None]:
-    """The largest violation of displacement bounds, relative, and the task to bring such displacements back, if any."""
+    """The largest violation of displacement bounds, relative, and the task to bring such displacements back,
+    if any."""
     na, m = len(rows.lo), len(rows.f)
     moved = region.value[m - na :]
     nearest = np.minimum(np.maximum(moved, rows.dlo), rows.dhi)
@@ -183,7 +188,7 @@ def _violation(rows: Scaled, region: Region) -> tuple[float, Task | None]:
     return float(over.max()), repair
 
 
-def _found(work: Work, end: End) -> Found:
+def _found(work: Work, stop: Stop) -> Found:
     """A copy of the point and its multipliers."""
     region, working, na = work.region, work.working, len(work.region.x)
     nc, last = len(region.place), len(region.value) - na
@@ -195,10 +200,11 @@ def _found(work: Work, end: End) -> Found:
         if i >= 0:
             mu[i], side[i] = working.force[n], -1 if working.sign[n] > 0.0 else 1
     penetration = max(work.scaling.shift * push.max(initial=0.0), -value.min(initial=0.0))
+    eta, nu, kappa = working.eta.copy(), working.nu.copy(), working.kappa.copy()
+    path, sides = work.path[: stop.moves].copy(), (working.side.copy(), side)
     return Found(
-        region.x.copy(), push, working.eta.copy(), mu, working.nu.copy(), working.kappa.copy(), working.side.copy(), side,
-        work.path[: end.moves].copy(), end.began, end.status, float(penetration),
-    )  # fmt: skip
+        region.x.copy(), push, eta, mu, nu, kappa, *sides, path, stop.began, stop.status, float(penetration)
+    )
 
 
 def _gap_size(work: Work, x: Reals) -> float:

@@ -21,7 +21,8 @@ NEARLY_SOLVED = 1e-7  # residual up to which a search that ran out of steps stil
 
 
 class Trail(NamedTuple):
-    """The pivots of a descent: contacts that push at the start, as i + 1, then those that pivot, as i + 1 or −i − 1."""
+    """The pivots of a descent: contacts that push at the start, as i + 1, then those that pivot, as i + 1 or
+    −i − 1."""
 
     moves: np.ndarray
     began: int  # how many push at the start
@@ -31,15 +32,15 @@ class Trail(NamedTuple):
 class QpccCertificate:
     """Evidence for an inverse solution, checked against the user's arrays when it is first asked for.
 
-    `status`: "solved" (a local minimum, the best of the starts), "infeasible" (the smallest violation of the bounds
-    that was found) or "not converged". `residual` is the largest of `stationarity` (∂L/∂λ of the full problem and
-    signs of the multipliers, relative to the terms of the gradient), `complementarity` (max |min(λ_c, gap)| relative
-    to the gaps without contact forces) and `feasibility` (violation of bounds, relative to their size); efforts and
-    gaps are scaled by √Wᵢᵢ so that different units compare.
+    `status`: "solved" (a local minimum, the best of the starts), "infeasible" (the smallest violation of the
+    bounds that was found) or "not converged". `residual` is the largest of `stationarity` (∂L/∂λ of the full
+    problem and signs of the multipliers, relative to the terms of the gradient), `complementarity` (max
+    |min(λ_c, gap)| relative to the gaps without contact forces) and `feasibility` (violation of bounds,
+    relative to their size); efforts and gaps are scaled by √Wᵢᵢ so that different units compare.
 
-    `start_costs` are the costs reached by the descents, infinite where no feasible point was found, `start` is the one
-    that led to the solution. `limits` are those that hold it, for "effort" and "displacement": (na,) −1 lower, 1 upper,
-    0 none. `eps` is the ε that was used.
+    `start_costs` are the costs reached by the descents, infinite where no feasible point was found, `start`
+    is the one that led to the solution. `limits` are those that hold it, for "effort" and "displacement":
+    (na,) −1 lower, 1 upper, 0 none. `eps` is the ε that was used.
     """
 
     status: str
@@ -101,8 +102,9 @@ class QpccCertificate:
 
     def __str__(self) -> str:
         return (
-            f"{self.status} after {self.iterations} iterations, {len(self.start_costs)} descent(s): stationarity "
-            f"{self.stationarity:.1e}, complementarity {self.complementarity:.1e}, feasibility {self.feasibility:.1e}"
+            f"{self.status} after {self.iterations} iterations, {len(self.start_costs)} descent(s): "
+            f"stationarity {self.stationarity:.1e}, complementarity {self.complementarity:.1e}, "
+            f"feasibility {self.feasibility:.1e}"
         )
 
     __repr__ = __str__
@@ -110,7 +112,8 @@ class QpccCertificate:
 
 @dataclass(frozen=True, eq=False)
 class QpccSolution:
-    """Actuator efforts `effort` λ_a (na,), contact efforts `contact` λ_c (nc,) and what follows from them; read-only.
+    """Actuator efforts `effort` λ_a (na,), contact efforts `contact` λ_c (nc,) and what follows from them;
+    read-only.
 
     What follows is evaluated on the arrays as they were given, when it is first asked for: `gap` δ_c (nc,),
     `displacement` δ_a (na,), `effector` δ_e (ne,), `cost` and `multipliers`.
@@ -156,10 +159,11 @@ class QpccSolution:
 
     @property
     def multipliers(self) -> Mapping[str, Reals]:
-        """How fast the optimal cost rises with the active bound of an effort or displacement, and falls with a gap.
+        """How fast the optimal cost rises with the active bound of an effort or displacement, and falls with
+        a gap.
 
-        "effort" (na,) and "displacement" (na,) are ∂cost/∂bound; "gap" (nc,) is −∂cost/∂δ_c; "contact" (nc,) is the
-        multiplier of λ_c ≥ 0.
+        "effort" (na,) and "displacement" (na,) are ∂cost/∂bound; "gap" (nc,) is −∂cost/∂δ_c; "contact" (nc,)
+        is the multiplier of λ_c ≥ 0.
         """
         point = self.certificate.point
         return {"effort": point.eta, "displacement": point.mu, "gap": point.nu, "contact": point.kappa}
@@ -188,7 +192,8 @@ def report(p: Problem, scaling: Scaling, result: Search, *, infeasible: bool) ->
 
 
 def certified(certificate: QpccCertificate) -> QpccSolution:
-    """The solution of a certificate; where steps ran out, the residual decides whether it counts as solved."""
+    """The solution of a certificate; where steps ran out, the residual decides whether it counts as
+    solved."""
     if certificate.status == STALLED and certificate.residual <= NEARLY_SOLVED:
         certificate = replace(certificate, status=SOLVED)
     return QpccSolution(certificate.point.effort, certificate.point.contact, certificate)

@@ -1,4 +1,5 @@
-"""Inverse problem with contact: a quadratic program with complementarity constraints (Coevoet et al. 2017, eq. 7)."""
+"""Inverse problem with contact: a quadratic program with complementarity constraints (Coevoet et al. 2017,
+eq. 7)."""
 
 from __future__ import annotations
 
@@ -50,15 +51,17 @@ def qpcc(
     s.t. effort bounds on λ_a, displacement bounds on δ_a = W_aa λ_a + W_ac λ_c + da,
          0 ≤ λ_c ⊥ δ_c = W_ca λ_a + W_cc λ_c + dc ≥ 0.
 
-    Bounds are numbers or (na,) arrays, ±inf where there are none. `eps` defaults to 1e-3 in units of `work_scale`.
-    `warm`, an earlier solution or efforts (na,), is the first start; `previous` belongs to the ρ term. The problem has
-    many local minima: descents are made from several points and the best is returned. `starts` = 1 is one descent
-    from the warm start or from zero; every further start adds up to four, one from a point of the range of the efforts
-    and three from changes of the best so far; none is begun after 50 iterations for every start. Infeasible bounds
-    give the smallest violation found and the status "infeasible".
+    Bounds are numbers or (na,) arrays, ±inf where there are none. `eps` defaults to 1e-3 in units of
+    `work_scale`. `warm`, an earlier solution or efforts (na,), is the first start; `previous` belongs to the
+    ρ term. The problem has many local minima: descents are made from several points and the best is returned.
+    `starts` = 1 is one descent from the warm start or from zero; every further start adds up to four, one
+    from a point of the range of the efforts and three from changes of the best so far; none is begun after 50
+    iterations for every start. Infeasible bounds give the smallest violation found and the status
+    "infeasible".
 
-    method="decomposition" is the paper's: solve the quadratic program of one contact mode, switch the contact with
-    the largest multiplier, repeat; formulation="full" keeps λ_c in these programs instead of eliminating it.
+    method="decomposition" is the paper's: solve the quadratic program of one contact mode, switch the contact
+    with the largest multiplier, repeat; formulation="full" keeps λ_c in these programs instead of eliminating
+    it.
     """
     p = problem(Wea, Wec, Waa, Wac, Wcc, de, da, dc, effort, displacement, eps, rho, previous, weights, warm)
     for see in _watchers:
@@ -96,6 +99,5 @@ def descent(p: Problem, starts: int) -> QpccSolution:
         result = search(scaling, warm, p.guess, starts)
         if result.penetration <= CONTRADICTION:
             break
-    return report(
-        p, scaling, result, infeasible=shift == SOFT_SHIFT or not result.feasible or scaling.contradictory
-    )
+    infeasible = shift == SOFT_SHIFT or scaling.contradictory or not result.feasible
+    return report(p, scaling, result, infeasible=infeasible)

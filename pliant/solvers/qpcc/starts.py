@@ -10,17 +10,15 @@ import numpy as np
 from pliant.solvers.qpcc.scaled import Range
 from pliant.solvers.solution import Reals
 
-JUMPS_DOWN, FAR_END = (
-    0.4,
-    0.9,
-)  # shares of the range: above the first an effort jumps to its lower end, else to FAR_END
+JUMPS_DOWN = 0.4  # share of its range above which an effort jumps to its lower end, else …
+FAR_END = 0.9  # … to this share of it
 PER_START = 4  # descents that a start but the first brings
 MULTIPLIER, INCREMENT = 6364136223846793005, 1442695040888963407  # of Knuth's generator
 
 
 def propose(number: int, chances: Iterator[float], efforts: Range, best: Reals | None) -> Reals:
-    """The start of a descent (na,): zero efforts, then in turn a point of the range, the best efforts so far with one of
-    them at its other end, and twice the best efforts with two of them anywhere."""
+    """The start of a descent (na,): zero efforts, then in turn a point of the range, the best efforts so far
+    with one of them at its other end, and twice the best efforts with two of them anywhere."""
     low, span, _ = efforts
     na, (lap, kind) = len(low), divmod(number - 1, PER_START)
     one = int(next(chances) * na)

@@ -1,6 +1,8 @@
-"""The working set of a descent: bounds of efforts, bounds of displacements and borders of regions that hold as equations.
+"""The working set of a descent: bounds of efforts, bounds of displacements and borders of regions that hold
+as equations.
 
-A Newton step keeps them; where it stops, another one joins; where their multipliers have the wrong sign, one is released.
+A Newton step keeps them; where it stops, another one joins; where their multipliers have the wrong sign, one
+is released.
 """
 
 from __future__ import annotations
@@ -89,9 +91,8 @@ def go(scaled, task, region, working, d, slope, longest):
             room = max(((scaled.lo[i] if d[i] < 0.0 else scaled.hi[i]) - region.x[i]) / d[i], 0.0)
             if room < step:
                 kind, index, step = EFFORT_BOUND, i, room
-        if (
-            abs(rate) > still and working.kept[r] == 0 and task.weight[r] == 0.0
-        ):  # a wanted row is outside its bounds
+        wanted = task.weight[r] != 0.0  # as it is out of its bounds
+        if abs(rate) > still and working.kept[r] == 0 and not wanted:
             room = max(((scaled.dlo[i] if rate < 0.0 else scaled.dhi[i]) - value[r]) / rate, 0.0)
             if room < step:
                 kind, index, step = DISPLACEMENT_BOUND, i, room
@@ -121,7 +122,8 @@ def join(scaled, region, working, d, slope, kind, i):
 def contact_multipliers(scaled, task, region, working):
     """ν of the gaps and κ of the contact efforts, from the multipliers of the working set.
 
-    ∂cost/∂λ_c = W_acᵀμ + W_cc ν + κ, with ν zero at open contacts and κ at pushing ones, but for borders in the set.
+    ∂cost/∂λ_c = W_acᵀμ + W_cc ν + κ, with ν zero at open contacts and κ at pushing ones, but for borders in
+    the set.
     """
     nc, price, members, push = len(scaled.C), region.response, region.members, region.push
     for r in range(len(price)):
@@ -148,9 +150,11 @@ def contact_multipliers(scaled, task, region, working):
 
 @work_part
 def release(scaled, region, working, tolerance, first_of_all):
-    """Release the bound or row whose multiplier is most wrong, or name the border beyond which the cost falls.
+    """Release the bound or row whose multiplier is most wrong, or name the border beyond which the cost
+    falls.
 
-    Where steps have no length any more, the first that is wrong goes instead (Bland's rule, against endless rounds).
+    Where steps have no length any more, the first that is wrong goes instead (Bland's rule, against endless
+    rounds).
     """
     na, nc = len(region.x), len(scaled.C)
     last = len(region.value) - na
@@ -171,11 +175,8 @@ def release(scaled, region, working, tolerance, first_of_all):
             border = r if other < force else np.int64(RELEASED)
     for i in range(na):
         force, order = -working.side[i] * working.eta[i], nc + 2 * i
-        if (
-            force < -tolerance
-            and scaled.lo[i] < scaled.hi[i]
-            and (order < first if first_of_all else force < worst)
-        ):
+        chosen = order < first if first_of_all else force < worst
+        if force < -tolerance and scaled.lo[i] < scaled.hi[i] and chosen:
             worst, bound, first = force, i, order
             border = np.int64(RELEASED)
     if bound >= 0:
