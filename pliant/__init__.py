@@ -1,7 +1,8 @@
 """pliant: model, simulate and control soft robots.
 
     import pliant as pl
-    body = pl.Solid(pl.mesh.box((0.1, 0.02, 0.02)), pl.Hooke(young=3e5, poisson=0.45), density=1100, fixed=...)
+    mesh = pl.mesh.box((0.1, 0.02, 0.02))
+    body = pl.Solid(mesh, pl.Hooke(young=3e5, poisson=0.45), density=1100, fixed=...)
     robot = pl.Robot(body, rows={"cable": pl.Row(pl.Cable(body.points(path)), pl.Bounded(effort=(0, 40)))})
     result = pl.static(robot, {"cable": pl.Known(effort=5.0)})
 

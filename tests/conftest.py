@@ -18,7 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def within(record_property) -> Callable[..., None]:
-    """within(error, allowed, what): the largest |error| must not exceed what is allowed; the number is kept."""
+    """within(error, allowed, what): asserts that the largest |error| is allowed, and keeps the number."""
 
     def check(error, allowed: float, what: str = "error") -> None:
         largest = float(np.max(np.abs(error)))

@@ -1,4 +1,4 @@
-"""Contact bases: factorisations that fall, modes that push as their contacts would, and bases that fit only their own robot."""
+"""Contact bases: factorisations whose error falls, modes that push as contacts would, bases of one robot."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_contacts_that_touch_alike_share_as_in_the_snapshots():
 
 
 def test_a_distant_contact_does_not_switch_its_mode_off():
-    """The mean gap Ψᵀδ of the paper would be +4.9 mm and the mode off; here the one that touches pushes alone."""
+    """The paper's mean gap Ψᵀδ would be +4.9 mm and the mode off; here the one that touches pushes alone."""
     touching = -1e-4
     for far in (0.01, 1.0, np.inf):
         least, shares = mode([touching, far], [0.5, 0.5])
@@ -126,7 +126,7 @@ def test_every_contact_has_one_mode_and_no_mode_is_lost(Psi):
 @settings(max_examples=25)
 @given(st.integers(2, 40), st.floats(1e-3, 0.5))
 def test_with_even_weights_a_contact_that_pushed_rarely_holds_as_well(count, rare):
-    """Alone at the surface, every contact of a mode closes it at the same depth; with weights by force the rare one sinks in."""
+    """Alone at the surface, every contact closes its mode at the same depth; by force a rare one sinks in."""
     S = np.ones((count, 3))
     S[0] = [rare, 0.0, 0.0]
     by_force = factorisation.normalised(S.mean(axis=1, keepdims=True))
