@@ -19,12 +19,12 @@ inner = njit(**INNER)
 
 # Sums may be reordered, so that dot products use vector instructions; NaN and infinity keep their meaning.
 # Nothing is allocated, so that nobody needs to count references: this compiles faster.
-WORK: dict[str, Any] = {"error_model": "numpy", "fastmath": {"reassoc", "contract"}, "_nrt": False}
-work_kernel: Any = njit(cache=True, **WORK)
+WORK: dict[str, Any] = {"fastmath": {"reassoc", "contract"}, "_nrt": False}
+work_kernel: Any = njit(cache=True, error_model="numpy", **WORK)
 """A kernel that works in place, on arrays it is given."""
-work_inner: Any = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **WORK)
+work_inner: Any = njit(**INNER, **WORK)
 """The same, called from kernels only, in several places."""
-work_part: Any = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, inline="always", **WORK)
+work_part: Any = njit(inline="always", **INNER, **WORK)
 """The same, called in one place: it is compiled as if it were written there, and not once more by itself."""
 
 

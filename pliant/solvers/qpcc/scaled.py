@@ -63,17 +63,18 @@ def scaled(p: Problem, shift: float) -> Scaling:
     """
     na = p.na
     eps = p.eps if p.eps >= 0.0 else PAPER_EPS * work_scale(p.Wea, p.Wec, p.Waa, p.Wac, p.Wcc)
+    m = p.nc + p.ne + na
     rows = Scaled(
         np.concatenate((p.dc, p.de, p.da)),
-        np.concatenate((p.Wac, p.Wea.T, p.Waa.T), axis=1),
-        np.concatenate((p.Wcc, p.Wec.T, p.Wac.T), axis=1),
+        np.concatenate((p.Wac, p.Wea.T, p.Waa.T), axis=1, out=np.empty((na, m))),
+        np.concatenate((p.Wcc, p.Wec.T, p.Wac.T), axis=1, out=np.empty((p.nc, m))),
         p.lo.copy(),
         p.hi.copy(),
         p.dlo.copy(),
         p.dhi.copy(),
     )
     efforts = Range(np.empty(na), np.empty(na), np.empty(na))
-    Q, pull, units = np.empty((na, na)), np.empty(na), np.empty(len(rows.f))
+    Q, pull, units = np.empty((na, na)), np.empty(na), np.empty(m)
     state = _scale(rows, efforts, Q, pull, units, p.weights, p.previous, eps, p.rho, shift)
     if state == NOT_FINITE or (p.warm and not (np.isfinite(p.start).all() and np.isfinite(p.guess).all())):
         expected = "finite numbers, bounds that are not NaN"
