@@ -84,8 +84,8 @@ def _curvature(task, d, slope, first):
 def _cross(scaled, task, region, working, slope, border, why, falling):
     """Pivot at a border where the cost falls beyond it, else keep it.
 
-    Returns (how fast the cost falls beyond, 0 where the border is kept; whether the contact pivoted). `falling`
-    is how fast the cost fell before the border.
+    Returns (how fast the cost falls beyond, 0 where the border is kept; whether the contact pivoted).
+    `falling` is how fast the cost fell before the border.
     """
     pivot, beyond, alone = 0.0, 1.0, working.size[0] == 0
     if why != MET or working.crossed[border] <= MOST_CROSSINGS:
