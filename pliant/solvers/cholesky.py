@@ -40,8 +40,7 @@ def append(U, A, members, k, row, least):
 
 @work_inner
 def remove(U, members, k, position):
-    """Delete a position: the columns behind it move up, and rotations of rows clear what is below the
-    diagonal."""
+    """Delete a position: columns behind it move up, rotations of rows clear what is below the diagonal."""
     for a in range(position, k - 1):
         members[a] = members[a + 1]
     for a in range(k):

@@ -1,5 +1,4 @@
-"""Convex quadratic programs with bounds and general inequalities, solved exactly by the dual active-set code
-DAQP."""
+"""Convex quadratic programs with bounds and inequalities, solved exactly by the dual active-set code DAQP."""
 
 from __future__ import annotations
 
@@ -52,8 +51,7 @@ class QpSolution(Solution):
 
 
 class Scaled(NamedTuple):
-    """The program in variables y with x = d y, Qᵢᵢ = 1, rows of unit length; bounds of y, then of the
-    rows."""
+    """The program in y with x = d y, Qᵢᵢ = 1, rows of unit length; bounds of y, then of the rows."""
 
     Q: np.ndarray
     c: np.ndarray
@@ -72,8 +70,7 @@ def qp(
     upper: ArrayLike | None = None,
     start: Solution | ArrayLike | None = None,
 ) -> QpSolution:
-    """min ½ xᵀQx + cᵀx with lo ≤ x ≤ hi (n,) and lower ≤ A x ≤ upper (m,); Q symmetric positive
-    semi-definite.
+    """min ½ xᵀQx + cᵀx with lo ≤ x ≤ hi (n,) and lower ≤ A x ≤ upper (m,); Q positive semi-definite.
 
     Bounds are numbers or arrays, ±inf where there are none. Where Q is singular (redundant variables) it is
     regularised, and the certificate says so. Infeasible bounds give the status "infeasible" and the x of
@@ -152,8 +149,7 @@ def run(p: Scaled, guess: np.ndarray | None, **options: float) -> tuple[np.ndarr
 
 
 def _least_violation(p: Scaled) -> Scaled:
-    """The program with its bounds relaxed to the smallest violation, in the sense of least squares over the
-    rows."""
+    """The program with its bounds relaxed to the smallest violation, by least squares over the rows."""
     n, m = len(p.c), len(p.rows)
     with np.errstate(invalid="ignore"):  # no bounds at all have no middle
         middle = 0.5 * (p.low + p.high)

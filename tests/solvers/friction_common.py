@@ -1,5 +1,4 @@
-"""Shared by the friction tests: a rigid block, random contact problems, and an independent check of the
-law."""
+"""Shared by the friction tests: a rigid block, random problems, and an independent check of the law."""
 
 from __future__ import annotations
 
@@ -10,8 +9,7 @@ INERTIA = np.array([0.02, 0.03, 0.04])  # kg·m²
 
 
 def rows_of(points: np.ndarray, normals: np.ndarray, turn: float = 0.0) -> np.ndarray:
-    """(3n, 6) normals then tangents of points of a rigid body; tangents turned by an angle about the
-    normal."""
+    """(3n, 6) normals, then tangents (turned by an angle about the normal) of points of a rigid body."""
     rows = []
     for point, normal in zip(points, normals):
         t = np.cross(normal, [1.0, 0.0, 0.0] if abs(normal[0]) < 0.9 else [0.0, 1.0, 0.0])
@@ -26,8 +24,7 @@ def rows_of(points: np.ndarray, normals: np.ndarray, turn: float = 0.0) -> np.nd
 def block(
     points: np.ndarray, force: np.ndarray, *, turn: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(W, q, H) of a block at rest on the plane z = 0 for one step under a force (6,): W = h² H M⁻¹ Hᵀ, q =
-    h² H M⁻¹ f."""
+    """(W, q, H) of a block on z = 0 for a step under a force (6,): W = h² H M⁻¹ Hᵀ, q = h² H M⁻¹ f."""
     points = np.atleast_2d(points).astype(float)
     H = rows_of(points, np.tile([0.0, 0.0, 1.0], (len(points), 1)), turn)
     inverse = 1.0 / np.concatenate([np.full(3, MASS), INERTIA])
@@ -46,8 +43,7 @@ def corners(half: float = 0.1, count: int = 2, depth: float = 0.0) -> np.ndarray
 
 
 def law_error(W, q, mu, solution) -> float:
-    """How far λ is from the cone's projection of λ − (w + μ‖w_T‖ along the normal): De Saxcé's form of the
-    law.
+    """How far λ is from the projection on the cone of λ − (w + μ‖w_T‖ n): De Saxcé's form of the law.
 
     In units of the data, rows scaled by compliance; computed without the solver's own functions.
     """

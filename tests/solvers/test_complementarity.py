@@ -108,8 +108,7 @@ def test_mcp_with_redundant_equalities(m, seed):
 @quick
 @given(st.integers(1, 8), st.integers(0, 12), st.integers(0, 2**32 - 1), st.booleans())
 def test_mcp_with_an_indefinite_free_block(free, bounded, seed, hollow):
-    """Negative eigenvalues that the equalities remove: the complement on the bounded rows is
-    semi-definite."""
+    """Negative eigenvalues that the equalities remove: the complement of bounded rows is semi-definite."""
     rng = np.random.default_rng(seed)
     vectors = np.linalg.qr(rng.normal(size=(free, free)))[0]
     block = vectors * rng.choice([-1.0, 1.0], free) * rng.uniform(0.3, 2.0, free) @ vectors.T
@@ -145,8 +144,7 @@ def test_proximal_steps_finish_what_degeneracy_stalls(monkeypatch):
 
 
 def test_masses_on_springs_against_a_wall():
-    """Two springs in series, k = 1 N/m, end pushed 3 m towards a wall 1 m away: only the end touches, 2/2
-    N."""
+    """Two springs in series, k = 1 N/m, end pushed 3 m to a wall 1 m away: only the end touches, 2/2 N."""
     K = np.array([[2.0, -1.0], [-1.0, 1.0]])
     W = np.linalg.inv(K)
     free_gap = np.array([2.0, 1.0 - 3.0])

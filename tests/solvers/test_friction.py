@@ -1,5 +1,4 @@
-"""Friction: closed forms of blocks, rings and ropes, and the law itself over random and degenerate
-problems."""
+"""Friction: closed forms of blocks, rings and ropes, and the law over random and degenerate problems."""
 
 from __future__ import annotations
 
@@ -55,8 +54,7 @@ def _across(W, n):
     "points", [np.zeros((1, 3)), corners(), corners(count=5)], ids=["point", "corners", "grid"]
 )
 def test_a_pushed_block_sticks_up_to_mu_times_its_weight(points, within):
-    """Pushed at the height of its contacts with P: at rest for P ≤ μ m g, else it slides h² (P − μ m g)/m in
-    a step."""
+    """Pushed at its contacts with P: at rest for P ≤ μ m g, else it slides h² (P − μ m g)/m in a step."""
     mu = np.full(len(points), MU)
     for share in (0.0, 0.3, 1.0 - 1e-9, 1.0 + 1e-9, 1.5, 4.0):
         W, q, _ = block(points, weight([share * GRIP, 0.0, 0.0]))
@@ -129,8 +127,7 @@ def test_a_slope_holds_up_to_the_angle_of_friction(within):
 
 
 def test_a_rope_around_a_drum(within):
-    """Nodes turned by φ each: the pull before it slides is ((1 + μ tan φ/2)/(1 − μ tan φ/2))ⁿ times the
-    load."""
+    """Nodes turned by φ each: the pull before it slides is ((1 + μ tan φ/2)/(1 − μ tan φ/2))ⁿ loads."""
     nodes, wrap, load = 20, np.pi, 10.0
     phi = wrap / nodes
     ratio = ((1.0 + MU * np.tan(phi / 2)) / (1.0 - MU * np.tan(phi / 2))) ** nodes
@@ -149,8 +146,7 @@ def test_a_rope_around_a_drum(within):
 
 
 def _rope(nodes, phi, load, pull):
-    """(W, q): stiff segments between nodes on a unit drum, weak springs to the ground, a pull at either
-    end."""
+    """(W, q): stiff segments between nodes on a unit drum, weak springs to the ground, pulls at both ends."""
     place = phi * (np.arange(nodes) + 0.5)
     radial = np.column_stack([np.cos(place), np.sin(place), np.zeros(nodes)])
     along = np.column_stack([-np.sin(place), np.cos(place), np.zeros(nodes)])
@@ -191,8 +187,7 @@ def test_the_law_holds_for_any_compliance(n, seed, warm):
 @quick
 @given(st.integers(1, 10), st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 2, 3]))
 def test_the_law_holds_with_redundant_contacts(n, seed, kind):
-    """Fewer degrees of freedom than rows, contacts given twice, exact ties, any units: solvable by
-    construction."""
+    """Few degrees of freedom, contacts given twice, exact ties, any units: solvable by construction."""
     rng = np.random.default_rng(seed)
     H = rng.normal(size=(n, 3, int(rng.integers(max(1, 3 * n // 2), 3 * n + 1))))
     if kind == 1:

@@ -1,5 +1,4 @@
-"""The inverse problem with friction: closed forms, dense grids, agreement with the frictionless solver,
-certificates."""
+"""The inverse problem with friction: closed forms, dense grids, the frictionless solver, certificates."""
 
 from __future__ import annotations
 
@@ -17,8 +16,7 @@ GOAL = 1e-3  # m
 
 
 def finger(mu: float = MU):
-    """A finger tip on springs pressed on an object on springs; it is pressed, dragged along x, and the object
-    should move.
+    """A finger tip on springs, pressed on an object on springs and dragged along x to move it.
 
     Returns (blocks, free displacements, μ). The contact rows are a gap, and slip along x and z.
     """
@@ -39,8 +37,7 @@ def finger(mu: float = MU):
 
 
 def rubbing(na: int, nc: int, seed: int, mu: float, **options) -> tuple[Instance, tuple, np.ndarray]:
-    """A random instance whose contacts slip, too: tangents are combinations of other rows, so that W stays ≥
-    0."""
+    """A random instance whose contacts slip, too: tangents combine other rows, so that W stays ≥ 0."""
     one = instance(na, nc, seed=seed, **options)
     rng = np.random.default_rng((seed, 7))
     Wea, Wec, Waa, Wac, Wcc, de, da, dc = one.matrices
@@ -73,8 +70,7 @@ def cost_at(matrices, mu, eps, effort):
 
 
 def test_a_finger_presses_as_much_as_friction_needs(within):
-    """To move the object by u without slip: drag (k_tip + k_object) u, press at least k_object u/μ through
-    the springs.
+    """To move the object by u without slip: drag (k_tip + k_object) u, press at least k_object u/μ.
 
     With a small weight on effort the least press is best: the contact is at its limit between stick and slip.
     """

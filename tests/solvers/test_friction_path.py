@@ -1,5 +1,4 @@
-"""The pieces of the friction solver: the path from open contacts, its turning points, the cone, and mode
-equations."""
+"""Parts of the friction solver: the path from open contacts, its turns, the cone, and mode equations."""
 
 from __future__ import annotations
 
@@ -93,8 +92,7 @@ def test_newton_finishes_what_is_nearly_right():
 
 
 def test_friction_may_leave_several_solutions():
-    """Slip that pulls the contact shut: open is a solution, and so is stuck. A start chooses; both are
-    certified."""
+    """Slip that pulls the contact shut: open and stuck are solutions. A start chooses; both are certified."""
     W, q, mu = np.eye(3), np.array([0.1, -1.0, 0.0]), np.array([1.5])
     W[0, 1] = W[1, 0] = -0.9
     opened = friction(W, q, mu)

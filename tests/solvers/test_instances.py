@@ -1,5 +1,4 @@
-"""Instances of the inverse problem: recorded, kept in a file, solved again, and compared with the best there
-is."""
+"""Instances of the inverse problem: recorded, kept in a file, solved again, compared with the best."""
 
 from __future__ import annotations
 

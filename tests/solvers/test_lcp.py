@@ -53,8 +53,7 @@ def test_a_solution_nearby_is_a_good_start(problem):
 
 
 def test_more_contacts_than_ways_to_move():
-    """A body with a few modes among obstacles that it can pass: hundreds of dependent contacts, gaps
-    unique."""
+    """A body with a few modes among obstacles it can pass: hundreds of dependent contacts, unique gaps."""
     rng = np.random.default_rng(0)
     angles, heights = rng.uniform(0, 2 * np.pi, 300), LENGTH * rng.uniform(0.1, 1.0, 300)
     rows = [np.cos(a) * section(h)[0] + np.sin(a) * section(h)[1] for a, h in zip(angles, heights)]

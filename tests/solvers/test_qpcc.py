@@ -106,8 +106,7 @@ def test_fixed_efforts_leave_a_complementarity_problem(seed):
 
 
 def limited(seed):
-    """Arguments with tight displacement bounds; some efforts, some displacements and some contacts are
-    held."""
+    """Arguments with tight displacement bounds: some efforts, displacements and contacts are at theirs."""
     p = instance(4, 21, seed=seed, kind="random", hard=True, limited=True)
     return p, {
         "effort": p.effort,
@@ -285,8 +284,7 @@ def test_decomposition(seed):
 @pytest.mark.parametrize("formulation", ["reduced", "full"])
 @pytest.mark.parametrize("eps", [0.0, 1e-14, None])
 def test_decomposition_with_redundant_actuators(formulation, eps):
-    """Eight cables on three motions that reach their target: the programs are singular and the cost is
-    rounding."""
+    """Eight cables on three motions that reach their target: programs are singular, the cost is rounding."""
     for seed in range(5):
         p = instance(8, 20, seed=seed, hard=True)
         options = {**p.limits, "starts": 1, "eps": eps}

@@ -65,8 +65,7 @@ def test_landscape_is_the_cost_with_the_contacts_settled():
 
 
 def test_two_cables_between_obstacles_have_two_ways_down():
-    """A lever with two opposite cables: pulling one lowers the tip until it hits a stop, pulling the other
-    uses it.
+    """A lever with two opposite cables: one lowers the tip until it hits a stop, the other uses the stop.
 
     One coordinate u (tip), efforts a and b pull it by ±1; beyond the stop at u = −0.2 only 0.1 of a gets
     through.

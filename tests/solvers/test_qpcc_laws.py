@@ -41,8 +41,7 @@ def test_solutions_satisfy_the_laws(seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_no_point_of_a_grid_is_better(seed):
-    """Two actuators: the efforts of every grid point, with the contact forces they cause, cost at least as
-    much."""
+    """Two actuators: the efforts of every grid point, with their contact forces, cost at least as much."""
     matrices, offsets = instance(seed, ne=2, na=2, nc=5)
     _, _, _, Wac, Wcc = matrices
     eps = 1e-3 * pl.solvers.work_scale(*matrices)

@@ -1,2 +1,1 @@
-"""Linear complementarity: contacts that push and never pull (lcp), efforts between bounds (mcp), by an active
-set."""
+"""Complementarity by an active set: contacts that push and never pull (lcp), efforts between bounds (mcp)."""

@@ -1,5 +1,4 @@
-"""Active-set method for convex box problems: lo ≤ x ≤ hi, w = A x + q, w = 0 inside, w ≥ 0 at lo, w ≤ 0 at
-hi.
+"""Active-set method for box problems: lo ≤ x ≤ hi, w = A x + q, w = 0 inside, w ≥ 0 at lo, w ≤ 0 at hi.
 
 Equivalently min ½ xᵀAx + qᵀx in the box, A positive semi-definite. Lawson and Hanson's method with bounds on
 both sides: rows enter the set of inside rows one by one where w is most wrong; a row leaves it when it blocks
@@ -75,8 +74,7 @@ def _rest(box, i, high):
 
 @work_inner
 def _enter(box, i):
-    """Take row i off its bound, its part from the base; False, and no change, if it depends on the rows
-    inside."""
+    """Take row i off its bound, its part from the base; False, and no change, if it depends on others."""
     k, x = box.size[0], box.x[i]
     if append(box.U, box.A, box.members, k, i, box.least[i]) == 0.0:
         return False
@@ -138,8 +136,7 @@ def _forgive(box):
 
 @work_part
 def _ratio_test(box):
-    """How far the way from x to the minimum is free: (step, position of the row that blocks it, −1 if none
-    does)."""
+    """How far x can go towards the minimum: (step, position of the row that blocks it, −1 if none does)."""
     blocking, step = np.int64(-1), 1.0
     for a in range(box.size[0]):
         i, z = box.members[a], box.minimum[a]
@@ -152,8 +149,7 @@ def _ratio_test(box):
 
 @work_part
 def _exchange(box, i):
-    """Row i depends on the inside rows: move along the null direction until a row blocks, which i replaces;
-    the status.
+    """Move along the null direction of a dependent row i until a row blocks, which i replaces; the status.
 
     Infeasible if nothing blocks, for then the objective falls forever.
     """

@@ -55,8 +55,7 @@ def eliminate(W: Reals, q: Reals, lo: Reals, hi: Reals, x: Reals, free: int) -> 
 
 
 def substitute(elimination: Elimination, y: Reals, lo: Reals, hi: Reals, x: Reals) -> None:
-    """Efforts x (m,) of all rows from the scaled ones y of the bounded rows; redundant equalities get
-    zero."""
+    """Efforts x (m,) of all rows from the scaled ones y of bounded rows; redundant equalities get zero."""
     T, kind, rank, order, d = elimination
     free = len(x) - len(y)
     full = np.concatenate((np.zeros(free), y, [1.0]))
@@ -82,8 +81,11 @@ def _row_scales(W: Reals) -> Reals:
 
 @work_part
 def _largest_pivot(T, p, free):
-    """(size of the pivot, its rows): 1 and the largest diagonal of the free rows left, or 2 and the rows of
-    the largest other entry, where that bounds the growth better; 0 if both are rounding."""
+    """(size of the pivot, its rows), 0 if all that is left is rounding.
+
+    The size is 1 for the largest diagonal of the free rows left, or 2 for the largest other entry, where that
+    bounds the growth better.
+    """
     on, off = -1.0, -1.0
     row, first, second = np.int64(p), np.int64(p), np.int64(p)
     for i in range(p, free):
@@ -126,8 +128,7 @@ def _pivot(T, p, size):
 
 @work_kernel
 def _eliminate(T, order, kind):
-    """Eliminate the free rows, the first ones of T (m, m+1) = [W q]; `order` records the interchanges;
-    returns how many.
+    """Eliminate the free rows, the first of T (m, m+1) = [W q]; returns how many. `order` is updated.
 
     kind[p] becomes 1 for a 1×1 pivot, 2 for the first row of a 2×2 pivot. Row p then reads
     T[p, p] x[p] + Σ_{k>p} T[p, k] x[k] + T[p, m] = 0, and the rows below form the complement.

@@ -79,8 +79,7 @@ def guess(start: Solution | ArrayLike | None, m: int) -> Reals:
 def _active_set(
     A: Reals, q: Reals, lo: Reals, hi: Reals, x: Reals, reference: Reals, tol: float
 ) -> tuple[int, int]:
-    """Active set; if degenerate rows stall it, proximal steps x ← argmin f(x) + ½ρ‖x − xₖ‖² with a small
-    ρ."""
+    """Active set; if degenerate rows stall it, proximal steps x ← argmin f(x) + ½ρ‖x − xₖ‖²."""
     limit = 10 * len(q) + 100
     status, iterations = solve_box(A, q, lo, hi, x, reference, tol, limit)
     if status == STALLED:
@@ -94,8 +93,7 @@ def _active_set(
 def _certified(
     W: Reals, reference: Reals, q: Reals, lo: Reals, hi: Reals, x: Reals, otherwise: int, iterations: int
 ) -> Solution:
-    """The solution with its residual in the original problem; `otherwise` is its status unless that is
-    small."""
+    """The solution with its residual in the original problem; status `otherwise` unless that is small."""
     w, residual = natural_residual(W, reference, q, lo, hi, x)
     if residual > REFINE:
         x, w, residual = _refined(W, reference, q, lo, hi, x, w, residual)

@@ -10,8 +10,7 @@ NO_COMPLIANCE = 1e-30  # of a row, relative to the softest
 
 
 def scales(W: Reals) -> Reals:
-    """(m,) |Wᵢᵢ|; rows that touch nothing have no compliance of their own and count as the softest. NaN
-    stays."""
+    """(m,) |Wᵢᵢ|; rows without compliance of their own count as the softest. NaN stays."""
     own = np.abs(W.diagonal())
     softest = float(own.max(initial=0.0))
     return np.where(own <= NO_COMPLIANCE * softest, softest if softest > 0.0 else 1.0, own)

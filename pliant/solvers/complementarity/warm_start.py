@@ -1,5 +1,4 @@
-"""A mixed complementarity problem from a warm start: if its active set is the right one, one factorisation is
-enough."""
+"""Mixed complementarity from a warm start: if its active set is right, one factorisation is enough."""
 
 from __future__ import annotations
 

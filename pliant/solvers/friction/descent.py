@@ -1,5 +1,4 @@
-"""Descent over actuator efforts with friction: a quadratic program on every region, and a look beyond its
-borders.
+"""Descent over actuator efforts with friction: a quadratic program per region, and a look beyond its borders.
 
 On a region, where contact modes stay, the cost is replaced by that of linear errors (Gauss and Newton),
 bounds and the margins of the contact modes by linear inequalities. A line search along the step to the
@@ -31,8 +30,7 @@ PENALTY = 2.0  # on violations, in units of what makes a step worth it
 
 
 class Program(NamedTuple):
-    """The quadratic program of a region: its step, what that promises, what stops it, and how wrong no step
-    is."""
+    """The quadratic program of a region: its step, what that promises, what stops it."""
 
     step: Reals
     fall: float  # of the cost …
@@ -113,8 +111,7 @@ def minimise(task: Task, point: Point, region: Region) -> Program:
 
 
 def _line_search(task: Task, point: Point, program: Program, penalty: float) -> Point | None:
-    """The point at the longest step, halved again and again, that lowers the true cost enough; None if none
-    does."""
+    """The point at the longest of ever halved steps that lowers the true cost enough; None if none does."""
     here, step = point.cost + penalty * point.violation, 1.0
     promise = max(program.fall + penalty * program.relief, 0.0)
     while step > SHORTEST:

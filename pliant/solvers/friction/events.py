@@ -17,8 +17,10 @@ ROUNDING = 1e-14  # relative to the data
 
 @work_part
 def next_event(s, path):
-    """step ← how far to go along dx: to the first event, by linear prediction, or until a slip direction has
-    turned enough; row and side ← what changes there."""
+    """step ← how far to go along dx; row and side ← what changes there.
+
+    This is the first event, by linear prediction, or where a slip direction has turned enough.
+    """
     state, mu, mode, slip, p = path.state[0], s.mu, path.mode, path.slip, len(s.lo)
     n, h, turn, row, side = len(mu), np.inf, 0.0, np.int64(-1), np.int64(0)
     x, w, dx, dw, rise = path.x, path.gap, path.dx, path.dgap, path.rise
@@ -68,8 +70,7 @@ def modes_kept(path, extent):
 
 @work_part
 def event_met(path, extent):
-    """row and side ← the margin that has fallen to zero at y, the expected one or another; row −1 if none
-    has."""
+    """row and side ← the margin that is zero at y, the expected one or another; row −1 if none is."""
     state = path.state[0]
     least, row, side = negligible(MET, extent, state.y_z), state.row, state.side
     if row < 0 or path.y_margin[side, row] > least:

@@ -39,8 +39,7 @@ def friction(
     start: Solution | ArrayLike | None = None,
     tol: float = 1e-12,
 ) -> FrictionSolution:
-    """Solve w = W λ + q (m,) for p plain rows, then n normals, then 2n tangents (two per contact), m = p +
-    3n.
+    """Solve w = W λ + q (m,) for p plain rows, n normals and 2n tangents (two per contact), m = p + 3n.
 
     Plain rows: low ≤ λ ≤ high, w = 0 inside, w ≥ 0 at low, w ≤ 0 at high; without bounds (±inf) they are
     equalities. Contacts: 0 ≤ λ_N ⊥ w_N ≥ 0, ‖λ_T‖ ≤ μ λ_N, and w_T = 0 inside the cone, λ_T = −μ λ_N
@@ -114,8 +113,7 @@ def _small(s: Scaled, x: Reals) -> bool:
 
 
 def _along_path(s: Scaled, seed: int | None, tol: float) -> tuple[float, Reals, int]:
-    """(residual, x, eliminations) of a path, with Newton's method at its end, and before that where it gets
-    expensive."""
+    """(residual, x, eliminations) of a path, with Newton's method at its end and where it gets expensive."""
     p, n = len(s.lo), len(s.mu)
     x = s.x if seed is None else _frictionless(s, tol, contacts=False)
     path, rounds, iterations = begin(s, x, seed), FIRST_ROUNDS, 0

@@ -1,5 +1,4 @@
-"""Inverse problem with friction: actuator efforts for a task that contacts oppose, pushing, sticking and
-slipping."""
+"""Inverse problem with friction: actuator efforts for a task, with contacts that push, stick and slip."""
 
 from __future__ import annotations
 
@@ -46,8 +45,7 @@ def frictional_inverse(
     starts: int = 6,
     warm: Any = None,
 ) -> FrictionalSolution:
-    """Actuator efforts that bring the effector nearest to its target, with contacts that push, stick and
-    slip.
+    """Actuator efforts that bring the effector nearest to its target, with contacts that push, stick, slip.
 
     min Σ wₑδₑ² + ε λ_aᵀW_aa λ_a + ρ‖λ_a − λ_prev‖²_Waa,   δ_e = W_ea λ_a + W_ec λ_c + de,
     s.t. effort bounds on λ_a, displacement bounds on δ_a = W_aa λ_a + W_ac λ_c + da,
@@ -117,8 +115,7 @@ def _starts(task: Task, p: Problem, mu: Reals, starts: int) -> list[Point]:
 
 
 def _spread(task: Task, reach: float, count: int) -> Reals:
-    """(count, na) points that fill the range of the efforts evenly; where there are no bounds, up to WIDTH
-    times `reach`."""
+    """(count, na) points that fill the range of the efforts, up to WIDTH times `reach` without bounds."""
     lo, hi = task.effort
     far = WIDTH * reach / task.unit
     lo, hi = (

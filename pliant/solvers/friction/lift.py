@@ -15,8 +15,7 @@ SPREAD_PLAIN, SPREAD_NORMAL, SPREAD_TANGENT = 0.2360679775, 0.6180339887, (0.754
 
 @work_part
 def lift_open(s, path, seed):
-    """lift ← what opens contacts, different for each, and modes of plain rows; returns how much of it opens
-    all contacts."""
+    """lift ← what opens contacts, different for each; returns how much of it opens them all."""
     mu, mode, lift, p, n, z = s.mu, path.mode, path.lift, len(s.lo), len(s.mu), 0.0
     _plain_modes(s, path)
     for i in range(p):
@@ -33,8 +32,7 @@ def lift_open(s, path, seed):
 
 @work_part
 def lift_right(s, path):
-    """lift ← what the gaps lack for the efforts to be a solution, and modes as efforts tell them; returns
-    1."""
+    """lift ← what gaps lack for the efforts to be a solution, and modes as efforts tell them; returns 1."""
     x, w, e, mode, p, n = path.x, path.gap, path.lift, path.mode, len(s.lo), len(s.mu)
     _plain_modes(s, path)
     for i in range(p):

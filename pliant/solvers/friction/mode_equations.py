@@ -77,8 +77,7 @@ def unknowns(mode, p):
 
 @work_inner
 def solve_modes(W, mu, p, mode, slip, shift, right, out, equations):
-    """out (r, m) from the right sides v (r, m), for every pair of rows; the sign of the determinant, 0 if
-    singular."""
+    """out (r, m) ← x for all right sides v (r, m); returns the sign of the determinant, 0 if singular."""
     place, column, weight, A = equations
     count, r = unknowns(mode, p), len(right)
     _describe(mu, p, mode, slip, count, place, column, weight)
@@ -139,8 +138,7 @@ def _describe(mu, p, mode, slip, count, place, column, weight):
 
 @work_part
 def _eliminate(A, count, r):
-    """Gauss with partial pivoting, four columns at a time: right sides behind column `count` become the
-    solutions."""
+    """Gauss with partial pivoting, four columns at a time: right sides behind them become solutions."""
     width, sign = count + r, 1
     for first in range(0, count, 4):
         stop = min(first + 4, count)

@@ -1,5 +1,4 @@
-"""Newton's method on contact modes: solve the equations of the present modes, look which modes follow,
-repeat.
+"""Newton's method on contact modes: solve the equations of the modes, see which modes follow, repeat.
 
 This is the semismooth Newton method for the equations of Alart and Curnier, with a line search on their
 residual. Near a solution it takes a few steps, whatever changes; far from one it may get stuck, which ends
@@ -102,8 +101,7 @@ def _newton(s, work, x, size, tol, patience):
 
 @work_part
 def _line_search(s, work, last):
-    """x ← the point between old and new, halving the step until the residual falls, where it is least; the
-    residual."""
+    """x ← the best point of a line search from old to new, halving the step; returns its residual."""
     m = len(work.x)
     copy(work.x, 1.0, work.new[0], m)
     best, step, chosen = _settle(s, work), 1.0, 1.0

@@ -1,5 +1,4 @@
-"""A path from a problem without contact to the given one: Lemke's method, with cones in place of
-inequalities.
+"""A path from a problem without contact to the given one: Lemke's method with cones.
 
     w = W x + q + z (e + ϑ (x − x₀)),      z from large to 0
 
@@ -202,8 +201,7 @@ def _evaluate(s, path):
 
 @work_part
 def _correct(s, path, sign):
-    """y ← the answer of the elimination, on the plane across dx or at z = 0; says whether to depart from
-    there.
+    """y ← the answer of the elimination, on the plane across dx or at z = 0; whether to depart from there.
 
     Where that is on the path, it becomes x; if modes change there, another elimination is needed first. Where
     it leads nowhere, the step is reduced.

@@ -79,8 +79,7 @@ def units(W: Reals, p: int, n: int) -> tuple[Reals, np.ndarray]:
 def evidence(
     d: Reals, q: Reals, mu: Reals, lo: Reals, hi: Reals, x: Reals, w: Reals
 ) -> tuple[float, float, float]:
-    """(complementarity, cone, dissipation) relative to the data, see `FrictionCertificate`; d from
-    `units`."""
+    """(complementarity, cone, dissipation) relative to the data, see `FrictionCertificate`; d by `units`."""
     p, n = len(lo), len(mu)
     effort, gap = x / d, w * d
     plain = effort[:p]

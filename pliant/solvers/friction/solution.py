@@ -29,8 +29,7 @@ class FrictionCertificate(Certificate):
 
 @dataclass(frozen=True, eq=False)
 class FrictionSolution(Solution):
-    """Efforts λ (m,) and gaps and slips w = Wλ + q (m,), in the order of the rows, for n contacts;
-    read-only."""
+    """Efforts λ (m,), gaps and slips w = Wλ + q (m,), in the order of the rows, for n contacts; read-only."""
 
     certificate: FrictionCertificate
     contacts: int

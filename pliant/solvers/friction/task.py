@@ -1,5 +1,4 @@
-"""The inverse problem with friction as a function of the actuator efforts: the contact efforts follow from
-them.
+"""The inverse problem with friction as a function of the actuator efforts; contact efforts follow from them.
 
     c(λ_a) = Σ wₑδₑ² + ε λ_aᵀW_aa λ_a + ρ ‖λ_a − λ_prev‖²_Waa,   δ_e = W_ea λ_a + W_ec λ_c(λ_a) + de
 
@@ -27,8 +26,7 @@ FORWARD = 1e-12  # residual asked of contact efforts
 
 
 class Point(NamedTuple):
-    """Actuator efforts and what follows from them; contact efforts x and gaps w are scaled, errors
-    weighted."""
+    """Actuator efforts and what follows: contact efforts x and gaps w are scaled, errors weighted."""
 
     effort: Reals
     x: Reals
@@ -41,8 +39,7 @@ class Point(NamedTuple):
 
 
 class Region(NamedTuple):
-    """The contact modes at a point, derivatives by the actuator efforts there, and margins g ≥ 0 of the
-    modes."""
+    """The contact modes at a point, derivatives by the actuator efforts, and margins g ≥ 0 of the modes."""
 
     mode: np.ndarray
     slip: Reals

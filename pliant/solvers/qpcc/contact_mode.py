@@ -1,5 +1,4 @@
-"""Contact modes step by step, for methods that are written in Python: the mode at some efforts, and pivots
-from there."""
+"""Contact modes step by step, for methods written in Python: the mode at some efforts, pivots from there."""
 
 from __future__ import annotations
 
@@ -52,8 +51,7 @@ class ContactMode:
         _settle(self.scaling.rows, self.region, NO_GUESS)
 
     def switch(self, contact: int) -> bool:
-        """Let a contact change sides, by an update of the Cholesky factor. False if it depends on the
-        others."""
+        """Let a contact change sides, by an update of the factor. False if it depends on the others."""
         return _switch(self.scaling.rows, self.region, contact) > 0.0
 
     @property

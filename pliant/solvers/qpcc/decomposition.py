@@ -1,5 +1,4 @@
-"""The decomposition of Coevoet et al. 2017, section III: one quadratic program per contact mode, one pivot at
-a time.
+"""The decomposition of Coevoet et al. 2017: one quadratic program per contact mode, one pivot at a time.
 
 From a feasible contact mode I (eq. 16), solve QP_I (eqs. 8–13). Contacts whose inequality is tight at the
 solution are candidates for a pivot; the one with the largest multiplier changes sides. If the new program is
@@ -84,8 +83,7 @@ def state_reduced(mode: ContactMode, x: np.ndarray) -> Quadratic:
 
 
 def reduced(mode: ContactMode, x: np.ndarray) -> Optimum | None:
-    """QP_I with λ_c eliminated, about the point x where the values were computed; None if it is
-    infeasible."""
+    """QP_I with λ_c eliminated, about the point x of the region's values; None if it is infeasible."""
     p, value, scaling = mode.problem, mode.region.value, mode.scaling
     na, nc = p.na, p.nc
     stated, error = state_reduced(mode, x), value[nc : nc + p.ne]
@@ -153,8 +151,7 @@ def _run(stated: Quadratic) -> tuple[Reals | None, Reals]:
 
 
 def pivot(mode: ContactMode, x: np.ndarray, program: Program) -> Pivoted | None:
-    """Pivot from the mode at x until no candidate lowers the cost; None if the first program is
-    infeasible."""
+    """Pivot from the mode at x until no candidate lowers the cost; None if its program is infeasible."""
     mode.settle(x)
     step, value = program(mode, x), mode.region.value
     if step is None:
@@ -180,8 +177,7 @@ def pivot(mode: ContactMode, x: np.ndarray, program: Program) -> Pivoted | None:
 
 
 def decompose(p: Problem, starts: int, formulation: str) -> QpccSolution:
-    """The best of some decompositions; where the first is infeasible, from the point that the descent
-    repairs."""
+    """The best of some decompositions; infeasible ones begin again where the descent has repaired bounds."""
     mode = ContactMode.of(p, SHIFT)
     program = reduced if formulation == "reduced" else full
     repaired: QpccSolution | None = None

@@ -16,13 +16,14 @@ from pliant.solvers.qpcc.newton_step import gradient, hessian, newton_step
 from pliant.solvers.qpcc.region import pivot_contact, respond, settle
 from pliant.solvers.qpcc.working_set import (
     AT_REST,
+    NOTHING,
     OPTIMAL,
     contact_multipliers,
-    go,
     join,
     keep_row,
     release,
     sit_on_bounds,
+    step_until_blocked,
 )
 from pliant.solvers.vectors import add, dot, largest
 
@@ -31,6 +32,8 @@ WRONG_SIGN = 1e-9  # … and so is a multiplier of the wrong sign …
 RESOLVED = 1e-3  # … where residuals count at least as this share of what they were at first
 FALLS_BEYOND = 1e-10  # share of its slope with which the cost must fall beyond a border
 MOST_CROSSINGS = 3  # of one border without progress; then it joins the working set
+BLAND = 4, 2  # steps without length, and more for every actuator, after which Bland's rule holds …
+GIVE_UP = 40, 10  # … and after which a descent ends
 MOST_MOVES = 400  # pivots that are remembered
 REPAIRED = 1e-12  # violation of displacement bounds, relative to the largest displacement, that is none
 GRAZES = 1e-12  # gap or effort, relative to the largest, of a contact that neither pushes nor opens
@@ -79,10 +82,10 @@ def _curvature(task, d, slope, first):
 
 @work_part
 def _cross(scaled, task, region, working, slope, border, why, falling):
-    """Pivot at a border where the cost falls beyond it, else keep the border: (how fast it falls there,
-    whether it did pivot).
+    """Pivot at a border where the cost falls beyond it, else keep it.
 
-    `falling` is how fast the cost fell before the border. The first result is 0 where the border is kept.
+    Returns (how fast the cost falls beyond, 0 where the border is kept; whether the contact pivoted).
+    `falling` is how fast the cost fell before the border.
     """
     pivot, beyond, alone = 0.0, 1.0, working.size[0] == 0
     if why != MET or working.crossed[border] <= MOST_CROSSINGS:
@@ -127,12 +130,12 @@ def _enter(scaled, region, guess, path):
 @work_part
 def _grazes(scaled, region, working):
     """Whether a contact neither pushes nor opens and its border is not in the working set."""
-    nc, found = len(scaled.C), False
+    nc, grazing = len(scaled.C), False
     size = GRAZES * max(largest(scaled.f, nc), largest(region.value, nc))
     for i in range(nc):
         if abs(region.value[i]) <= size and working.kept[i] == 0:
-            found = True
-    return found
+            grazing = True
+    return grazing
 
 
 @work_part
@@ -148,16 +151,16 @@ def _cost(task, region):
 
 @work_kernel
 def descend(scaled, task, region, working, step, span, guess, path, moves, limit):
-    """Move to a local minimum of the task's cost: (status, cost, iterations, members at the start, moves,
-    whether a contact grazes).
+    """Move to a local minimum of the task's cost.
 
+    Returns (status, cost, iterations, members at the start, length of the path, whether a contact grazes).
     `moves` is the length of the path so far; ENTER looks first for the region of the efforts region.x, with
     the help of contact efforts `guess`, and does nothing more where displacements are out of their bounds
     there. `span` (na,) is the range of the efforts. `path` becomes the members of the first region, as i + 1,
     then the contacts that pivot, as i + 1, or −i − 1 where they open.
     """
     na, nc, d, slope = len(region.x), len(scaled.C), step.d, step.slope
-    fresh, bent, trial, idle, iterations = True, True, np.int64(-1), 0, 0
+    fresh, pivoted, trial, idle, iterations = True, True, np.int64(-1), 0, 0
     size, falling, status = 0.0, 0.0, UNFINISHED
     if moves == ENTER:
         if not _enter(scaled, region, guess, path):
@@ -165,17 +168,17 @@ def descend(scaled, task, region, working, step, span, guess, path, moves, limit
         moves = region.size[0]
     members = region.size[0]
     floor = _begin(scaled, task, working)
-    while iterations < limit and idle <= 10 * na + 40:
+    while iterations < limit and idle <= GIVE_UP[0] + GIVE_UP[1] * na:
         iterations += 1
         longest = 1.0
         if fresh:
             size = gradient(task, region, nc, step.g, floor)
-            if bent:
+            if pivoted:
                 hessian(task, region.S, nc, step.H)
             if iterations == 1:
                 sit_on_bounds(scaled, region, working, step.g)
             newton_step(region, working, step)
-            falling, bent = -dot(step.g, d, na), False
+            falling, pivoted = -dot(step.g, d, na), False
         else:
             longest = falling / max(_curvature(task, d, slope, nc), 1e-300)
         moving = falling > FLAT * size * largest(d, na)
@@ -183,29 +186,30 @@ def descend(scaled, task, region, working, step, span, guess, path, moves, limit
         if trial >= 0 and not (moving and slope[trial] > 0.0):
             border, why = trial, RETURNED
         elif moving:
-            length, kind, index = go(scaled, task, region, working, d, slope, longest)
+            length, kind, index = step_until_blocked(scaled, task, region, working, d, slope, longest)
             falling *= 1.0 - length / longest
-            unblocked = kind == 0
+            unblocked = kind == NOTHING
             idle = 0 if _progress(region, working, d, length, span) else idle + 1
             border = join(scaled, region, working, d, slope, kind, index)
         fresh, trial, alone = fresh or not moving, np.int64(-1), working.size[0] == 0
         if border < 0 and unblocked and fresh:  # the multipliers are those of this point
             contact_multipliers(scaled, task, region, working)
-            border, why = release(scaled, region, working, WRONG_SIGN * size, idle > 2 * na + 4), BEYOND
+            bland = idle > BLAND[0] + BLAND[1] * na
+            border, why = release(scaled, region, working, WRONG_SIGN * size, bland), BEYOND
             if border == OPTIMAL:
                 status = MINIMUM
                 break
             idle += 1
         fresh = True
         if border >= 0:
-            falling, pivoted = _cross(scaled, task, region, working, slope, border, why, falling)
-            bent = True
-            if pivoted and moves < len(path):
+            falling, crossed = _cross(scaled, task, region, working, slope, border, why, falling)
+            pivoted = pivoted or crossed
+            if crossed and moves < len(path):
                 path[moves] = border + 1 if region.place[border] >= 0 else -border - 1
                 moves += 1
             if why == MET and falling > 0.0:
                 # rows of the working set bend at the border: only the next step shows whether it was right
-                fresh, trial = not alone, trial if alone else border
+                fresh, trial = not alone, np.int64(-1) if alone else border
     if status == UNFINISHED:
         contact_multipliers(scaled, task, region, working)
     return status, _cost(task, region), iterations, members, moves, _grazes(scaled, region, working)

@@ -38,8 +38,7 @@ SAME_EFFORT = 1e-5  # … where their efforts differ by less than this
 
 @dataclass(frozen=True, eq=False)
 class GlobalSolution:
-    """The exact optimum and all local minima, cheapest first. If not `complete`, the enumeration was cut
-    short."""
+    """The exact optimum and all local minima, cheapest first; cut short if not `complete`."""
 
     best: QpccSolution
     minima: tuple[QpccSolution, ...]
@@ -57,8 +56,7 @@ class Polytope(NamedTuple):
 
 
 class Arrangement:
-    """The scaled problem and its regions; scaled efforts are in units of `unit`, so that the box has unit
-    size."""
+    """The scaled problem and its regions; efforts are in units of `unit`, so that the box has unit size."""
 
     def __init__(self, p: Problem) -> None:
         self.mode = ContactMode.of(p, SHIFT)
@@ -209,8 +207,7 @@ class Landscape(NamedTuple):
 
 
 def landscape(points: ArrayLike, *matrices: Any, **options: Any) -> Landscape:
-    """c(λ_a) of an inverse problem at points (n, na), with the contacts settled at each; arguments as for
-    `qpcc`.
+    """c(λ_a) of an inverse problem at points (n, na), contacts settled at each; arguments as for `qpcc`.
 
     Effort bounds play no role: the points are taken as they are.
     """

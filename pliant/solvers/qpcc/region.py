@@ -1,5 +1,4 @@
-"""Regions of the efforts' space: where the same contacts push, and every row is affine in the actuator
-efforts.
+"""Regions of the efforts' space: where the same contacts push, and every row is affine in the efforts.
 
 For given actuator efforts x the contact efforts are unique (eq. 16 of Coevoet et al. 2017). The *members* F
 of a region are the contacts that push; the paper's set I holds the others. Eliminating the members (eq. 14)
@@ -25,8 +24,7 @@ CLOSED_GAP = 1e-13  # gaps above minus this, relative to the largest, count as c
 
 
 class Region(NamedTuple):
-    """A point and the region it lies in. The order of rows is that of `Scaled`: contacts, effectors,
-    actuators."""
+    """A point and the region it lies in. Rows are those of `Scaled`: contacts, effectors, actuators."""
 
     x: np.ndarray  # (na,) actuator efforts
     value: np.ndarray  # (m,) of a member its effort, of any other row the row itself
@@ -40,8 +38,7 @@ class Region(NamedTuple):
 
 
 def new_region(ne: int, na: int, nc: int) -> Region:
-    """A region without members at zero efforts; values and sensitivities are still to be found by
-    `settle`."""
+    """A region without members at zero efforts; `settle` finds values and sensitivities."""
     m = nc + ne + na
     return Region(
         np.zeros(na), np.zeros(m), np.zeros((na, m)), np.zeros(nc, np.int64), np.full(nc, -1),
@@ -51,8 +48,7 @@ def new_region(ne: int, na: int, nc: int) -> Region:
 
 @work_inner
 def _close_gaps(region, row):
-    """push ← the members' efforts that close their gaps, which are `row` (m,) when all contacts are open (eq.
-    14)."""
+    """push ← the members' efforts that close their gaps, which are `row` (m,) when they are open (eq. 14)."""
     for a in range(region.size[0]):
         region.push[a] = -row[region.members[a]]
     solve(region.U, region.size[0], region.push)
@@ -60,8 +56,7 @@ def _close_gaps(region, row):
 
 @work_inner
 def _add_push(C, region, row):
-    """row (m,) ← its values with the members' efforts `push`: members get their effort, others what it
-    adds."""
+    """row (m,) ← its values under the members' efforts: members get `push`, others what it adds."""
     for a in range(region.size[0]):
         add(row, region.push[a], C[region.members[a]], len(row))
     for a in range(region.size[0]):
@@ -151,8 +146,7 @@ def sensitivities(scaled, region):
 
 @work_part
 def respond(C, region, contact):
-    """response ← change of the values when a contact changes sides, per unit of its new variable; returns the
-    pivot.
+    """response ← change of the values per unit of the new variable of a contact; returns the pivot.
 
     Entering: per unit of effort, pivot W_ii − W_iF W_FF⁻¹ W_Fi. Leaving: per unit of gap, pivot (W_FF⁻¹)_ii.
     The new variable is −value_i / pivot. A pivot of zero says that the contact cannot enter.

@@ -98,8 +98,7 @@ def _violation(value: Reals, lo: Reals, hi: Reals, unit: Reals) -> float:
 
 
 def _wrong_pair(nu: Reals, kappa: Reals) -> float:
-    """M-stationarity of contacts that neither push nor open: both multipliers positive, or one of them
-    zero."""
+    """M-stationarity where contacts neither push nor open: both multipliers positive, or one of them zero."""
     wrong = np.where((nu < 0.0) | (kappa < 0.0), np.minimum(np.abs(nu), np.abs(kappa)), 0.0)
     return float(wrong.max(initial=0.0))
 

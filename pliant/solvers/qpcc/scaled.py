@@ -34,8 +34,7 @@ class Scaled(NamedTuple):
 
 
 class Range(NamedTuple):
-    """The range of the scaled efforts: between the bounds, or as far as the task would take where there are
-    none."""
+    """The range of the scaled efforts: between the bounds, or as far as the task would take."""
 
     low: Reals  # (na,)
     span: Reals  # (na,)
@@ -56,8 +55,7 @@ class Scaling(NamedTuple):
 
 
 def scaled(p: Problem, shift: float) -> Scaling:
-    """Scale a problem. `shift` is added to the unit diagonal of W_cc: dependent contacts then share their
-    effort.
+    """The scaled problem; `shift` on the unit diagonal of W_cc lets dependent contacts share efforts.
 
     A contact that nothing moves takes no part. Contradicting bounds lo > hi are replaced by their middle.
     """

@@ -171,8 +171,7 @@ def _repaired(work: Work, rows: Scaled, moves: int) -> Stop:
 
 
 def _violation(rows: Scaled, region: Region) -> tuple[float, Task | None]:
-    """The largest violation of displacement bounds, relative, and the task to bring such displacements back,
-    if any."""
+    """The largest relative violation of displacement bounds, and the task to undo it, if there is any."""
     na, m = len(rows.lo), len(rows.f)
     moved = region.value[m - na :]
     nearest = np.minimum(np.maximum(moved, rows.dlo), rows.dhi)

@@ -21,8 +21,7 @@ NEARLY_SOLVED = 1e-7  # residual up to which a search that ran out of steps stil
 
 
 class Trail(NamedTuple):
-    """The pivots of a descent: contacts that push at the start, as i + 1, then those that pivot, as i + 1 or
-    −i − 1."""
+    """The pivots of a descent: contacts that push at first, as i + 1, then those that pivot, as ±(i + 1)."""
 
     moves: np.ndarray
     began: int  # how many push at the start
@@ -112,8 +111,7 @@ class QpccCertificate:
 
 @dataclass(frozen=True, eq=False)
 class QpccSolution:
-    """Actuator efforts `effort` λ_a (na,), contact efforts `contact` λ_c (nc,) and what follows from them;
-    read-only.
+    """Actuator efforts `effort` λ_a (na,), contact efforts `contact` λ_c (nc,) and what follows; read-only.
 
     What follows is evaluated on the arrays as they were given, when it is first asked for: `gap` δ_c (nc,),
     `displacement` δ_a (na,), `effector` δ_e (ne,), `cost` and `multipliers`.
@@ -159,8 +157,7 @@ class QpccSolution:
 
     @property
     def multipliers(self) -> Mapping[str, Reals]:
-        """How fast the optimal cost rises with the active bound of an effort or displacement, and falls with
-        a gap.
+        """How fast the optimal cost rises with bounds of efforts and displacements, and falls with gaps.
 
         "effort" (na,) and "displacement" (na,) are ∂cost/∂bound; "gap" (nc,) is −∂cost/∂δ_c; "contact" (nc,)
         is the multiplier of λ_c ≥ 0.
@@ -192,8 +189,7 @@ def report(p: Problem, scaling: Scaling, result: Search, *, infeasible: bool) ->
 
 
 def certified(certificate: QpccCertificate) -> QpccSolution:
-    """The solution of a certificate; where steps ran out, the residual decides whether it counts as
-    solved."""
+    """The solution of a certificate; where steps ran out, its residual decides whether it is solved."""
     if certificate.status == STALLED and certificate.residual <= NEARLY_SOLVED:
         certificate = replace(certificate, status=SOLVED)
     return QpccSolution(certificate.point.effort, certificate.point.contact, certificate)

@@ -1,5 +1,4 @@
-"""Inverse problem with contact: a quadratic program with complementarity constraints (Coevoet et al. 2017,
-eq. 7)."""
+"""The inverse problem with contact, a QPCC: checks, the choice of a method, and who watches."""
 
 from __future__ import annotations
 

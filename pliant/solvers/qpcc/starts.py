@@ -17,8 +17,11 @@ MULTIPLIER, INCREMENT = 6364136223846793005, 1442695040888963407  # of Knuth's g
 
 
 def propose(number: int, chances: Iterator[float], efforts: Range, best: Reals | None) -> Reals:
-    """The start of a descent (na,): zero efforts, then in turn a point of the range, the best efforts so far
-    with one of them at its other end, and twice the best efforts with two of them anywhere."""
+    """The start of a descent (na,).
+
+    Zero efforts, then in turn a point of the range, the best efforts so far with one of them at its other
+    end, and twice the best efforts with two of them anywhere.
+    """
     low, span, _ = efforts
     na, (lap, kind) = len(low), divmod(number - 1, PER_START)
     one = int(next(chances) * na)

@@ -1,6 +1,6 @@
-"""The working set of a descent: bounds of efforts, bounds of displacements and borders of regions that hold
-as equations.
+"""The working set of a descent: bounds and borders of regions that hold as equations.
 
+These are bounds of efforts, bounds of displacements, and borders at which a contact neither pushes nor opens.
 A Newton step keeps them; where it stops, another one joins; where their multipliers have the wrong sign, one
 is released.
 """
@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant.algebra.jit import work_inner, work_part
 from pliant.solvers.cholesky import solve
-from pliant.solvers.vectors import add, dot, largest
+from pliant.solvers.vectors import add, dot, fill, largest
 
 NOTHING, EFFORT_BOUND, DISPLACEMENT_BOUND, BORDER = range(4)  # what stops a step
 RELEASED, OPTIMAL = -1, -2  # what `release` did, where it names no border
@@ -72,7 +72,7 @@ def sit_on_bounds(scaled, region, working, g):
 
 
 @work_part
-def go(scaled, task, region, working, d, slope, longest):
+def step_until_blocked(scaled, task, region, working, d, slope, longest):
     """Go along d until something stops it: (step, what stopped it, its index).
 
     `slope` (m,) is the change of the values along d, `longest` the step to take if nothing is in the way.
@@ -82,20 +82,20 @@ def go(scaled, task, region, working, d, slope, longest):
     step, kind, index = longest, NOTHING, np.int64(0)
     value, still = region.value, AT_REST * largest(d, na)
     for i in range(nc):
-        room = max(value[i], 0.0)
-        if slope[i] < -still and room < -step * slope[i] and working.kept[i] == 0:
-            kind, index, step = BORDER, i, room / -slope[i]
+        slack = max(value[i], 0.0)
+        if slope[i] < -still and slack < -step * slope[i] and working.kept[i] == 0:
+            kind, index, step = BORDER, i, slack / -slope[i]
     for i in range(na):
         rate, r = slope[last + i], last + i
         if d[i] != 0.0:
-            room = max(((scaled.lo[i] if d[i] < 0.0 else scaled.hi[i]) - region.x[i]) / d[i], 0.0)
-            if room < step:
-                kind, index, step = EFFORT_BOUND, i, room
+            slack = max(((scaled.lo[i] if d[i] < 0.0 else scaled.hi[i]) - region.x[i]) / d[i], 0.0)
+            if slack < step:
+                kind, index, step = EFFORT_BOUND, i, slack
         wanted = task.weight[r] != 0.0  # as it is out of its bounds
         if abs(rate) > still and working.kept[r] == 0 and not wanted:
-            room = max(((scaled.dlo[i] if rate < 0.0 else scaled.dhi[i]) - value[r]) / rate, 0.0)
-            if room < step:
-                kind, index, step = DISPLACEMENT_BOUND, i, room
+            slack = max(((scaled.dlo[i] if rate < 0.0 else scaled.dhi[i]) - value[r]) / rate, 0.0)
+            if slack < step:
+                kind, index, step = DISPLACEMENT_BOUND, i, slack
     add(region.x, step, d, na)
     add(value, step, slope, len(slope))
     return step, kind, index
@@ -128,8 +128,7 @@ def contact_multipliers(scaled, task, region, working):
     nc, price, members, push = len(scaled.C), region.response, region.members, region.push
     for r in range(len(price)):
         price[r] = 2.0 * task.weight[r] * (region.value[r] - task.target[r])
-    for i in range(nc):
-        working.kappa[i] = 0.0
+    fill(working.kappa, 0.0, nc)
     for n in range(working.size[0]):
         r, force = working.rows[n], working.force[n]
         if r < nc and region.place[r] >= 0:
@@ -149,12 +148,11 @@ def contact_multipliers(scaled, task, region, working):
 
 
 @work_part
-def release(scaled, region, working, tolerance, first_of_all):
-    """Release the bound or row whose multiplier is most wrong, or name the border beyond which the cost
-    falls.
+def release(scaled, region, working, tolerance, bland):
+    """Release the bound or row whose multiplier is most wrong, or name a border beyond which the cost falls.
 
-    Where steps have no length any more, the first that is wrong goes instead (Bland's rule, against endless
-    rounds).
+    Where steps have no length any more (`bland`), the first that is wrong goes instead: Bland's rule, against
+    endless rounds. The result is OPTIMAL where nothing is wrong.
     """
     na, nc = len(region.x), len(scaled.C)
     last = len(region.value) - na
@@ -170,12 +168,12 @@ def release(scaled, region, working, tolerance, first_of_all):
         else:
             other = (working.nu[r] if region.place[r] >= 0 else working.kappa[r]) * norm
         least = min(force, other)
-        if least < -tolerance and (order < first if first_of_all else least < worst):
+        if least < -tolerance and (order < first if bland else least < worst):
             worst, position, first = least, n, order
             border = r if other < force else np.int64(RELEASED)
     for i in range(na):
         force, order = -working.side[i] * working.eta[i], nc + 2 * i
-        chosen = order < first if first_of_all else force < worst
+        chosen = order < first if bland else force < worst
         if force < -tolerance and scaled.lo[i] < scaled.hi[i] and chosen:
             worst, bound, first = force, i, order
             border = np.int64(RELEASED)
