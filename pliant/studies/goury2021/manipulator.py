@@ -52,8 +52,8 @@ def basis(lab: Lab) -> Findings:
         f"Fully bent: tendons 1, 4 and 7 at {PULL:g} N, by statics; it is none of the design, but the "
         "default fade was chosen on it. Held out: bends of every section to other sides with other forces, "
         "from a Halton sequence, and modes of patches with the default fade. Errors are distances of the "
-        "tip to that of the full model. With 4 and 8 modes of nested HALS the error of this one posture depends "
-        "on rounding in the snapshots, which are swings with contact: whether it falls there is chance."
+        "tip to that of the full model. With 4 and 8 modes of nested HALS the error of this one posture "
+        "depends on rounding in the snapshots, which are swings with contact: whether it falls there is chance."
     )
     checks = [*_bent_checks(lab, none, nested), *more]
     picture = _figure_12(none, nested, als, mean_shares)
