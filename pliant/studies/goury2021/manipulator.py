@@ -53,7 +53,7 @@ def basis(lab: Lab) -> Findings:
         "default fade was chosen on it. Held out: bends of every section to other sides with other forces, "
         "from a Halton sequence, and modes of patches with the default fade. Errors are distances of the "
         "tip to that of the full model. With 4 and 8 modes of nested HALS the error of this one posture "
-        "depends on rounding in the snapshots, which are swings with contact: whether it falls there is chance."
+        "depends on rounding in the snapshots, which are swings with contact: there it falls by chance."
     )
     checks = [*_bent_checks(lab, none, nested), *more]
     picture = _figure_12(none, nested, als, mean_shares)
