@@ -192,7 +192,7 @@ def _found(work: Work, stop: Stop) -> Found:
     region, working, na = work.region, work.working, len(work.region.x)
     nc, last = len(region.place), len(region.value) - na
     value = region.value[:nc]
-    push = np.where(region.place >= 0, np.maximum(value, 0.0), 0.0)
+    push = np.maximum(value, 0.0) * (region.place >= 0)
     mu, side = np.zeros(na), np.zeros(na, np.int64)
     for n in range(int(working.size[0])):
         i = int(working.rows[n]) - last
