@@ -16,7 +16,10 @@ TIGHT = {"primal_tol": 1e-11, "dual_tol": 1e-11, "eps_prox": 0.0, "iter_limit": 
 NORMAL, LOOSE = 1e-10, 1e-8  # … and where that is too much to ask
 REGULAR = 1e-6  # added to the unit diagonal of a singular Q, about the last iterate: the error vanishes …
 ROUNDS = 12  # … within some rounds
-ACCEPT = 1e-8  # residual up to which a solution counts as solved
+STANDS_STILL = 1e-13  # change of the iterate, relative to it, that ends these rounds
+ACCEPTABLE = 1e-8  # residual up to which a solution counts as solved
+NO_CURVATURE = 1e-24  # diagonal entry of Q, relative to the largest, that counts as none
+FREE_WEIGHT = 1e-9  # of the variables, beside the violations, where the smallest violation is looked for
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ def qp(
         raise InputError("bounds", expected="numbers or ±inf", got="NaN")
     own = Q.diagonal()
     most = own.max(initial=0.0) or 1.0
-    d = 1.0 / np.sqrt(np.where(own > 1e-24 * most, own, most))
+    d = 1.0 / np.sqrt(np.where(own > NO_CURVATURE * most, own, most))
     rows = A * d
     length = np.sqrt((rows * rows).sum(axis=1))
     length[length == 0.0] = 1.0
@@ -134,7 +137,7 @@ def solve_scaled(
         last = y
         y, force, flag, more = run(shifted._replace(c=p.c - REGULAR * last), last, primal_tol=NORMAL)
         iterations += more
-        if flag <= 0 or np.abs(y - last).max(initial=0.0) <= 1e-13 * np.abs(y).max(initial=0.0):
+        if flag <= 0 or np.abs(y - last).max(initial=0.0) <= STANDS_STILL * np.abs(y).max(initial=0.0):
             break
     return y, force, SOLVED if flag > 0 else STALLED, iterations, REGULAR
 
@@ -155,7 +158,7 @@ def _least_violation(p: Scaled) -> Scaled:
         middle = 0.5 * (p.low + p.high)
     low, high = np.where(p.low > p.high, middle, p.low), np.where(p.low > p.high, middle, p.high)
     # variables (y, s): min ½‖s‖² + tiny ½‖y‖² with low ≤ rows y + s ≤ high
-    Q = np.diag(np.concatenate((np.full(n, 1e-9), np.ones(m))))
+    Q = np.diag(np.concatenate((np.full(n, FREE_WEIGHT), np.ones(m))))
     rows, free = np.hstack((p.rows, np.eye(m))), np.full(m, np.inf)
     slack = Scaled(
         Q,
@@ -184,7 +187,7 @@ def _certify(
     complementarity = 0.0 if status == INFEASIBLE else float(np.abs(slack).max(initial=0.0)) / reach
     residual = max(stationarity, feasibility, complementarity)
     if status != INFEASIBLE:
-        status = SOLVED if residual <= ACCEPT else STALLED
+        status = SOLVED if residual <= ACCEPTABLE else STALLED
     return QpCertificate(
         status, residual, iterations, stationarity, feasibility, complementarity, regularised
     )

@@ -164,7 +164,8 @@ def work_scale(Wea: ArrayLike, Wec: ArrayLike, Waa: ArrayLike, Wac: ArrayLike, W
     compliance = np.abs(Waa).sum(axis=1).max(initial=0.0)
     own = Wcc.diagonal()
     if own.size and own.max() > 0.0:
-        sent, moves = np.abs(Wac), own > 0.0
+        sent = np.abs(Wac)
         reach = np.einsum("ec,ec->c", Wec, Wec) * sent.sum(axis=0) * sent.max(axis=0)
-        effect = max(effect, THROUGH_CONTACT * (reach[moves] / own[moves] ** 2).max())
+        through = np.divide(reach, own * own, out=np.zeros(len(own)), where=own > 0.0)
+        effect = max(effect, THROUGH_CONTACT * through.max())
     return float(effect / compliance) if compliance > 0.0 else 0.0

@@ -85,25 +85,22 @@ def _scale(rows, efforts, Q, pull, units, weights, previous, eps, rho, shift):
     """Scale the rows in place and fill the other arrays; says whether they are sound."""
     f, S, C, nc, na = rows.f, rows.S, rows.C, len(rows.C), len(rows.S)
     last, state = len(f) - na, SOUND
+    zero = 0.0  # NaN if anything is not finite
     _fill_units(S, C, weights, units)
     for c in range(nc):
         if units[c] == 0.0 and f[c] < 0.0:
             state = CONTRADICTORY
         for r in range(len(f)):
             C[c, r] *= units[c] * units[r]
+            zero += 0.0 * C[c, r]
+        C[c, c] = 1.0 + shift
     for i in range(na):
         for r in range(len(f)):
             S[i, r] *= units[last + i] * units[r]
-    zero = 0.0  # NaN if anything is not finite
+            zero += 0.0 * S[i, r]
     for r in range(len(f)):
         f[r] *= units[r]
         zero += 0.0 * f[r]
-        for i in range(na):
-            zero += 0.0 * S[i, r]
-        for c in range(nc):
-            zero += 0.0 * C[c, r]
-    for c in range(nc):
-        C[c, c] = 1.0 + shift
     for i in range(na):
         pull[i] = 0.0
         for k in range(na):

@@ -51,7 +51,7 @@ class Stop(NamedTuple):
     violation: float = 0.0  # of displacement bounds, relative
 
 
-class Found(NamedTuple):
+class Minimum(NamedTuple):
     """The best point of a search, scaled; multipliers as in `WorkingSet`."""
 
     x: Reals  # (na,) actuator efforts
@@ -71,7 +71,7 @@ class Found(NamedTuple):
 class Search(NamedTuple):
     """What a search came to."""
 
-    found: Found
+    best: Minimum
     costs: Reals  # of all descents, infinite where no feasible point was found
     chosen: int  # the descent that led to the best point
     iterations: int
@@ -91,26 +91,26 @@ def search(scaling: Scaling, start: Reals | None, guess: Reals, starts: int) -> 
     errors = rows.f[len(rows.C) : -na]
     task, descents = float(errors @ errors), 1 + PER_START * (starts - 1) if len(rows.C) else 1
     lowest, least, chosen, iterations = np.inf, np.inf, 0, 0
-    found: Found | None = None
+    best: Minimum | None = None
     costs: list[float] = []
     while len(costs) < descents and (not costs or iterations < PATIENCE * starts):
         number = len(costs) - warm
-        drawn, best = chances(max(number, 0)), None if found is None else found.x
-        work.region.x[:] = start if number < 0 else propose(number, drawn, work.scaling.efforts, best)
+        drawn, efforts = chances(max(number, 0)), None if best is None else best.x
+        work.region.x[:] = start if number < 0 else propose(number, drawn, work.scaling.efforts, efforts)
         stop = _attempt(work, drawn, guess if not costs else NO_GUESS)
         iterations, cost = iterations + stop.iterations, stop.cost
         nearer = stop.violation < least and least > ALLOWED
         cheaper = stop.violation <= max(least, ALLOWED) and cost < lowest - SAME_COST * (abs(cost) + task)
-        if found is None or nearer or cheaper:
-            lowest, least, chosen, found = cost, stop.violation, len(costs), _found(work, stop)
+        if best is None or nearer or cheaper:
+            lowest, least, chosen, best = cost, stop.violation, len(costs), _minimum(work, stop)
         costs.append(cost if stop.violation <= ALLOWED else np.inf)
-    assert found is not None
+    assert best is not None
     if least > ALLOWED:  # make the best of the smallest violation
-        work.region.x[:] = found.x
+        work.region.x[:] = best.x
         stop = _attempt(work, drawn, NO_GUESS, relax=True)
-        iterations, found = iterations + stop.iterations, _found(work, stop)
-    penetration = found.penetration / _gap_size(work, found.x)
-    return Search(found, np.array(costs), chosen, iterations, least <= ALLOWED, penetration)
+        iterations, best = iterations + stop.iterations, _minimum(work, stop)
+    penetration = best.penetration / _gap_size(work, best.x)
+    return Search(best, np.array(costs), chosen, iterations, least <= ALLOWED, penetration)
 
 
 def _work(scaling: Scaling) -> Work:
@@ -187,12 +187,12 @@ def _violation(rows: Scaled, region: Region) -> tuple[float, Task | None]:
     return float(over.max()), repair
 
 
-def _found(work: Work, stop: Stop) -> Found:
+def _minimum(work: Work, stop: Stop) -> Minimum:
     """A copy of the point and its multipliers."""
     region, working, na = work.region, work.working, len(work.region.x)
     nc, last = len(region.place), len(region.value) - na
     value = region.value[:nc]
-    push = np.where(region.place >= 0, np.maximum(value, 0.0), 0.0)
+    push = np.maximum(value, 0.0) * (region.place >= 0)
     mu, side = np.zeros(na), np.zeros(na, np.int64)
     for n in range(int(working.size[0])):
         i = int(working.rows[n]) - last
@@ -201,7 +201,7 @@ def _found(work: Work, stop: Stop) -> Found:
     penetration = max(work.scaling.shift * push.max(initial=0.0), -value.min(initial=0.0))
     eta, nu, kappa = working.eta.copy(), working.nu.copy(), working.kappa.copy()
     path, sides = work.path[: stop.moves].copy(), (working.side.copy(), side)
-    return Found(
+    return Minimum(
         region.x.copy(), push, eta, mu, nu, kappa, *sides, path, stop.began, stop.status, float(penetration)
     )
 

@@ -167,20 +167,20 @@ class QpccSolution:
 
 
 def report(p: Problem, scaling: Scaling, result: Search, *, infeasible: bool) -> QpccSolution:
-    """The solution that a search found, in the user's units."""
-    found, last = result.found, p.nc + p.ne
+    """The solution that a search has found, in the user's units."""
+    best, last = result.best, p.nc + p.ne
     actuator, contact = scaling.units[last:], scaling.units[: p.nc]
-    kappa = np.divide(found.kappa, contact, out=np.zeros(p.nc), where=contact > 0.0)
-    effort = found.x * actuator
+    kappa = np.divide(best.kappa, contact, out=np.zeros(p.nc), where=contact > 0.0)
+    effort = best.x * actuator
     if not scaling.contradictory:  # no ulp beyond a bound
         effort = np.minimum(np.maximum(effort, p.lo), p.hi)
     point = Point(
-        effort, found.push * contact, found.eta / actuator, kappa, found.mu * actuator, found.nu * contact
+        effort, best.push * contact, best.eta / actuator, kappa, best.mu * actuator, best.nu * contact
     )
-    status = INFEASIBLE if infeasible else SOLVED if found.status == MINIMUM else STALLED
+    status = INFEASIBLE if infeasible else SOLVED if best.status == MINIMUM else STALLED
     constant = p.rho * float(p.previous @ p.Waa @ p.previous) if p.rho else 0.0  # left out in the search
-    limits = {"effort": found.at_effort, "displacement": found.at_displacement}
-    trail = Trail(found.path, found.began)
+    limits = {"effort": best.at_effort, "displacement": best.at_displacement}
+    trail = Trail(best.path, best.began)
     costs = result.costs + constant
     certificate = QpccCertificate(
         status, result.iterations, scaling.eps, costs, result.chosen, limits, trail, p, point

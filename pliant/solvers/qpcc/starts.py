@@ -26,17 +26,18 @@ def propose(number: int, chances: Iterator[float], efforts: Range, best: Reals |
     na, (lap, kind) = len(low), divmod(number - 1, PER_START)
     one = int(next(chances) * na)
     other = (one + 1 + int(next(chances) * (na - 1))) % na
-    anywhere = low + span * np.array(list(islice(chances, na)))
+    shares = list(islice(chances, na))
     if number == 0 or best is None:
         return np.zeros(na)
     if kind == 0:
-        return anywhere
+        return low + span * np.array(shares)
     start = best.copy()
     if kind == 1:
         i = lap % na
         start[i] = low[i] + span[i] * (0.0 if start[i] > low[i] + JUMPS_DOWN * span[i] else FAR_END)
     else:
-        start[one], start[other] = anywhere[one], anywhere[other]
+        for i in (one, other):
+            start[i] = low[i] + span[i] * shares[i]
     return start
 
 
