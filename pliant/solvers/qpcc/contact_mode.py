@@ -16,11 +16,6 @@ NO_GUESS = np.zeros(0)
 
 
 @work_kernel
-def _settle(rows, region, guess):
-    settle(rows, region, guess)
-
-
-@work_kernel
 def _switch(rows, region, contact):
     """Let a contact change sides; returns the pivot, 0 if it cannot."""
     pivot = respond(rows.C, region, contact)
@@ -48,7 +43,7 @@ class ContactMode:
     def settle(self, x: np.ndarray) -> None:
         """Take the contact mode at the scaled efforts x."""
         self.region.x[:] = x
-        _settle(self.scaling.rows, self.region, NO_GUESS)
+        settle(self.scaling.rows, self.region, NO_GUESS)
 
     def switch(self, contact: int) -> bool:
         """Let a contact change sides, by an update of the factor. False if it depends on the others."""

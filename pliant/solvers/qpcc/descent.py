@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant.algebra.jit import work_kernel, work_part
 from pliant.solvers.qpcc.newton_step import gradient, hessian, newton_step
-from pliant.solvers.qpcc.region import pivot_contact, respond, settle
+from pliant.solvers.qpcc.region import pivot_contact, respond
 from pliant.solvers.qpcc.working_set import (
     AT_REST,
     NOTHING,
@@ -35,11 +35,9 @@ MOST_CROSSINGS = 3  # of one border without progress; then it joins the working 
 BLAND = 4, 2  # steps without length, and more for every actuator, after which Bland's rule holds …
 GIVE_UP = 40, 10  # … and after which a descent ends
 MOST_MOVES = 400  # pivots that are remembered
-REPAIRED = 1e-12  # violation of displacement bounds, relative to the largest displacement, that is none
 GRAZES = 1e-12  # gap or effort, relative to the largest, of a contact that neither pushes nor opens
 
-MINIMUM, UNFINISHED, VIOLATED = range(3)  # how a descent ends; the last does not begin
-ENTER = -1  # in place of the number of moves
+MINIMUM, UNFINISHED = range(2)  # how a descent ends
 MET, RETURNED, BEYOND = range(3)  # a border is met by a step, was crossed in vain, or multipliers ask for it
 
 
@@ -110,24 +108,6 @@ def _cross(scaled, task, region, working, slope, border, why, falling):
 
 
 @work_part
-def _enter(scaled, region, guess, path):
-    """Bring x into its bounds and find its region; says whether displacements are within theirs."""
-    x, value, extent, over = region.x, region.value, 1e-300, 0.0
-    last = len(value) - len(x)
-    for i in range(len(x)):
-        x[i] = min(max(x[i], scaled.lo[i]), scaled.hi[i])
-    settle(scaled, region, guess)
-    for a in range(region.size[0]):
-        path[a] = region.members[a] + 1
-    for i in range(len(x)):
-        moved, low, high = value[last + i], scaled.dlo[i], scaled.dhi[i]
-        extent = max(extent, max(abs(x[i]), abs(moved)))
-        extent = max(extent, max(abs(low) if low > -np.inf else 0.0, abs(high) if high < np.inf else 0.0))
-        over = max(over, max(low - moved, moved - high))
-    return over <= REPAIRED * extent
-
-
-@work_part
 def _grazes(scaled, region, working):
     """Whether a contact neither pushes nor opens and its border is not in the working set."""
     nc, grazing = len(scaled.C), False
@@ -150,23 +130,16 @@ def _cost(task, region):
 
 
 @work_kernel
-def descend(scaled, task, region, working, step, span, guess, path, moves, limit):
+def descend(scaled, task, region, working, step, span, path, moves, limit):
     """Move to a local minimum of the task's cost.
 
-    Returns (status, cost, iterations, members at the start, length of the path, whether a contact grazes).
-    `moves` is the length of the path so far; ENTER looks first for the region of the efforts region.x, with
-    the help of contact efforts `guess`, and does nothing more where displacements are out of their bounds
-    there. `span` (na,) is the range of the efforts. `path` becomes the members of the first region, as i + 1,
-    then the contacts that pivot, as i + 1, or −i − 1 where they open.
+    Returns (status, cost, iterations, length of the path, whether a contact grazes). It begins in a region that
+    `settle` has found. `span` (na,) is the range of the efforts. Contacts that pivot are written down in `path`
+    from `moves` on, as i + 1, or −i − 1 where they open.
     """
     na, nc, d, slope = len(region.x), len(scaled.C), step.d, step.slope
     fresh, pivoted, trial, idle, iterations = True, True, np.int64(-1), 0, 0
     size, falling, status = 0.0, 0.0, UNFINISHED
-    if moves == ENTER:
-        if not _enter(scaled, region, guess, path):
-            status, limit = VIOLATED, 0
-        moves = region.size[0]
-    members = region.size[0]
     floor = _begin(scaled, task, working)
     while iterations < limit and idle <= GIVE_UP[0] + GIVE_UP[1] * na:
         iterations += 1
@@ -212,4 +185,4 @@ def descend(scaled, task, region, working, step, span, guess, path, moves, limit
                 fresh, trial = not alone, np.int64(-1) if alone else border
     if status == UNFINISHED:
         contact_multipliers(scaled, task, region, working)
-    return status, _cost(task, region), iterations, members, moves, _grazes(scaled, region, working)
+    return status, _cost(task, region), iterations, moves, _grazes(scaled, region, working)

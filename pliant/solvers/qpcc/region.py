@@ -14,12 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.algebra.jit import work_inner, work_part
+from pliant.algebra.jit import work_inner, work_kernel, work_part
 from pliant.solvers.cholesky import append, remove, solve, substitute
 from pliant.solvers.vectors import add, copy, fill, largest
 
 DEPENDENT_PIVOT = 1e-14  # smallest pivot of W_FF, whose diagonal is 1
 INACCURATE_PIVOT = 1e-5  # pivots below this let rounding into S, which is then computed afresh
+REPAIRED = 1e-12  # violation of displacement bounds, relative to the largest displacement, that is none
 CLOSED_GAP = 1e-13  # gaps above minus this, relative to the largest, count as closed
 
 
@@ -85,13 +86,13 @@ def _leave(region, position):
         place[members[a]] = a
 
 
-@work_inner
+@work_kernel
 def settle(scaled, region, guess):
     """The region of the efforts x, its values and sensitivities: 0 ≤ λ_c ⊥ δ_c ≥ 0 (eq. 16).
 
     Lawson and Hanson's method: the most closed gap joins the members; who would pull on the way to the
-    solution leaves. It starts from the present members and from the contacts that push in `guess` (nc,),
-    which may be empty.
+    solution leaves. It starts from the present members and from the contacts that push in `guess` (nc,), which
+    may be empty. Returns whether the actuators' displacements are within their bounds.
     """
     value, free, nc = region.value, region.response, len(scaled.C)
     copy(free, 1.0, scaled.f, len(free))
@@ -116,6 +117,19 @@ def settle(scaled, region, guess):
             break
         value[worst] = 0.0
     sensitivities(scaled, region)
+    return _within_bounds(scaled, region)
+
+
+@work_part
+def _within_bounds(scaled, region):
+    """Whether displacements are within their bounds."""
+    last, extent, over = len(region.value) - len(region.x), 1e-300, 0.0
+    for i in range(len(region.x)):
+        moved, low, high = region.value[last + i], scaled.dlo[i], scaled.dhi[i]
+        extent = max(extent, max(abs(region.x[i]), abs(moved)))
+        extent = max(extent, max(abs(low) if low > -np.inf else 0.0, abs(high) if high < np.inf else 0.0))
+        over = max(over, max(low - moved, moved - high))
+    return over <= REPAIRED * extent
 
 
 @work_part

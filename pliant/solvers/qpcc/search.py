@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.solvers.qpcc.descent import ENTER, MINIMUM, MOST_MOVES, REPAIRED, VIOLATED, descend
+from pliant.solvers.qpcc.descent import MINIMUM, MOST_MOVES, descend
 from pliant.solvers.qpcc.newton_step import Step, Task, new_step
-from pliant.solvers.qpcc.region import Region, new_region
+from pliant.solvers.qpcc.region import REPAIRED, Region, new_region, settle
 from pliant.solvers.qpcc.scaled import Scaled, Scaling
 from pliant.solvers.qpcc.starts import PER_START, chances, propose
 from pliant.solvers.qpcc.working_set import WorkingSet, new_working_set
@@ -45,9 +45,9 @@ class Stop(NamedTuple):
     status: int
     cost: float  # up to a constant
     iterations: int
-    began: int  # contacts that pushed at its start: the first numbers of the path …
-    moves: int  # … and the length of the path
+    moves: int  # the length of the path …
     grazes: bool  # whether a contact neither pushes nor opens there
+    began: int = 0  # … and how many contacts pushed at its start: the first numbers of the path
     violation: float = 0.0  # of displacement bounds, relative
 
 
@@ -137,24 +137,25 @@ def _attempt(work: Work, drawn: Iterator[float], guess: Reals, *, relax: bool = 
     for again in range(SHAKES + 1):
         if again:
             x += SHAKE * span * (2.0 * np.array(list(islice(drawn, len(x)))) - 1.0)
-        stop = _descend(work, rows, work.goal, guess if not again else NO_GUESS, ENTER)
-        began = stop.began
-        if stop.status == VIOLATED:
-            if relax:
-                moved = work.region.value[-len(x) :]
-                rows = rows._replace(dlo=np.minimum(rows.dlo, moved), dhi=np.maximum(rows.dhi, moved))
-            stop = _repaired(work, rows, stop.moves)
+        np.minimum(np.maximum(x, rows.lo, out=x), rows.hi, out=x)
+        within = settle(rows, work.region, guess if not again else NO_GUESS)
+        began = int(work.region.size[0])
+        work.path[:began] = work.region.members[:began] + 1
+        if not within and relax:
+            moved = work.region.value[-len(x) :]
+            rows = rows._replace(dlo=np.minimum(rows.dlo, moved), dhi=np.maximum(rows.dhi, moved))
+        stop = _descend(work, rows, work.goal, began) if within else _repaired(work, rows, began)
         iterations += stop.iterations
         if stop.status == MINIMUM and not stop.grazes:
             break
     return stop._replace(iterations=iterations, began=began)
 
 
-def _descend(work: Work, rows: Scaled, task: Task, guess: Reals, moves: int) -> Stop:
+def _descend(work: Work, rows: Scaled, task: Task, moves: int) -> Stop:
     """See `descent.descend`."""
     limit = LEAST_LIMIT + LIMIT_PER_ROW * (len(rows.S) + len(rows.C))
     span, path = work.scaling.efforts.span, work.path
-    return Stop(*descend(rows, task, work.region, work.working, work.step, span, guess, path, moves, limit))
+    return Stop(*descend(rows, task, work.region, work.working, work.step, span, path, moves, limit))
 
 
 def _repaired(work: Work, rows: Scaled, moves: int) -> Stop:
@@ -163,7 +164,7 @@ def _repaired(work: Work, rows: Scaled, moves: int) -> Stop:
     for repairs in range(REPAIRS + 1):
         violation, repair = _violation(rows, work.region)
         task = work.goal if repair is None or repairs == REPAIRS else repair
-        stop = _descend(work, rows, task, NO_GUESS, moves)
+        stop = _descend(work, rows, task, moves)
         moves, iterations = stop.moves, iterations + stop.iterations
         if task is work.goal:
             break
