@@ -133,9 +133,9 @@ def _cost(task, region):
 def descend(scaled, task, region, working, step, span, path, moves, limit):
     """Move to a local minimum of the task's cost.
 
-    Returns (status, cost, iterations, length of the path, whether a contact grazes). It begins in a region that
-    `settle` has found. `span` (na,) is the range of the efforts. Contacts that pivot are written down in `path`
-    from `moves` on, as i + 1, or −i − 1 where they open.
+    Returns (status, cost, iterations, length of the path, whether a contact grazes). It begins in a region
+    that `settle` has found. `span` (na,) is the range of the efforts. Contacts that pivot are written down in
+    `path` from `moves` on, as i + 1, or −i − 1 where they open.
     """
     na, nc, d, slope = len(region.x), len(scaled.C), step.d, step.slope
     fresh, pivoted, trial, idle, iterations = True, True, np.int64(-1), 0, 0

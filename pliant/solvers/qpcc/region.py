@@ -91,8 +91,8 @@ def settle(scaled, region, guess):
     """The region of the efforts x, its values and sensitivities: 0 ≤ λ_c ⊥ δ_c ≥ 0 (eq. 16).
 
     Lawson and Hanson's method: the most closed gap joins the members; who would pull on the way to the
-    solution leaves. It starts from the present members and from the contacts that push in `guess` (nc,), which
-    may be empty. Returns whether the actuators' displacements are within their bounds.
+    solution leaves. It starts from the present members and from the contacts that push in `guess` (nc,),
+    which may be empty. Returns whether the actuators' displacements are within their bounds.
     """
     value, free, nc = region.value, region.response, len(scaled.C)
     copy(free, 1.0, scaled.f, len(free))
