@@ -86,8 +86,8 @@ def test_contact_stiffness_of_modes_is_the_derivative_of_their_push(robot, bent,
         within(error, 5e-3, "contact stiffness")
 
 
-def test_a_mode_resists_what_moves_its_contacts_apart_and_nothing_else(robot, bent, within):
-    """diag s − ssᵀ/Σs is never negative, and knows nothing of a motion that all contacts of a mode share."""
+def test_changing_weights_never_soften_a_mode(robot, bent, within):
+    """Hᵀ(diag s − ssᵀ/Σs)H has no negative eigenvalue, with all shares and with the large ones alone."""
     contacts, force = modes(robot.surroundings.detector(robot), bent.q), bent.contact_force
     for exact in (False, True):
         change = contacts.weight_stiffness(force, bent.q, exact=exact)
@@ -97,9 +97,6 @@ def test_a_mode_resists_what_moves_its_contacts_apart_and_nothing_else(robot, be
         eigenvalues = np.linalg.eigvalsh(stiffness)
         assert eigenvalues.max() > 0
         within(eigenvalues.min() / eigenvalues.max(), 1e-9, "negative stiffness")
-        shared = np.linalg.lstsq(U[C_inverse > 0], np.ones((C_inverse > 0).sum()), rcond=None)[0]
-        if np.allclose(U[C_inverse > 0] @ shared, 1.0, atol=1e-6):
-            within(shared @ stiffness @ shared / np.abs(1.0 / C_inverse).sum(), 1e-6, "shared motion")
 
 
 def test_rows_and_gaps_of_some_modes_and_of_later_places(robot, bent):
