@@ -259,26 +259,25 @@ def solve(model: Model, task: Task, here: Moving, guess: np.ndarray, work: Stopw
     """The velocity and the efforts of the linearised step; None where no tangent is of use.
 
     Very many contacts may be near, and few push. Those that seem to stay open are given no force, and the
-    step is solved again with each of them that would be penetrated, until there is none: as W is positive,
-    the solution is that of all.
+    step is solved again with each of them that would be penetrated, until there is none: what solves the laws
+    of some contacts and keeps the others open solves those of all.
     """
     conditions, staying_open = here.conditions, _staying_open(task, here)
-    active = conditions
-    if staying_open is not None:
-        active = replace(conditions, given=conditions.given | staying_open)
+    active = _without(conditions, staying_open)
     system = condensed_step(model, task, here, guess, active, work)
     if system is None:
         return None
+    gaps = slice(len(task.now.effort), len(task.now.effort) + len(staying_open))
     while True:
         solution = work.timed("solve", balance, system, active)
         u, lam = work.timed("recover", recover, model.scene, system, active, solution)
-        if staying_open is None:
+        if not staying_open.any():
             break
-        closed = staying_open & (system.view.delta + system.view.H.dot(u) < conditions.imposed)
+        closed = staying_open & (system.view.delta + system.view.H.dot(u) < conditions.imposed)[gaps]
         if not closed.any():
             break
         staying_open = staying_open & ~closed
-        active = replace(conditions, given=conditions.given | staying_open)
+        active = _without(conditions, staying_open)
         treated = system.view, system.factor, system.treatment, system.shift
         system = work.timed("condense", condense, active, *treated)
     v = here.v + u / task.stage.reach
@@ -288,18 +287,28 @@ def solve(model: Model, task: Task, here: Moving, guess: np.ndarray, work: Stopw
     return StageSolution(q, v, lam, here.view.contacts, here.extra, system, motion, solution.status)
 
 
-def _staying_open(task: Task, here: Moving) -> np.ndarray | None:
-    """Rows (m,) of contacts that do not push, and do not touch at the velocity at hand.
-
-    None where they are few or there is friction: then all are solved for.
-    """
+def _staying_open(task: Task, here: Moving) -> np.ndarray:
+    """Which contacts (n,) do not push, and do not touch at the velocity at hand; none where they are few."""
     rows, view = len(task.now.effort), here.view
-    if len(view.delta) <= rows + FEW_CONTACTS or here.conditions.frictional:
-        return None
-    staying_open = np.zeros(len(view.delta), bool)
+    contacts = 0 if view.contacts is None else len(view.contacts)
+    if len(view.delta) <= rows + FEW_CONTACTS:
+        return np.zeros(contacts, bool)
+    gaps = slice(rows, rows + contacts)
     predicted = view.delta + view.H.dot(task.step * task.now.v) - here.conditions.imposed
-    staying_open[rows:] = (view.lam[rows:] == 0.0) & (np.minimum(predicted, view.delta)[rows:] > 0.0)
-    return staying_open
+    return (view.lam[gaps] == 0.0) & (np.minimum(predicted, view.delta)[gaps] > 0.0)
+
+
+def _without(conditions: Conditions, staying_open: np.ndarray) -> Conditions:
+    """The laws with no force of contacts (n,) that stay open, whose rows are the last; nor any friction."""
+    n, m, mu = len(staying_open), len(conditions.given), conditions.friction
+    if not staying_open.any():
+        return conditions
+    given, rows = conditions.given.copy(), m - 3 * n if conditions.frictional else m - n
+    given[rows : rows + n] |= staying_open
+    if conditions.frictional:
+        mu = mu[~staying_open]
+        given[rows + n :] |= np.repeat(staying_open, 2) | (not mu.any())
+    return replace(conditions, given=given, friction=mu)
 
 
 def arrive(model: Model, task: Task, solved: StageSolution, z: np.ndarray) -> Motion:

@@ -8,7 +8,7 @@ import pytest
 import pliant as pl
 from pliant.contact import Plane, Samples, Sphere, Surroundings
 from pliant.contact.detect import search_distance
-from pliant.dynamics import KelvinVoigt, Simulation
+from pliant.dynamics import KelvinVoigt, Simulation, implicit
 
 FLOOR = Plane((0, 0, 0), (0, 0, 1))
 DOWN = np.array([0.0, 0.0, -9.81])
@@ -196,3 +196,36 @@ def test_a_sliding_plate_stops():
         moment = sim.step()
     assert np.abs(moment.v).max() < 1e-6
     assert moment.positions[:, 0].mean() - before == pytest.approx(0.4**2 / (2 * 0.4 * 9.81), rel=0.02)
+
+
+@pytest.mark.parametrize("friction", [0.3, {"floor": 0.0, "wall": 0.3}])
+def test_contacts_that_seem_to_stay_open_are_left_out_of_no_solution_with_friction(monkeypatch, friction):
+    """A tilted cube thrown into a corner: solved for all contacts near, and for those that matter."""
+    turn = np.array([[0.8, 0.0, 0.6], [0.0, 1.0, 0.0], [-0.6, 0.0, 0.8]])
+    mesh = pl.mesh.box((SIDE,) * 3, cells=(3, 3, 3), kind="hex").transformed(rotation=turn)
+    mesh = mesh.transformed(translation=-mesh.nodes.min(axis=0) + [1e-3, 0.0, 1e-4])
+    corner = [Plane((0, 0, 0), (0, 0, 1), name="floor"), Plane((0, 0, 0), (1, 0, 0), name="wall")]
+    body = pl.Solid(mesh, pl.Hooke(1e5, 0.3), density=1000)
+    nodes = Samples.on(body, spacing=1.0)  # no contact is a sum of others
+    around = Surroundings(corner, samples=nodes, friction=friction)
+    robot = pl.Robot(body, gravity=DOWN, surroundings=around)
+
+    def thrown() -> list[pl.dynamics.Moment]:
+        sim = Simulation(robot, time_step=2e-3, damping=KelvinVoigt(1e-3))
+        velocity = np.tile([-0.4, 0.1, -0.2], robot.ndof // 3)
+        sim.state = sim.state.with_(v=velocity)
+        return [sim.step() for _ in range(25)]
+
+    monkeypatch.setattr(implicit, "FEW_CONTACTS", 0)
+    some = thrown()
+    monkeypatch.setattr(implicit, "FEW_CONTACTS", 10**9)
+    every = thrown()
+    touching = {name for m in some for name, f in zip(_opponents(m), m.contact_force) if f > 0.0}
+    assert touching == {"floor", "wall"} and any(m.friction_force.any() for m in some)
+    assert sum(np.count_nonzero(m.contact_force == 0.0) for m in some) > 30
+    for one, other in zip(some, every, strict=True):
+        np.testing.assert_allclose(one.q, other.q, atol=1e-8 * SIDE)
+
+
+def _opponents(moment: pl.dynamics.Moment) -> list[str]:
+    return [moment.contacts.names[k] for k in moment.contacts.opponent]

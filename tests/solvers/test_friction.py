@@ -320,6 +320,43 @@ def test_a_warm_start_is_quick_and_leads_to_the_same():
     np.testing.assert_allclose(again.gap, cold.gap, atol=1e-10 * np.abs(q).max())
 
 
+@settings(quick, max_examples=20)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.08, 0.3]), st.booleans())
+def test_few_contacts_push_of_hundreds(seed, mu, warm):
+    """A membrane over bumps: what is far from touching changes nothing, however many there are."""
+    near, far = 12, 200
+    rng = np.random.default_rng(seed)
+    place, n = rng.uniform(0.0, 1.0, (near + far, 2)), near + far
+    distance = np.linalg.norm(place[:, None] - place[None], axis=2)
+    stiff = np.exp(-((distance / 0.2) ** 2)) + 1e-3 * np.eye(n)  # neighbours move together
+    W = np.block([[stiff, np.zeros((n, 2 * n))], [np.zeros((2 * n, n)), np.kron(stiff, np.eye(2))]])
+    W[:n, n::2] = W[n::2, :n] = 0.3 * stiff  # pushes move it sideways, too
+    q = np.concatenate([rng.uniform(-1.0, 0.1, near), rng.uniform(0.5, 2.0, far), rng.normal(size=2 * n)])
+    q[near:n] += 100.0
+    some = np.r_[0:near, n : n + 2 * near]
+    start = np.maximum(rng.normal(size=3 * n), 0.0) if warm else None
+    alone = friction(W[np.ix_(some, some)], q[some], np.full(near, mu))
+    among = friction(W, q, np.full(n, mu), start=start)
+    certified(W, q, np.full(n, mu), among)
+    assert not among.normal[near:].any() and 0 < np.count_nonzero(among.normal) <= near
+    np.testing.assert_allclose(among.gap[some], alone.gap, atol=1e-7)
+
+
+@pytest.mark.parametrize("mu", [0.1, 0.4])
+def test_which_of_many_dependent_contacts_push_is_found_in_few_steps(mu):
+    """More contacts than a body has motions: Newton's method on all of them at once gets nowhere."""
+    points = corners(count=7, depth=0.02)
+    for angle in (0.0, 0.4, 1.9, 4.0):
+        pull = 0.5 * mu * MASS * GRAVITY * np.array([np.cos(angle), np.sin(angle), 0.0])
+        W, q, _ = block(points, weight(pull, [0.02 * np.sin(angle), 0.03 * np.cos(angle), 0.0]))
+        solution = friction(W, q, np.full(49, mu))
+        certified(W, q, np.full(49, mu), solution)
+        assert solution.certificate.iterations < 60
+        again = friction(W, 1.05 * q, np.full(49, mu), start=solution)
+        certified(W, 1.05 * q, np.full(49, mu), again)
+        assert again.certificate.iterations < 30
+
+
 def test_solutions_cannot_be_changed():
     solution = friction(np.eye(3), [-1.0, 0.2, 0.0], 0.5)
     np.testing.assert_allclose(solution.effort, [1.0, -0.2, 0.0], atol=1e-14)

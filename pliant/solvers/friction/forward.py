@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 from pliant.algebra.jit import plain
 from pliant.errors import InputError
 from pliant.solvers.complementarity.free_rows import eliminate, substitute
-from pliant.solvers.complementarity.mcp import check, guess, solve_bounded
+from pliant.solvers.complementarity.mcp import check, guess
 from pliant.solvers.friction.newton import newton
 from pliant.solvers.friction.path import advance, begin
 from pliant.solvers.friction.scaled import Scaled, evidence, scaled, units
 from pliant.solvers.friction.solution import FrictionCertificate, FrictionSolution
+from pliant.solvers.friction.turns import by_turns, normals
 from pliant.solvers.solution import INFEASIBLE, SOLVED, STALLED, Reals, Solution
 
 GOOD = 1e-11  # residual of a solution that nobody needs to improve …
@@ -90,10 +91,7 @@ def solve_scaled(s: Scaled, warm: bool, tol: float) -> tuple[float, int, bool]:
 
 def _attempts(s: Scaled, warm: bool, tol: float) -> Iterator[tuple[float, Reals, int]]:
     """(residual, x, eliminations) of one method after the other; s.x is the best so far."""
-    x = s.x.copy() if warm else _frictionless(s, tol)
-    many = np.count_nonzero(x) > FEW_CONTACTS
-    residual, steps = newton(s, x, tol, QUICK if warm else PATIENT if many else 0)
-    yield residual, x, steps
+    yield by_turns(s, s.x if warm else np.zeros(len(s.q)), GOOD, tol, warm=warm)
     if warm:
         yield _along_path(s, None, tol)
     for seed in range(MOST_PATHS):
@@ -101,10 +99,9 @@ def _attempts(s: Scaled, warm: bool, tol: float) -> Iterator[tuple[float, Reals,
         yield end
         if not _small(s, end[1]):
             break
-    if warm or not many:
-        x = _frictionless(s, tol)
-        residual, steps = newton(s, x, tol, PATIENT)
-        yield residual, x, steps
+    x, pivots = normals(s, np.zeros(len(s.q)), tol)
+    residual, steps = newton(s, x, tol, PATIENT)
+    yield residual, x, pivots + steps
 
 
 def _small(s: Scaled, x: Reals) -> bool:
@@ -115,7 +112,7 @@ def _small(s: Scaled, x: Reals) -> bool:
 def _along_path(s: Scaled, seed: int | None, tol: float) -> tuple[float, Reals, int]:
     """(residual, x, eliminations) of a path, with Newton's method at its end and where it gets expensive."""
     p, n = len(s.lo), len(s.mu)
-    x = s.x if seed is None else _frictionless(s, tol, contacts=False)
+    x = s.x if seed is None else normals(s, s.x, tol, contacts=False)[0]
     path, rounds, iterations = begin(s, x, seed), FIRST_ROUNDS, 0
     while True:
         iterations += advance(s, path, rounds)
@@ -127,16 +124,6 @@ def _along_path(s: Scaled, seed: int | None, tol: float) -> tuple[float, Reals, 
             if over or residual <= GOOD:
                 return residual, x, iterations
         rounds *= 2
-
-
-def _frictionless(s: Scaled, tol: float, *, contacts: bool = True) -> Reals:
-    """x (m,) without friction: the efforts of plain rows and normals, or of plain rows alone."""
-    p, rows = len(s.lo), len(s.lo) + (len(s.mu) if contacts else 0)
-    x, low, high = np.zeros(len(s.q)), np.zeros(rows), np.full(rows, np.inf)
-    low[:p], high[:p] = s.lo, s.hi
-    guess = np.clip(s.x[:rows], low, high)
-    x[:rows] = solve_bounded(plain(s.W[:rows, :rows]), plain(s.q[:rows]), low, high, guess, tol).effort
-    return x
 
 
 def _eliminated(
