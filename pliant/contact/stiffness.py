@@ -72,7 +72,7 @@ def joined(a: Change | None, b: Change | None) -> Change | None:
 def over_facets(contacts: Contacts) -> np.ndarray:
     """Whether each contact (n,) touches the plane of a facet."""
     ptr, weight = contacts.stencil.ptr, contacts.stencil.weight
-    facet = np.diff(ptr) == 4
+    facet = (np.diff(ptr) == 4) & ~contacts.rigid
     facet[facet] = (np.abs(weight[ptr[:-1][facet, None] + np.arange(1, 4)]) > ON_EDGE).all(axis=1)
     return facet
 
@@ -100,8 +100,11 @@ def add_obstacles(
     q: np.ndarray,
     obstacles: dict[int, Obstacle],
 ) -> None:
-    """K −= λ JᵀCJ: on a small obstacle as large as the stiffness of a soft robot."""
-    pushing = np.flatnonzero(force > 0.0)
+    """K −= λ JᵀCJ: on a small obstacle as large as the stiffness of a soft robot.
+
+    Points between samples push along their facet, which slides over the obstacle as if it were flat.
+    """
+    pushing = np.flatnonzero((force > 0.0) & (np.diff(contacts.stencil.ptr) == 1))
     for opponent, obstacle in obstacles.items():
         touching = pushing[contacts.opponent[pushing] == opponent]
         if not len(touching):

@@ -192,7 +192,7 @@ class Detector:
             gaps, normals, corners, weights, slot, mu, margin, self.cloud.radius, points.mobile, p, limit
         )
         size = len(self._slots) * self.cloud.size
-        return Contacts(*arrays[:9], Stencil(*arrays[9:]), points, size, self.opponents)
+        return Contacts(arrays[0], *arrays[:9], Stencil(*arrays[9:]), points, size, self.opponents)
 
     def stiffness(
         self, K: np.ndarray, contacts: Contacts, force: np.ndarray, q: np.ndarray, *, exact: bool = False

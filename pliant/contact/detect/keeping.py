@@ -24,7 +24,7 @@ def kept(
     """`fresh` as detected at q, with the facets of earlier contacts that pushed (`force` (m,) [N])."""
     place = fresh.matched(before)
     pushed = (force > 0.0) & over_facets(before)
-    mine = np.flatnonzero((place >= 0) & pushed[place] & (np.diff(fresh.stencil.ptr) == 4))
+    mine = np.flatnonzero((place >= 0) & pushed[place] & (np.diff(fresh.stencil.ptr) == 4) & ~fresh.rigid)
     if not len(mine):
         return fresh
     at = fresh.stencil.ptr[mine, None] + np.arange(4)
