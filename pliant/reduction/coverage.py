@@ -78,7 +78,7 @@ def measured(detector: Detector, used: Snapshots, index: np.ndarray) -> tuple[np
     touching = used.coordinates[used.contact.any(axis=1)]
     gaps, pairs = np.full((len(index), len(touching)), np.inf), [np.zeros((0, 4), np.int64)]
     for s, q in enumerate(touching):
-        contacts = detector.detect(q)
+        contacts = detector.detect_samples(q, detector.alarm)
         covered = np.isin(contacts.index, index)
         np.minimum.at(gaps[:, s], np.searchsorted(index, contacts.index[covered]), contacts.gap[covered])
         covered &= (np.diff(contacts.stencil.ptr) == 4) & ~contacts.rigid  # a point against a triangle
