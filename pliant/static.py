@@ -159,7 +159,7 @@ class _Ramp:
         self.depth = np.zeros(0)  # gaps of what already penetrates
         if detector is not None:
             found = detector.detect(start.q)
-            self.depth = found.spread(np.minimum(found.gap, 0.0))
+            self.depth = found.deepest()
 
     def at(self, s: float, here: Iterate, z: np.ndarray) -> Problem:
         """The problem at a share s of the loads, its slip counted from `here`."""

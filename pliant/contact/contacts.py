@@ -71,17 +71,23 @@ def taken(ptr: np.ndarray, which: np.ndarray, *arrays: np.ndarray) -> tuple[np.n
     return start, *(array[entry] for array in arrays)
 
 
+OF_EACH = 10  # fields of `Contacts` that have an entry for each contact
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Contacts:
-    """n potential contacts, at most one for each pair of a sample and an opponent, in the order of `index`.
+    """n potential contacts of samples and points between them with opponents, in the order of `key`.
 
-    index (n,): opponent · samples + sample. It stays when obstacles move, come and go.
+    key (n,): what a row is matched by from one set to the next; unique and ascending. It stays when obstacles
+    move, come and go. index (n,): opponent · samples + sample, on which the row reports; several rows may
+    report on one sample. For contacts of single samples the two are the same.
     gap (n,) [m]: δ, the distance less the sample's radius and less `margin` (n,) [m]; negative in
     penetration. normal (n, 3): unit, from the opponent towards the sample, the gradient of the gap by the
     sample's position. position (n, 3) [m]: of the sample; tangents (n, 2, 3): unit, a right-handed frame
     with the normal. friction (n,): coefficient μ.
     """
 
+    key: np.ndarray
     index: np.ndarray
     sample: np.ndarray
     opponent: np.ndarray
@@ -97,8 +103,7 @@ class Contacts:
     names: tuple[str, ...] = ()  # of the opponents, by slot
 
     def __post_init__(self) -> None:
-        of_each = self.index, self.sample, self.opponent, self.gap, self.normal, self.position, self.tangents
-        for array in (*of_each, self.friction, self.margin, *self.stencil):
+        for array in (*(getattr(self, f.name) for f in fields(Contacts)[:OF_EACH]), *self.stencil):
             array.flags.writeable = False
 
     def __len__(self) -> int:
@@ -107,6 +112,12 @@ class Contacts:
     def __repr__(self) -> str:
         nearest = f", smallest gap {1e3 * self.gap.min():.3g} mm" if len(self) else ""
         return f"{type(self).__name__}({len(self)}{nearest})"
+
+    @cached_property
+    def rigid(self) -> np.ndarray:
+        """Whether each contact (n,) is with an obstacle: weights sum to one, between bodies to zero."""
+        ptr, weight = self.stencil.ptr, self.stencil.weight
+        return np.add.reduceat(weight, ptr[:-1]) > 0.5 if len(weight) else np.zeros(len(self), bool)
 
     @cached_property
     def frictional(self) -> bool:
@@ -120,7 +131,7 @@ class Contacts:
 
     def take(self, which: np.ndarray) -> Contacts:
         """Some of these contacts, by place."""
-        of = {f.name: getattr(self, f.name)[which] for f in fields(self)[:9]}
+        of = {f.name: getattr(self, f.name)[which] for f in fields(self)[:OF_EACH]}
         return replace(self, **of, stencil=self.stencil.take(which))
 
     # Rows and forces
@@ -196,6 +207,15 @@ class Contacts:
             self.stencil.weight[:, None] * motion[self.stencil.point], self.stencil.ptr[:-1], axis=0
         )
 
+    def places(self, q: np.ndarray) -> np.ndarray:
+        """Where the robot's own side of each contact (n, 3) [m] is at coordinates q."""
+        if not len(self):
+            return np.zeros((0, 3))
+        ptr, point, weight = self.stencil
+        rigid = np.repeat(self.rigid, np.diff(ptr))
+        own = np.where(rigid, weight, np.maximum(weight, 0.0))  # a body that is touched has negative weights
+        return np.add.reduceat(own[:, None] * self.points.positions(q)[point], ptr[:-1], axis=0)
+
     def slip(self, q: np.ndarray, start: np.ndarray) -> np.ndarray:
         """Motion (n, 2) [m] along the tangents since coordinates `start`, relative to what is touched."""
         return np.einsum("kai,ki->ka", self.tangents, self.motion(q, start))
@@ -203,14 +223,13 @@ class Contacts:
     def followed(self, seen: np.ndarray, q: np.ndarray) -> Contacts:
         """The same pairs at q with the normals they had at `seen`, where they were detected."""
         normal = np.einsum("ki,ki->k", self.normal, self.motion(q, seen))
-        position = self.points.positions(q)[self.stencil.point[self.stencil.ptr[:-1]]]
-        return replace(self, gap=self.gap + normal, position=position)
+        return replace(self, gap=self.gap + normal, position=self.places(q))
 
     # From one set to the next
 
     def same_pairs(self, other: Contacts) -> bool:
         """Whether these are the same pairs, in other places perhaps."""
-        return len(self) == len(other) and self.index.tobytes() == other.index.tobytes()
+        return len(self) == len(other) and self.key.tobytes() == other.key.tobytes()
 
     def matched(self, previous: Contacts) -> np.ndarray:
         """Where each contact stood in `previous` (n,), −1 for new ones."""
@@ -220,8 +239,8 @@ class Contacts:
             return np.full(len(self), -1)
         if self.same_pairs(previous):
             return np.arange(len(self))
-        place = np.minimum(np.searchsorted(previous.index, self.index), len(previous) - 1)
-        return np.where(previous.index[place] == self.index, place, -1)
+        place = np.minimum(np.searchsorted(previous.key, self.key), len(previous) - 1)
+        return np.where(previous.key[place] == self.key, place, -1)
 
     def carried(self, previous: Contacts, values: np.ndarray) -> np.ndarray:
         """Values (n_previous, …) of earlier contacts, such as their forces, for these; zero for new ones."""
@@ -246,9 +265,15 @@ class Contacts:
         return np.concatenate([normal, np.einsum("kai,ki->ka", self.tangents, vector).ravel()])
 
     def spread(self, values: np.ndarray) -> np.ndarray:
-        """Values (n, …) by index, (size, …): of the same length whatever touches; zero elsewhere."""
+        """Values (n, …) added up by index, (size, …): of the same length whatever touches; zero elsewhere."""
         out = np.zeros((self.size, *np.shape(values)[1:]))
-        out[self.index] = values
+        np.add.at(out, self.index, values)
+        return out
+
+    def deepest(self) -> np.ndarray:
+        """The deepest gap by index (size,) [m], of those below zero; zero elsewhere."""
+        out = np.zeros(self.size)
+        np.minimum.at(out, self.index, self.gap)
         return out
 
     # How good an answer is

@@ -123,6 +123,7 @@ class Modes(Contacts):
         ahead[:, 0] = 1.0  # stands for a direction where there is none: a force along it is its size
         stencil = Stencil(np.zeros(k + 1, int), np.zeros(0, int), np.zeros(0))
         return cls(
+            key=index,
             index=index,
             sample=none,
             opponent=none,

@@ -20,6 +20,7 @@ import numpy as np
 from pliant.algebra import SparseRows
 from pliant.contact.contacts import Contacts
 from pliant.contact.obstacles import Obstacle
+from pliant.contact.surface_contacts import SurfaceContacts
 
 Change = tuple[SparseRows, np.ndarray]  # U (k, ndof) and C⁻¹, (k, k) or (k,) if it is diagonal, of UᵀCU
 SHARPEST_EDGE = 2e-3  # of the robot's length: the radius that edges of obstacles count as
@@ -72,7 +73,7 @@ def joined(a: Change | None, b: Change | None) -> Change | None:
 def over_facets(contacts: Contacts) -> np.ndarray:
     """Whether each contact (n,) touches the plane of a facet."""
     ptr, weight = contacts.stencil.ptr, contacts.stencil.weight
-    facet = np.diff(ptr) == 4
+    facet = (np.diff(ptr) == 4) & ~contacts.rigid
     facet[facet] = (np.abs(weight[ptr[:-1][facet, None] + np.arange(1, 4)]) > ON_EDGE).all(axis=1)
     return facet
 
@@ -100,8 +101,11 @@ def add_obstacles(
     q: np.ndarray,
     obstacles: dict[int, Obstacle],
 ) -> None:
-    """K −= λ JᵀCJ: on a small obstacle as large as the stiffness of a soft robot."""
-    pushing = np.flatnonzero(force > 0.0)
+    """K −= λ JᵀCJ: on a small obstacle as large as the stiffness of a soft robot.
+
+    Points between samples push along their facet, which slides over the obstacle as if it were flat.
+    """
+    pushing = np.flatnonzero((force > 0.0) & (np.diff(contacts.stencil.ptr) == 1))
     for opponent, obstacle in obstacles.items():
         touching = pushing[contacts.opponent[pushing] == opponent]
         if not len(touching):
@@ -124,20 +128,33 @@ def facet_stiffness(
     With s = S dq (2,) the motion of a sample along its facet and ω = R dq (2,) the slope that the facet gains
     under it, δ²gap = −2 s·ω: U = [S; R] and C = [0 λ; λ 0].
     """
-    chosen = np.flatnonzero(over_facets(contacts) & (force > least * force.max(initial=0.0)))
+    turns = over_facets(contacts)
+    if isinstance(contacts, SurfaceContacts):
+        turns |= contacts.over_area
+    chosen = np.flatnonzero(turns & (force > least * force.max(initial=0.0)))
     if not len(chosen):
         return None
-    pushing = contacts.take(chosen)
-    k, points = len(chosen), pushing.stencil.point.reshape(-1, 4)
-    slopes = _slopes(pushing.points.positions(q)[points[:, 1:]], pushing.normal, pushing.tangents)
+    pushing, k = contacts.take(chosen), len(chosen)
+    slopes = _weight_slopes(pushing, q)
     S = pushing.tangent_rows(q)
-    R = [pushing.rows(q, np.column_stack([np.zeros(k), slopes[:, a]]).ravel()) for a in (0, 1)]
+    R = [pushing.rows(q, np.ascontiguousarray(slopes[:, a])) for a in (0, 1)]
     along = np.repeat(1.0 / force[chosen], 2)
     twice = np.arange(2 * k)
     across = 2 * k + np.where(twice % 2 == 0, twice // 2, k + twice // 2)  # S by contact, R by tangent
     C_inverse = np.zeros((4 * k, 4 * k))
     C_inverse[twice, across] = C_inverse[across, twice] = along
     return S.above(R[0]).above(R[1]), C_inverse
+
+
+def _weight_slopes(contacts: Contacts, q: np.ndarray) -> np.ndarray:
+    """∂weight/∂(tangent a) (nnz, 2) [1/m] on the stencil; zero for the samples themselves."""
+    ptr, point, _ = contacts.stencil
+    out = contacts.slope.copy() if isinstance(contacts, SurfaceContacts) else np.zeros((len(point), 2))
+    single = np.flatnonzero(over_facets(contacts))
+    at = ptr[:-1][single, None] + np.arange(1, 4)
+    corners = contacts.points.positions(q)[point[at]]
+    out[at] = np.swapaxes(_slopes(corners, contacts.normal[single], contacts.tangents[single]), 1, 2)
+    return out
 
 
 def _slopes(corners: np.ndarray, normal: np.ndarray, tangents: np.ndarray) -> np.ndarray:

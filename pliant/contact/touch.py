@@ -73,7 +73,7 @@ def touch(
     if contacts is None or not len(contacts):
         return ContactForce(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0))
     contacts, pushes = contacts.on_samples(np.asarray(pushes, float))
-    chosen = np.diff(contacts.stencil.ptr) == 1  # one point: what it touches does not deform
+    chosen = contacts.rigid.copy()
     if slot is not None:
         chosen &= contacts.opponent == slot
     if where is not None:
@@ -92,8 +92,7 @@ def _slot(contacts: Contacts | None, name: str) -> int:
 
 
 def _on_patch(contacts: Contacts, rest: np.ndarray, where: Where) -> np.ndarray:
-    sample = contacts.stencil.point[contacts.stencil.ptr[:-1]]
-    mask = np.asarray(where(contacts.points.positions(rest)[sample]))
+    mask = np.asarray(where(contacts.places(rest)))
     if mask.shape != (len(contacts),) or mask.dtype != bool:
         expected = "a function of positions (m, 3) that returns a mask (m,)"
         raise InputError("where", expected=expected, got=f"{mask.dtype} of shape {mask.shape}")

@@ -15,8 +15,6 @@ from pliant.dynamics.schemes.scheme import Scheme
 from pliant.dynamics.viscosity import Viscosity
 from pliant.robot import Robot
 
-FACE_POINTS = 4  # points of a contact with a robot's own surface: a sample, and a triangle of the surface
-
 
 @dataclass(frozen=True)
 class Model:
@@ -70,7 +68,7 @@ class Model:
 
         There may be very many of these.
         """
-        far = (np.diff(contacts.stencil.ptr) == FACE_POINTS) & (contacts.gap > near)
+        far = ~contacts.rigid & (contacts.gap > near)
         if not far.any():
             return contacts
         predicted = self.robot.retract(q, step * v)

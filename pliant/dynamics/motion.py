@@ -34,7 +34,7 @@ class Motion(State):
     memory: np.ndarray = field(default_factory=lambda: np.zeros(0))
     # The step before; None to start afresh.
     past: Past | None = None
-    # Indices (n,) of the contacts that pushed in the last step (see `Contacts.index`), and their forces [N].
+    # Keys (n,) of the contacts that pushed in the last step (see `Contacts.key`), and their forces [N].
     touching: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     push: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
 
@@ -69,33 +69,33 @@ class Motion(State):
         """
         n = len(contacts)
         if rows == n:
-            return _along(contacts.index, contacts.normal, self.touching, self.push)
+            return _along(contacts.key, contacts.normal, self.touching, self.push)
         force = np.zeros((n, 3))
         if n and len(self.touching):
-            place = np.minimum(np.searchsorted(contacts.index, self.touching), n - 1)  # both ascend
-            known = contacts.index[place] == self.touching
+            place = np.minimum(np.searchsorted(contacts.key, self.touching), n - 1)  # both ascend
+            known = contacts.key[place] == self.touching
             force[place[known]] = self.push[known]
         normal = np.einsum("ki,ki->k", contacts.normal, force)
         return np.concatenate([normal, np.einsum("kai,ki->ka", contacts.tangents, force).ravel()])
 
 
 def pushes(contacts: Contacts | None, force: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Indices (k,) of the contacts that push, and their forces (k, 3) [N].
+    """Keys (k,) of the contacts that push, and their forces (k, 3) [N].
 
     `force` is along normals (n,), and with friction along tangents too (3n,).
     """
     if contacts is None:
         return np.zeros(0, np.int64), np.zeros((0, 3))
-    return _pushes(contacts.index, contacts.normal, contacts.tangents, force)
+    return _pushes(contacts.key, contacts.normal, contacts.tangents, force)
 
 
 @njit(cache=True, error_model="numpy")
-def _pushes(index, normal, tangents, force):
-    n, k = len(index), 0
+def _pushes(key, normal, tangents, force):
+    n, k = len(key), 0
     acting, vector = np.empty(n, np.int64), np.empty((n, 3))
     for i in range(n):
         if force[i] > 0.0:
-            acting[k] = index[i]
+            acting[k] = key[i]
             for d in range(3):
                 vector[k, d] = force[i] * normal[i, d]
                 if len(force) > n:
@@ -106,12 +106,12 @@ def _pushes(index, normal, tangents, force):
 
 
 @njit(cache=True, error_model="numpy")
-def _along(index, normal, touching, push):
-    """Forces (n,) along the normals of contacts `index`, from those that push, by index; both ascend."""
-    force, k = np.zeros(len(index)), 0
-    for i in range(len(index)):
-        while k < len(touching) and touching[k] < index[i]:
+def _along(key, normal, touching, push):
+    """Forces (n,) along the normals of contacts `key`, from those that push, by key; both ascend."""
+    force, k = np.zeros(len(key)), 0
+    for i in range(len(key)):
+        while k < len(touching) and touching[k] < key[i]:
             k += 1
-        if k < len(touching) and touching[k] == index[i]:
+        if k < len(touching) and touching[k] == key[i]:
             force[i] = normal[i, 0] * push[k, 0] + normal[i, 1] * push[k, 1] + normal[i, 2] * push[k, 2]
     return force

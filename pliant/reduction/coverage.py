@@ -78,10 +78,10 @@ def measured(detector: Detector, used: Snapshots, index: np.ndarray) -> tuple[np
     touching = used.coordinates[used.contact.any(axis=1)]
     gaps, pairs = np.full((len(index), len(touching)), np.inf), [np.zeros((0, 4), np.int64)]
     for s, q in enumerate(touching):
-        contacts = detector.detect(q)
+        contacts = detector.detect_samples(q, detector.alarm)
         covered = np.isin(contacts.index, index)
-        gaps[np.searchsorted(index, contacts.index[covered]), s] = contacts.gap[covered]
-        covered &= np.diff(contacts.stencil.ptr) == 4  # a point against a triangle
+        np.minimum.at(gaps[:, s], np.searchsorted(index, contacts.index[covered]), contacts.gap[covered])
+        covered &= (np.diff(contacts.stencil.ptr) == 4) & ~contacts.rigid  # a point against a triangle
         at = contacts.stencil.ptr[:-1][covered, None] + np.arange(1, 4)
         pairs.append(np.column_stack([contacts.index[covered], contacts.stencil.point[at]]))
         if len(pairs) > MERGED_AFTER:

@@ -11,6 +11,8 @@ from scipy.spatial.transform import Rotation
 import pliant as pl
 from pliant import contact
 from pliant.contact.detect import opponents
+from pliant.contact.detect.keeping import kept
+from pliant.contact.detect.nearest import TIE
 from pliant.contact.detect.skin import Skin
 from pliant.contact.stiffness import facet_stiffness, over_facets
 from tests.contact.common import (
@@ -38,6 +40,11 @@ def pair(gap: float = 0.001, *, kind: str = "tet", order: int = 1, turn: float =
     return pl.Robot([low, high])
 
 
+def samples_only(detector: contact.Detector, q: np.ndarray) -> contact.Contacts:
+    """Contacts of single samples, without rows of surfaces."""
+    return detector.detect_samples(q, detector.alarm)
+
+
 def forks(slope: float, **options) -> tuple[pl.Robot, np.ndarray]:
     robot = pl.Robot(fork(**options))
     return robot, placed(robot, leaning(robot.body.mesh.nodes, slope))
@@ -52,19 +59,19 @@ def forks(slope: float, **options) -> tuple[pl.Robot, np.ndarray]:
 def test_rows_between_bodies_are_the_derivative_of_the_gap(kind, order, turn, gap):
     robot = pair(gap, kind=kind, order=order, turn=turn)
     found = check_rows(robot, contact.Detector(robot), deformed(robot, amplitude=5e-5), step=1e-8)
-    assert set(found.opponent) == {0, 1} and (np.diff(found.stencil.ptr) == 4).all()
+    assert found.over_area.sum() > 8
 
 
 def test_flat_faces_are_the_gap_apart():
     robot = pair(0.001)
-    found = contact.Detector(robot).detect(robot.rest.q)
+    found = samples_only(contact.Detector(robot), robot.rest.q)
     over = np.abs(found.normal[:, 2]) > 1 - 1e-9
     assert over.sum() > 20
     np.testing.assert_allclose(found.gap[over], 0.001, atol=1e-12)
     lower = found.opponent == 0  # touched by samples of the upper bar: pushed up
     assert (found.normal[lower, 2] > 0).all() and (found.normal[~lower, 2] < 0).all()
     robot = pair(-0.0005)
-    deep = contact.Detector(robot).detect(robot.rest.q)
+    deep = samples_only(contact.Detector(robot), robot.rest.q)
     over = np.abs(deep.normal[:, 2]) > 1 - 1e-9
     np.testing.assert_allclose(deep.gap[over], -0.0005, atol=1e-12)
     assert over.sum() > 20
@@ -92,11 +99,14 @@ def test_only_the_pairs_of_bodies_asked_for():
     robot = pl.Robot([low, middle, high])
     every = contact.Detector(robot)
     assert every.opponents == ("body 0", "body 1", "body 2")
-    assert set(every.detect(robot.rest.q).opponent) == {0, 1, 2}
+    assert set(samples_only(every, robot.rest.q).opponent) == {0, 1, 2}
+    found = every.detect(robot.rest.q)
+    assert found.over_area.any() and len(found) < len(samples_only(every, robot.rest.q))
     some = contact.Detector(robot, between_bodies=[(0, 1)])
     assert some.opponents == ("body 0", "body 1")
-    body = some.cloud.body[some.detect(robot.rest.q).sample]
+    body = some.cloud.body[samples_only(some, robot.rest.q).sample]
     assert set(body) == {0, 1}
+    assert set(some.cloud.body[some.detect(robot.rest.q).sample]) <= {0, 1}
     assert contact.Detector(robot, between_bodies=False).opponents == ()
 
 
@@ -131,7 +141,7 @@ def test_the_prongs_of_a_fork_meet(kind, order):
     slope = 0.06
     robot, q = forks(slope, kind=kind, order=order)
     detector = contact.Detector(robot, self_contact=True, alarm=0.003)
-    found = detector.detect(q)
+    found = samples_only(detector, q)
     assert found.gap.min() < -1e-4 < found.gap.max()
     z = found.position[:, 2]
     facing = 0.004 - 2 * slope * (z - 0.004)  # across the gap, along x; the normal leans with the prong
@@ -153,7 +163,7 @@ def test_rows_within_a_body_are_the_derivative_of_the_gap(kind, order, slope):
     nodal = found.rows(q).transpose_dot(np.ones(len(found))).reshape(-1, 3)
     x = robot.positions(q)
     np.testing.assert_allclose(nodal.sum(axis=0), 0.0, atol=1e-11)
-    np.testing.assert_allclose(np.cross(x, nodal).sum(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(np.cross(x, nodal).sum(axis=0), 0.0, atol=1e-11)
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -240,9 +250,9 @@ def test_the_tree_finds_the_same_within_a_body(slope, reach, seed):
 
 
 def _assert_same(quick: contact.Detector, slow: contact.Detector, q: np.ndarray, reach: float) -> None:
-    a, b = quick.detect(q, reach), slow.detect(q, reach)
+    a, b = quick.detect_samples(q, reach), slow.detect_samples(q, reach)
     np.testing.assert_array_equal(a.index, b.index)
-    np.testing.assert_allclose(a.gap, b.gap, atol=1e-15)
+    np.testing.assert_allclose(a.gap, b.gap, rtol=2 * TIE, atol=1e-15)
 
 
 def _with_one_leaf(detector: contact.Detector) -> contact.Detector:
@@ -267,7 +277,7 @@ def test_distances_between_bodies_against_all_triangles():
     robot = pair(0.0002, turn=0.05)
     detector = contact.Detector(robot)
     q = deformed(robot, amplitude=2e-4)
-    found = detector.detect(q)
+    found = samples_only(detector, q)
     p, T = found.position, robot.bodies[0].mesh.surface.triangles
     X = robot.bodies[0].positions(q[robot.q_spans[0]])
     mine = (found.opponent == 0) & (np.abs(found.normal[:, 2]) > 0.9)
@@ -285,10 +295,10 @@ def test_pushes_turn_with_the_facets(kind, order, within):
     robot = pair(1e-7, kind=kind, order=order, turn=0.0)
     detector = contact.Detector(robot)
     q = deformed(robot, amplitude=2e-5)
-    found = detector.detect(q)
+    found = samples_only(detector, q)
     rng = np.random.default_rng(1)
     force = np.where(np.abs(found.gap) < 1e-4, rng.uniform(0.5, 1.0, len(found)), 0.0)
-    push = lambda x: pushed(detector.detect(x), found, force, x)
+    push = lambda x: pushed(samples_only(detector, x), found, force, x)
     U, C_inverse = facet_stiffness(found, force, q)
     over = np.zeros(len(found), bool)
     over[:] = (found.stencil.weight.reshape(-1, 4)[:, 1:] < -1e-6).all(axis=1)
@@ -314,16 +324,16 @@ def test_a_pushing_sample_keeps_its_facet_until_it_is_well_beside_it():
     robot = pair(1e-6, turn=0.05)
     detector = contact.Detector(robot)
     q = deformed(robot, amplitude=2e-5)
-    before = detector.detect(q)
+    before = samples_only(detector, q)
     over = over_facets(before)
     crossed = 0
     for push in (2e-4, 5e-4, 1e-3, 3e-3):
         moved = q.copy().reshape(-1, 3)
         moved[len(robot.bodies[0].mesh.nodes) :] += (push, 0.5 * push, 0)  # the upper bar slides
-        fresh = detector.detect(moved.ravel())
-        again = detector.redetect(moved.ravel(), before, over.astype(float))
+        fresh = samples_only(detector, moved.ravel())
+        again = kept(fresh, before, over.astype(float), moved.ravel())
         assert np.array_equal(again.index, fresh.index)
-        idle = detector.redetect(moved.ravel(), before, 0.0 * over)
+        idle = kept(fresh, before, 0.0 * over, moved.ravel())
         assert np.array_equal(idle.stencil.point, fresh.stencil.point)
         place = fresh.matched(before)
         other = np.flatnonzero((again.stencil.point != fresh.stencil.point).reshape(-1, 4).any(axis=1))

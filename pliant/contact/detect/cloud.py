@@ -18,7 +18,7 @@ class Cloud:
     """S samples, then the surface nodes of the bodies in `touched`, as one stack of points.
 
     body (S,) is the number of each sample's body; it hangs on nodes
-    support[support_ptr[i]:support_ptr[i+1]] of it.
+    support[support_ptr[i]:support_ptr[i+1]] of it, with weights support_weight.
     """
 
     def __init__(self, robot: Any, of_bodies: Mapping[int, Samples], touched: Iterable[int] = ()) -> None:
@@ -29,6 +29,7 @@ class Cloud:
         self.radius = frozen(np.concatenate([s.radius for s in samples]))
         self.rest = frozen(np.concatenate([s.points.rest for s in samples]))
         self.support = frozen(np.concatenate([s.points.node_index for s in samples]), int)
+        self.support_weight = frozen(np.concatenate([s.points.node_weight for s in samples]))
         counts = [np.diff(s.points.node_ptr) for s in samples]
         self.support_ptr = frozen(np.cumsum(np.concatenate([[0], *counts])), int)
         self._triangles = {

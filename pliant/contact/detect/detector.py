@@ -17,6 +17,7 @@ from pliant.contact.detect.keeping import OVERHANG, kept
 from pliant.contact.detect.opponents import SoftOpponent, SoftSearch, body_opponents, pair_opponents
 from pliant.contact.detect.samples import Samples
 from pliant.contact.detect.skin import Skin
+from pliant.contact.detect.surfaces import SurfaceSearch
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.obstacles.obstacle import INF
 from pliant.contact.stack import Stack
@@ -98,6 +99,11 @@ class Detector:
         """How many indices there are: opponents times samples."""
         return len(self._slots) * self.cloud.size
 
+    @property
+    def sinking(self) -> float:
+        """How deep [m] single points of bodies may sink into each other, see `SurfaceSearch`."""
+        return self._surfaces.depth if self._surfaces.pairs else 0.0
+
     def add(self, obstacle: Obstacle, *, friction: float | None = None) -> str:
         """A new obstacle; returns its name. One without a name is called after its kind."""
         if not isinstance(obstacle, Obstacle):
@@ -147,18 +153,27 @@ class Detector:
         overhang: float = OVERHANG,
     ) -> Contacts:
         """Contacts at q; those that pushed `before` with `force` (n,) [N] keep their facets (`keeping`)."""
-        fresh = self.detect(q, reach)
+        fresh = self._detected(q, self._limit(reach), before)
         return kept(fresh, before, force, q, overhang) if self.soft and force.any() else fresh
 
     def detect(self, q: np.ndarray, reach: float | None = None) -> Contacts:
         """Contacts at coordinates q with a gap below `reach` [m], by default the alarm distance."""
+        return self._detected(q, self._limit(reach))
+
+    def _limit(self, reach: float | None) -> float:
+        """How far to look [m]."""
         limit = self.alarm if reach is None else reach
         if not (type(limit) is float and 0.0 < limit < INF):
             limit = positive("reach", limit, "m")
-        return self._detected(q, limit)
+        return limit
 
-    def _detected(self, q: np.ndarray, limit: float) -> Contacts:
-        """Contacts at q with a gap below `limit` [m]."""
+    def _detected(self, q: np.ndarray, limit: float, before: Contacts | None = None) -> Contacts:
+        """Contacts at q with a gap below `limit` [m]; points keep facets that they were over `before`."""
+        points = self.detect_samples(q, limit)
+        return self._surfaces(self.robot, q, points, self._mu, limit, before) if self.soft else points
+
+    def detect_samples(self, q: np.ndarray, limit: float) -> Contacts:
+        """Contacts of single samples at q with a gap below `limit` [m], also where rows of surfaces stand."""
         cloud, soft = self.cloud, len(self.soft)
         if self._nothing is not None:
             return self._nothing
@@ -192,7 +207,7 @@ class Detector:
             gaps, normals, corners, weights, slot, mu, margin, self.cloud.radius, points.mobile, p, limit
         )
         size = len(self._slots) * self.cloud.size
-        return Contacts(*arrays[:9], Stencil(*arrays[9:]), points, size, self.opponents)
+        return Contacts(arrays[0], *arrays[:9], Stencil(*arrays[9:]), points, size, self.opponents)
 
     def stiffness(
         self, K: np.ndarray, contacts: Contacts, force: np.ndarray, q: np.ndarray, *, exact: bool = False
@@ -236,6 +251,7 @@ class Detector:
         self._skins = self._make_skins()
         self.cloud = Cloud(self.robot, self._chosen, self._skins)
         self._search = SoftSearch(self.cloud, self._skins, self.soft)
+        self._surfaces = SurfaceSearch(self.cloud, self._skins, self.soft, self.robot.length)
         self._dense: tuple[Cloud, SoftSearch] | None = None
 
     def _positions(self, points: Stack, q: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 
 from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.stiffness import over_facets
+from pliant.contact.surface_contacts import SurfaceContacts
 
 OVERHANG = 0.1  # barycentric weight by which a sample may leave its facet
 SAME_SIDE = 0.5  # cosine between the normals of a facet and of the one nearest now
@@ -24,7 +25,7 @@ def kept(
     """`fresh` as detected at q, with the facets of earlier contacts that pushed (`force` (m,) [N])."""
     place = fresh.matched(before)
     pushed = (force > 0.0) & over_facets(before)
-    mine = np.flatnonzero((place >= 0) & pushed[place] & (np.diff(fresh.stencil.ptr) == 4))
+    mine = np.flatnonzero((place >= 0) & pushed[place] & (np.diff(fresh.stencil.ptr) == 4) & ~fresh.rigid)
     if not len(mine):
         return fresh
     at = fresh.stencil.ptr[mine, None] + np.arange(4)
@@ -68,4 +69,7 @@ def _overwritten(fresh: Contacts, mine, at, points, normal, weights, gap) -> Con
     new["gap"][mine], new["normal"][mine] = gap, normal
     new["tangents"][mine] = np.stack([first, np.cross(normal, first)], axis=1)
     point[at], weight[at] = points, np.column_stack([np.ones(len(mine)), -weights])
+    if isinstance(fresh, SurfaceContacts):
+        new["pull"] = fresh.pull.copy()
+        new["pull"][at] = weight[at][..., None] * normal[:, None]
     return replace(fresh, **new, stencil=Stencil(fresh.stencil.ptr, point, weight))

@@ -18,6 +18,8 @@ from pliant.contact.detect.rules import (
 )
 from pliant.contact.geometry.triangle import FACE, box_square, closest, pseudo_normal
 
+TIE = 1e-11  # relative: triangles that are nearer by less, those at an edge say, are as near as the first
+
 
 @njit(error_model="numpy")
 def _measured(x, y, z, X, i, j, k, fx, fy, fz):
@@ -104,7 +106,7 @@ def nearest_facing(
                     inside = crossings(x + into * u, y + into * v, z + into * w, X, T, links, bounds)
                     if inside < (2 if own[a] else 1):
                         continue
-                best, gap[s], triangle[s] = d, g, t
+                best, gap[s], triangle[s] = (1.0 - TIE) * d, g, t
                 normal[s, 0], normal[s, 1], normal[s, 2] = m[0], m[1], m[2]
                 weights[s, 0], weights[s, 1], weights[s, 2] = w0, w1, w2
             n += 1

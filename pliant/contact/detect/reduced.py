@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from pliant.arrays import frozen, frozen_view
 from pliant.contact.basis import ContactBasis
-from pliant.contact.contacts import Contacts, Stencil, Sums
+from pliant.contact.contacts import OF_EACH, Contacts, Stencil, Sums
 from pliant.contact.detect.candidates import nearest_candidate
 from pliant.contact.detect.detector import Detector
 from pliant.contact.detect.gather import tangent_frames
@@ -73,7 +74,7 @@ class ReducedDetector(Detector):
                 self._known.append((obstacle, covered))
         self._unknown = np.array([o.name not in slot_of for o in self._present], bool)
 
-    def _detected(self, q: np.ndarray, limit: float) -> Contacts:
+    def _detected(self, q: np.ndarray, limit: float, before: Contacts | None = None) -> Contacts:
         """Modes at coordinates q with a gap below `limit` [m], then contacts that no mode covers."""
         p = self._positions(self._points, q)
         far = limit + self._beyond
@@ -85,8 +86,10 @@ class ReducedDetector(Detector):
         live, item = np.unique(shares.item, return_inverse=True)
         stencil = self._stencil(live, triangle[live], weights[live])
         sample, opponent = self._sample[live], self._opponent[live]
+        index_of = opponent * self.cloud.size + sample
         inner = Contacts(
-            index=opponent * self.cloud.size + sample,
+            key=index_of,
+            index=index_of,
             sample=sample,
             opponent=opponent,
             gap=gap[live],
@@ -151,7 +154,7 @@ def _beside(shares: Sums, inner: int, more: int) -> Sums:
 
 def _joined(a: Contacts, b: Contacts) -> Contacts:
     """Contacts on the same points, those of b after those of a."""
-    names = ("index", "sample", "opponent", "gap", "normal", "position", "tangents", "friction", "margin")
+    names = [f.name for f in fields(Contacts)[:OF_EACH]]
     both: Any = {name: np.concatenate([getattr(a, name), getattr(b, name)]) for name in names}
     s, t = a.stencil, b.stencil
     stencil = Stencil(

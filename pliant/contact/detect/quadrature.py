@@ -1,0 +1,145 @@
+"""Quadrature: points on the facets of a surface, at which gaps to another surface are measured and added up.
+
+Each facet is cut into straight triangles through all of its nodes; on each triangle lie G points with
+barycentric weights b and shares w of its area. A point is Σ N_a x_a of the nodes of its facet, with the
+facet's own shape functions N; b are the hat functions of the triangle's corners, which are never negative and
+add up to one.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from pliant.arrays import frozen
+from pliant.contact.geometry.triangle import box_square
+from pliant.mesh import Surface
+from pliant.mesh.elements import ELEMENTS, SUBTRIANGLES, shape
+
+# Of twelve points, degree 6 (Dunavant, Int. J. Numer. Meth. Eng. 21, 1985): barycentric weights and shares.
+_TWICE = ((0.249286745170910, 0.116786275726379), (0.063089014491502, 0.050844906370207))
+_ONCE = (0.053145049844817, 0.310352451033784, 0.082851075618374)
+
+
+class Reference(NamedTuple):
+    """A kind of facets: shape functions and reference coordinates at the points of its triangles.
+
+    shape (K, G, nn), of K triangles; weights (G, 3) and share (G,) on a triangle; corner (K, 3, 2) the
+    reference coordinates of their corners; exponents (nn, 2) and coefficients (nn, nn) of its polynomials.
+    """
+
+    shape: np.ndarray
+    weights: np.ndarray
+    share: np.ndarray
+    corner: np.ndarray
+    exponents: np.ndarray
+    coefficients: np.ndarray
+
+
+@cache
+def reference(kind: str) -> Reference:
+    """Of tri3, tri6, quad4 or quad8."""
+    element, weights, share = ELEMENTS[kind], *_points()
+    corner = element.nodes[SUBTRIANGLES[kind]]
+    places = np.einsum("ga,kai->kgi", weights, corner)
+    N = shape(kind, places.reshape(-1, 2)).reshape(*places.shape[:2], -1)
+    return Reference(
+        frozen(N),
+        frozen(weights),
+        frozen(share),
+        frozen(corner),
+        frozen(element.exponents, int),
+        frozen(element.coefficients),
+    )
+
+
+def _points() -> tuple[np.ndarray, np.ndarray]:
+    weights, share = [], []
+    for a, s in _TWICE:
+        weights += [np.roll((1.0 - 2.0 * a, a, a), k) for k in range(3)]
+        share += [s] * 3
+    a, b, s = _ONCE
+    weights += [np.roll(w, k) for w in ((1.0 - a - b, a, b), (1.0 - a - b, b, a)) for k in range(3)]
+    share += [s] * 6
+    return np.array(weights), np.array(share) / np.sum(share)
+
+
+class Quadrature:
+    """Points of a surface: G on each of its triangles, in the order of the triangles.
+
+    nodes (t, nn): of the facet of each triangle; part (t,): which triangle of its facet it is; area (t,) [m²]
+    at rest, so that a row's shares stay as they are when the body deforms.
+    """
+
+    def __init__(self, surface: Surface) -> None:
+        self.reference = reference(surface.kind)
+        self.triangles = frozen(surface.triangles, int)
+        self.nodes = frozen(surface.facets[surface.facet_of_triangle], int)
+        self.part = frozen(np.arange(len(self.triangles)) % len(self.reference.shape), int)
+        self.area = frozen(surface.areas)
+        rest = np.einsum("tgn,tni->tgi", self.reference.shape[self.part], surface.nodes[self.nodes])
+        self.rest = frozen(rest.reshape(-1, 3))
+        count, nn = len(self.rest), self.nodes.shape[1]
+        self.support = frozen(np.repeat(self.nodes, self.per, axis=0).ravel(), int)
+        self.support_ptr = frozen(nn * np.arange(count + 1), int)
+
+    @property
+    def per(self) -> int:
+        """G, how many there are on a triangle."""
+        return len(self.reference.share)
+
+
+@njit(error_model="numpy")
+def _is_near(x, y, z, radius, bounds, links, reach):
+    """Whether a box of the tree is within reach of a ball."""
+    n, far = 0, (reach + radius) * (reach + radius)
+    while n < len(links):
+        if box_square(x, y, z, bounds, n) >= far:
+            n = links[n, 0]
+        elif links[n, 1] < links[n, 2]:
+            return True
+        else:
+            n += 1
+    return False
+
+
+@njit(cache=True, error_model="numpy")
+def placed(X, triangles, nodes, part, N, bounds, links, reach):
+    """Points near a tree: which they are (n,), positions (t·G, 3) [m] and unit normals (t·G, 3) of all.
+
+    Positions and normals are filled in for those points only.
+    """
+    T, G, nn = len(triangles), N.shape[1], N.shape[2]
+    which, p, facing = np.empty(T * G, np.int64), np.empty((T * G, 3)), np.empty((T * G, 3))
+    count = 0
+    for t in range(T):
+        i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        x = (X[i, 0] + X[j, 0] + X[k, 0]) / 3.0
+        y = (X[i, 1] + X[j, 1] + X[k, 1]) / 3.0
+        z = (X[i, 2] + X[j, 2] + X[k, 2]) / 3.0
+        square = 0.0
+        for a in range(nn):
+            m = nodes[t, a]
+            u, v, w = X[m, 0] - x, X[m, 1] - y, X[m, 2] - z
+            square = max(square, u * u + v * v + w * w)
+        if not _is_near(x, y, z, np.sqrt(square), bounds, links, reach):
+            continue
+        ux, uy, uz = X[j, 0] - X[i, 0], X[j, 1] - X[i, 1], X[j, 2] - X[i, 2]
+        vx, vy, vz = X[k, 0] - X[i, 0], X[k, 1] - X[i, 1], X[k, 2] - X[i, 2]
+        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        length = np.sqrt(nx * nx + ny * ny + nz * nz)
+        if length == 0.0:
+            continue
+        for g in range(G):
+            s = t * G + g
+            which[count] = s
+            count += 1
+            for c in range(3):
+                p[s, c] = 0.0
+                for a in range(nn):
+                    p[s, c] += N[part[t], g, a] * X[nodes[t, a], c]
+            facing[s, 0], facing[s, 1], facing[s, 2] = nx / length, ny / length, nz / length
+    return which[:count].copy(), p, facing

@@ -1,0 +1,92 @@
+"""SurfaceContacts: contacts some of which are weighted sums of gaps over a piece of surface."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from pliant.algebra import SparseRows
+from pliant.arrays import frozen_view
+from pliant.contact.contacts import OF_EACH, Contacts, Stencil, taken
+from pliant.contact.rows import summed_rows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SurfaceContacts(Contacts):
+    """Contacts whose gaps have gradients of their own at every point of the stencil.
+
+    A row of a surface (`detect/mortar.py`) is Σ s g over points that have normals of their own: pull (nnz, 3)
+    = ∂δ/∂p = Σ s w n. Its `normal` is the mean of these, along and across which friction acts; `position` is
+    the centre of the piece. slope (nnz, 2) [1/m]: ∂weight/∂s, how the touched facets' weights change when the
+    sample moves along the tangents; zero for the sample itself and for single points. Rows of surfaces have
+    negative keys. partners: by pair of surfaces, the triangle that each of its points was over, −1 for none.
+    """
+
+    pull: np.ndarray = None  # type: ignore[assignment]
+    slope: np.ndarray = None  # type: ignore[assignment]
+    partners: Mapping[int, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def over_area(self) -> np.ndarray:
+        """Whether each contact (n,) is a sum over a piece of surface."""
+        return self.key < 0
+
+    @property
+    def gradient(self) -> np.ndarray:  # type: ignore[override]
+        """∂gap/∂p on the stencil, (nnz, 3)."""
+        return self.pull
+
+    def take(self, which: np.ndarray) -> SurfaceContacts:
+        """Some of these contacts, by place."""
+        some: Any = super().take(which)
+        _, pull, slope = taken(self.stencil.ptr, which, self.pull, self.slope)
+        return replace(some, pull=pull, slope=slope)
+
+    def rows(self, q: np.ndarray, weight: np.ndarray | None = None) -> SparseRows:
+        """H = ∂gap/∂dq, (n, ndof); with a `weight` (nnz,), motions along the mean normals added up by it."""
+        if weight is not None:
+            return super().rows(q, weight)
+        points, each = self.points, np.arange(len(self.pull) + 1)
+        stencil = each, self.stencil.point, np.ones(len(self.pull))
+        sums = self.stencil.ptr, each[:-1], np.ones(len(self.pull))
+        as_read = lambda arrays: tuple(frozen_view(a, a.dtype) for a in arrays)
+        rows = summed_rows(
+            as_read(sums), as_read(stencil), frozen_view(self.pull), 1, tuple(points.support), points.blocks,
+            frozen_view(q),
+        )  # fmt: skip
+        return SparseRows(*rows, (len(self), points.ndof))
+
+    def followed(self, seen: np.ndarray, q: np.ndarray) -> SurfaceContacts:
+        """The same pairs at q with the normals they had at `seen`, where they were detected."""
+        if not len(self):
+            return self
+        motion = (self.points.positions(q) - self.points.positions(seen))[self.stencil.point]
+        moved = np.add.reduceat(np.einsum("ei,ei->e", self.pull, motion), self.stencil.ptr[:-1])
+        positive = np.maximum(self.stencil.weight, 0.0)[:, None] * motion
+        centre = np.add.reduceat(positive, self.stencil.ptr[:-1], axis=0)
+        return replace(self, gap=self.gap + moved, position=self.position + centre)
+
+
+def of_points(points: Contacts, depth: np.ndarray) -> SurfaceContacts:
+    """Contacts of single points, which may become `depth` (n,) [m] deep."""
+    some: Any = {f.name: getattr(points, f.name) for f in fields(Contacts)}
+    some |= {"gap": points.gap + depth, "margin": points.margin - depth}
+    return SurfaceContacts(**some, pull=points.gradient, slope=np.zeros((len(points.stencil.point), 2)))
+
+
+def joined(sets: list[SurfaceContacts], partners: Mapping[int, np.ndarray]) -> SurfaceContacts:
+    """Contacts of one detector as one set, sorted by key, with the partners of all pairs."""
+    names = [f.name for f in fields(Contacts)[:OF_EACH]] + ["pull", "slope"]
+    all_: Any = {name: np.concatenate([getattr(s, name) for s in sets]) for name in names}
+    stencils = [s.stencil for s in sets]
+    counts = np.concatenate([np.diff(s.ptr) for s in stencils])
+    stencil = Stencil(
+        np.concatenate([[0], np.cumsum(counts)]),
+        np.concatenate([s.point for s in stencils]),
+        np.concatenate([s.weight for s in stencils]),
+    )
+    every = replace(sets[0], **all_, stencil=stencil, partners=partners)
+    return every.take(np.argsort(every.key, kind="stable"))
