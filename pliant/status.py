@@ -49,7 +49,8 @@ STATUSES: dict[str, Status] = {
     "holds": Status(GOOD, "at its commands, and at rest"),
     "moving": Status(BUSY, "on its way", "{name} is on its way: {off} to go."),
     "at its limits": Status(LIMIT, "as near as the named limits let it come"),
-    "out of reach": Status(LIMIT, "as near as it can come"),
+    "out of reach": Status(LIMIT, "as near as it can come: searches from elsewhere came no nearer either"),
+    "no way found from here": Status(LIMIT, "as near as it has come; there may be another way"),
     "about to buckle": Status(
         LIMIT, "at the last stable pose", STOPS.replace("{why}", "any further and it would buckle")
     ),
@@ -58,7 +59,14 @@ STATUSES: dict[str, Status] = {
         "no step keeps to all limits; it stays where it was",
         "{name} is stuck {off} from its target: no step keeps to all limits (infeasible).",
     ),
-    # of an inverse model that waits while it works: sessions show a robot on its way
+    "going back": Status(
+        BUSY, "on its way back, to get on from there", "{name} goes back to get on from there: {off} to go."
+    ),
+    # of an inverse model that waits while it works
+    "looking for another way": Status(
+        BUSY, "waits: scouts try other ways", "{name} waits {off} from its target and looks for another way."
+    ),
+    # sessions show these as a robot on its way
     "searching": Status(BUSY, "waits: a smaller step is sought", shown="moving"),
     "recovering": Status(BUSY, "waits: the equilibrium with locked drives is sought", shown="moving"),
     "recovered": Status(BUSY, "found the equilibrium with locked drives", shown="moving"),

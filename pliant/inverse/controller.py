@@ -59,7 +59,8 @@ class Inverse:
         check_roles(compile_roles(robot, laws))
         detector = robot.surroundings.detector(robot, obstacles)
         self.robot, self.settings = robot, settings
-        self.model = Model(robot, detector, laws or {}, settings, state and robot.checked(state))
+        self._first = state and robot.checked(state)
+        self.model = Model(robot, detector, laws or {}, settings, self._first)
         self.memory: Memory = begin(self.model)
 
     @property
@@ -94,6 +95,15 @@ class Inverse:
         """
         self.memory, outcome = advance(self.model, self.memory, targets)
         return outcome
+
+    def reset(self) -> None:
+        """Back to the beginning, in one go: where the controller started, with the targets of the laws.
+
+        Laws and obstacles stay as they are now. This is the only step that may jump.
+        """
+        model = self.model
+        self.model = Model(self.robot, model.detector, model.laws, self.settings, self._first)
+        self.memory = begin(self.model)
 
     def change(self, laws: Mapping[str, Law]) -> None:
         """Other laws for some rows from now on: bounds, an imposed value.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -81,6 +81,20 @@ class Move:
         return self.condensed.treatment in (EXACT, FLAT, INDEFINITE)
 
 
+@dataclass
+class Work:
+    """What a step has cost: linearisations, for whatever purpose, and pivots of the solver; and times."""
+
+    linearisations: int = 0
+    pivots: int = 0
+    watch: Stopwatch = field(default_factory=Stopwatch)
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.linearisations = self.pivots = 0
+        self.watch.clear()
+
+
 class Model:
     """A robot among obstacles, with the roles of its rows."""
 
@@ -94,7 +108,7 @@ class Model:
     ) -> None:
         self.robot, self.detector, self.settings, self.laws = robot, detector, settings, dict(laws)
         self.roles: Roles = compile_roles(robot, laws)
-        self.work = Stopwatch()
+        self.spent = Work()
         self.gravity = robot.gravity
         support = supported(robot, self.roles, touching=bool(detector.opponents))
         self.scene = Scene(robot, detector, support)
@@ -105,6 +119,16 @@ class Model:
     def with_laws(self, laws: Mapping[str, Law], pose: Pose) -> Model:
         """The same model with other laws for some rows."""
         return Model(self.robot, self.detector, {**self.laws, **laws}, self.settings, self.state(pose))
+
+    @property
+    def work(self) -> Stopwatch:
+        """Times of the stages of a step."""
+        return self.spent.watch
+
+    @property
+    def left(self) -> int:
+        """Linearisations that the budget of this step still has."""
+        return self.settings.budget - self.spent.linearisations
 
     def state(self, pose: Pose) -> State:
         """A pose as a state of the robot."""
@@ -190,6 +214,7 @@ class Model:
 
         `before` is the pose at the beginning of the step.
         """
+        self.spent.linearisations += 1
         if pose.view is None:
             return None
         robot, roles, previous = self.robot, self.roles, before.lam[self.roles.actuators]
@@ -201,6 +226,7 @@ class Model:
             return None
         own, dq, lam, contacts, efforts = view.own, taken.dq, taken.lam, view.contacts, taken.solution
         assert contacts is not None and isinstance(efforts, Efforts)
+        self.spent.pivots += efforts.certificate.iterations
         q, known, predicted = robot.retract(pose.q, dq), (contacts, lam[own:]), robot.predict(pose.q, dq)
         moved = self.pose(q, lam[:own], known, robot.farthest(dq), predicted)
         if moved.view is None:
@@ -224,17 +250,33 @@ class Model:
 
     # Equilibria.
 
-    def locked(
-        self, pose: Pose, tolerance: Tolerance, start: State | None = None, *, stiff: bool = True
-    ) -> Result:
-        """The equilibrium near a pose with all drives locked; see `relaxed`.
+    def commands(self, lam: np.ndarray, delta: np.ndarray) -> np.ndarray:
+        """The command to each drive (na,), from λ and δ of all rows (m,), see `Roles.commands`."""
+        return self.roles.commands(lam, delta, self.settings.slack * self.robot.length)
 
-        It is sought from the pose, or from a state `start` on the way there.
+    def equilibrium(
+        self, command: np.ndarray, start: State, tolerance: Tolerance, *, stiff: bool | None = True
+    ) -> Result:
+        """The equilibrium with commands (na,) imposed on all drives, sought from a state nearby.
+
+        See `relaxed`, which never raises: its certificate says whether it was found.
         """
-        names = dict.fromkeys(self.roles.names)
-        still = {name: Known(displacement=pose.delta[self.robot.named(name)]) for name in names}
-        begin, laws = self.state(pose) if start is None else start, {**self.laws, **still}
-        return relaxed(self.robot, laws, begin, self.detector, tolerance, stiff=stiff)
+        imposed = np.zeros(self.robot.bundle.rows)
+        imposed[self.roles.actuators] = command
+        still = {n: Known(displacement=imposed[self.robot.named(n)]) for n in dict.fromkeys(self.roles.names)}
+        result = relaxed(self.robot, {**self.laws, **still}, start, self.detector, tolerance, stiff=stiff)
+        self.spent.linearisations += max(1, result.certificate.iterations)
+        return result
+
+    def pose_of(self, result: Result) -> Pose:
+        """The pose of a state that statics found, with its contacts and their forces."""
+        force = np.concatenate([result.contact_force, result.friction_force.ravel()])
+        known = None if result.contacts is None else (result.contacts, force)
+        return self.pose(result.q, np.array(result.state.effort), known)
+
+    def motion(self, a: Pose, b: Pose) -> float:
+        """How far [m] a node moves at most from one pose to another."""
+        return farthest_node(self.robot.positions(a.q), self.robot.positions(b.q))
 
     def _resting(self) -> State:
         """The equilibrium with all actuators at zero effort.
@@ -249,6 +291,11 @@ class Model:
             if name in laws and np.isin(np.arange(span.start, span.stop), self.scene.support.rows).any():
                 laws[name] = Known(displacement=delta[span])
         return resting(self.robot, {**self.laws, **laws}, detector=self.detector)
+
+
+def farthest_node(a: np.ndarray, b: np.ndarray) -> float:
+    """How far [m] a node moves at most between two sets of positions (k, 3)."""
+    return math.sqrt(float(((a - b) ** 2).sum(axis=1).max(initial=0.0)))
 
 
 def _with_slip_from(view: View, start: np.ndarray) -> View:

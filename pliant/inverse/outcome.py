@@ -14,6 +14,7 @@ from pliant.contact.touch import ContactForce, Where, touch
 from pliant.inverse.model import Model, Pose
 from pliant.inverse.roles import Roles
 from pliant.inverse.settings import Settings
+from pliant.inverse.words import sentence, touched
 from pliant.robot import Robot
 from pliant.state import State
 
@@ -24,13 +25,16 @@ class InverseCertificate:
 
     | status | |
     |---|---|
-    | "reached" | within 0.1 % of the length |
+    | "reached" | within 0.1 % of the length, in equilibrium |
     | "moving" | on the way: the task step is limited |
-    | "at its limits" | it comes no nearer, because of the `limits` named |
-    | "out of reach" | it comes no nearer, because of nothing but mechanics |
-    | "about to buckle" | it went back to the last stable pose |
-    | "searching" | the budget is spent: the robot waits for a shorter step that will do |
-    | "recovering" | no step would do: the equilibrium with locked drives is sought, the robot waits |
+    | "at its limits" | it comes no nearer, nor did scouts from elsewhere: the `limits` named are in the way |
+    | "out of reach" | it comes no nearer, nor did scouts, because of nothing but mechanics |
+    | "about to buckle" | it went back to stable poses, for one step more would not be stable |
+    | "no way found from here" | it comes no nearer, but a search failed: there may be another way |
+    | "going back" | along poses that it or a scout has passed, to get on from there |
+    | "looking for another way" | it comes no nearer, and waits for scouts |
+    | "searching" | the budget is spent: it waits for a shorter step that will do, or for equilibrium |
+    | "recovering" | disturbed, it waits while the equilibrium with locked drives is sought |
     | "recovered", "stuck" | that equilibrium was found, or not |
     | "infeasible" | bounds and contacts that no effort can meet: the nearest was taken |
     | "solver not converged" | |
@@ -39,13 +43,14 @@ class InverseCertificate:
     status: str
     decrement: float  # [m] how far the state is from equilibrium
     penetration: float  # [m] of the deepest collision sample
-    linearisations: int  # that the step took
+    linearisations: int  # that the step took, for whatever purpose
     halvings: int  # of the step length that it took
     shift: float  # by how much the diagonal of K was raised, relative to its mean
     limits: tuple[str, ...]  # which actuator stands at which limit, in words
     moved: bool  # whether the robot stands elsewhere than before
     solver: Any = None  # the certificate of the quadratic program
     tangent: str = "exact"  # how K was treated, see `pliant.core.tangent`
+    pivots: int = 0  # of the solver, in all these linearisations
 
     def __str__(self) -> str:
         at = f" ({'; '.join(self.limits)})" if self.limits else ""
@@ -70,6 +75,14 @@ class Outcome:
     friction_force: np.ndarray  # (n, 2) along contacts.tangents [N]
     certificate: InverseCertificate
     timings: Mapping[str, float] = field(default_factory=dict)  # [s] of each stage
+    met: tuple[str, ...] = ()  # what the robot touches, by name
+
+    @cached_property
+    def why(self) -> str:
+        """How the step went, in the sentence that sessions and the studio's page show."""
+        distance = {name: float(np.linalg.norm(value)) for name, value in self.error.items()}
+        units = {name: self.robot.rows[name].interaction.unit for name in distance}
+        return sentence(self.certificate.status, distance, units, self.certificate.limits, self.met)
 
     def touch(self, opponent: str | None = None, *, where: Where | None = None) -> ContactForce:
         """What the robot feels of the obstacles that it touches, as `Result.touch`."""
@@ -115,6 +128,7 @@ def outcome(
         friction_force=pose.tangential.copy(),
         certificate=certificate,
         timings=timings,
+        met=touched(pose.contacts, pose.normal, model.detector),
     )
 
 
@@ -125,8 +139,8 @@ def commands(
 
     δ of a taut actuator; a slack one is let out a little more than it needs.
     """
-    command, slack = delta.copy(), roles.one_sided & (effort[roles.actuators] <= 0.0)
-    command[roles.actuators[slack]] -= settings.slack * robot.length
+    command = delta.copy()
+    command[roles.actuators] = roles.commands(effort, delta, settings.slack * robot.length)
     return by_name(robot, command, roles.actuators)
 
 

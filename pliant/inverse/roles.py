@@ -40,6 +40,14 @@ class Roles:
         """The rows of the inverse problem, in its order: effectors, actuators, equalities, one-sided rows."""
         return np.concatenate([self.effectors, self.actuators, self.equal, self.pushing])
 
+    def commands(self, effort: np.ndarray, delta: np.ndarray, slack: float) -> np.ndarray:
+        """The command to each drive (na,), from λ and δ of all rows (m,).
+
+        δ of a taut actuator; a slack one is let out by `slack` [m] more than it needs.
+        """
+        loose = self.one_sided & (effort[self.actuators] <= 0.0)
+        return delta[self.actuators] - np.where(loose, slack, 0.0)
+
 
 def compile_roles(robot: Robot, laws: Mapping[str, Law] | None = None) -> Roles:
     """Roles of all rows, after the laws given instead of the robot's own."""
@@ -81,10 +89,15 @@ def compile_roles(robot: Robot, laws: Mapping[str, Law] | None = None) -> Roles:
 def supported(robot: Robot, roles: Roles, *, touching: bool = False) -> Support:
     """Which rows support the robot, if its bodies are not fixed.
 
-    These are imposed displacements, and actuators that push and pull. Raises SingularError where they do not
-    support it either, unless it may lie on what it touches.
+    These are imposed displacements, and only where they do not, actuators that push and pull as well: what an
+    actuator lends to K is no part of its effort, and the efforts' cost should be that of efforts. Raises
+    SingularError where these do not support it either, unless it may lie on what it touches.
     """
     able = roles.conditions.supporting.copy()
+    try:
+        return Support.of(robot, able)
+    except SingularError:
+        pass
     able[roles.actuators[~roles.one_sided]] = True
     return Support.of(robot, able, touching=touching)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.io.page import INK, Markup, svg
-from pliant.io.units import display
+from pliant.units import display
 
 if TYPE_CHECKING:
     from pliant.result import Result

@@ -15,7 +15,7 @@ from pliant.io import page
 from pliant.io.facts import body_facts, certificate_words, material_text, result_data
 from pliant.io.picture import DEFAULT_VIEW, View, picture
 from pliant.io.plots import effort_plot, path_plot
-from pliant.io.units import quantity
+from pliant.units import quantity
 
 if TYPE_CHECKING:
     from pliant.laws import Known

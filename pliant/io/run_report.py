@@ -15,8 +15,8 @@ from pliant.io import page
 from pliant.io.notes import PUNCTUAL
 from pliant.io.plots import time_plot
 from pliant.io.recording import Recording
-from pliant.io.units import number, quantity
 from pliant.stage import RowFacts
+from pliant.units import number, quantity
 
 PICTURES = 3
 EVENTS = 40  # lines of the table

@@ -72,7 +72,7 @@ def summarise(results: list[Result], laws: Mapping[str, Known], first: float) ->
     """The final state as a short table."""
     from pliant.io.report import imposed_text
     from pliant.io.table import Table
-    from pliant.io.units import quantity
+    from pliant.units import quantity
 
     last = results[-1]
     columns = ("what", "imposed", "displacement", "effort")

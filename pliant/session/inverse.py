@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,9 +15,6 @@ from pliant.session.around import arrange
 from pliant.session.reading import Reading, touching
 from pliant.state import State
 from pliant.status import shown
-
-LOOKED_BACK = 30  # steps over which progress is judged
-NEARER = 0.01  # of the distance: what counts as coming nearer in so many steps
 
 
 class Inverted:
@@ -78,25 +74,3 @@ class Inverted:
             trouble="no admissible step" if certificate.status == "stuck" else "",
             timings=outcome.timings,
         )
-
-
-class Progress:
-    """Whether the effectors still come nearer: a robot that creeps at its best is not on its way.
-
-    It keeps the distances over the last steps with the same targets.
-    """
-
-    def __init__(self) -> None:
-        self._targets: np.ndarray | None = None
-        self._distances: deque[float] = deque(maxlen=LOOKED_BACK)
-
-    def still(self, targets: Mapping[str, np.ndarray], error: Mapping[str, np.ndarray]) -> bool:
-        """Whether, with this step, they have stopped coming nearer."""
-        aim = np.concatenate([np.zeros(0), *targets.values()])
-        if self._targets is None or not np.array_equal(aim, self._targets):
-            self._targets = aim
-            self._distances.clear()
-        far = float(np.linalg.norm(np.concatenate([np.zeros(0), *error.values()])))
-        before = list(self._distances)
-        self._distances.append(far)
-        return len(before) == LOOKED_BACK and far > (1.0 - NEARER) * before[0]

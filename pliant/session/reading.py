@@ -10,10 +10,9 @@ import numpy as np
 
 from pliant.contact import Contacts, Detector
 from pliant.frame import Touch
+from pliant.inverse.words import LEAST_FORCE, LEAST_SHARE, opponents_of
 from pliant.robot import Robot
 from pliant.state import State
-
-LEAST_FORCE, LEAST_SHARE = 1e-6, 1e-6  # [N], and of the largest force: less is rounding, not a touch
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +65,3 @@ def at_nodes(robot: Robot, state: State, name: str) -> np.ndarray:
     else:
         parts = [b.stress(q[s], "von_mises", at="nodes", z=z[t]) for b, s, t in spans]
     return np.concatenate(parts)
-
-
-def opponents_of(detector: Detector) -> tuple[str, ...]:
-    """Whom the robot may touch, as people call them, by number; parts of itself by what they are."""
-    own = {o.name: "its own body" if o.touches_itself else "its other body" for o in detector.soft}
-    return tuple(own.get(name, name) for name in detector.opponents)

@@ -19,7 +19,7 @@ from pliant.session import hand
 from pliant.session.around import Around
 from pliant.session.dynamic import Dynamic
 from pliant.session.forward import Forward
-from pliant.session.inverse import Inverted, Progress
+from pliant.session.inverse import Inverted
 from pliant.session.reading import Reading, at_nodes
 from pliant.session.words import sentence
 from pliant.stage import RowFacts, Stage, movable_target, polylines
@@ -74,7 +74,7 @@ class Session:
         self._off: dict[str, Law] = {}
         self.hand.release()
         self._push_law = self.hand.law
-        self.count, self.mode, self._progress = 0, self._start_mode, Progress()
+        self.count, self.mode = 0, self._start_mode
         self._driver = self._begin(None)
         self.frame = self._show(self._driver.reading)
 
@@ -210,8 +210,6 @@ class Session:
         target = self._driver.targets if isinstance(self._driver, Inverted) else {}
         error = {name: value - delta[name] for name, value in target.items()}
         status, cables = reading.status, [name for name, _ in self.stage.cables]
-        if self._progress.still(target, error) and target and status == "moving":
-            status = "at its limits" if reading.limits else "out of reach"
         pulling = set(self.actuators).difference(self.lost)
         frame = Frame(
             step=self.count,

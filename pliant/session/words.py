@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pliant.frame import Frame
-from pliant.io.units import display, quantity
+from pliant.inverse.words import are, at_limit, listed
+from pliant.inverse.words import sentence as inverse_sentence
 from pliant.stage import RowFacts
-from pliant.status import STATUSES, STOPS
+from pliant.units import quantity
 
 NO_EQUILIBRIUM = "it stays where it was: no equilibrium was found. Try another command, or let it swing."
 NO_STEP = "it is held still: no step in time was found. Try a slower command, or reset."
-SMALLEST_SHOWN = 0.01  # of the unit shown
 
 
 def sentence(frame: Frame, rows: Mapping[str, RowFacts], *, trouble: bool = False) -> str:
@@ -35,7 +35,7 @@ def sentence(frame: Frame, rows: Mapping[str, RowFacts], *, trouble: bool = Fals
     if met:
         parts.append(_touching(frame, met))
     for how, names in _states(frame, rows).items():
-        parts.append(f"{_listed(names)} {_are(names)} {how}.")
+        parts.append(f"{listed(names)} {are(names)} {how}.")
     return " ".join(part[0].upper() + part[1:] for part in parts)
 
 
@@ -44,7 +44,7 @@ def _touching(frame: Frame, met: Sequence[str]) -> str:
     force = quantity(frame.touch.total, "N", digits=3)
     if len(met) == 1:
         return f"Touches {met[0]}, which pushes back with {force}."
-    return f"Touches {_listed(met)}, which push back with {force} in all."
+    return f"Touches {listed(met)}, which push back with {force} in all."
 
 
 def _states(frame: Frame, rows: Mapping[str, RowFacts]) -> dict[str, list[str]]:
@@ -56,16 +56,9 @@ def _states(frame: Frame, rows: Mapping[str, RowFacts]) -> dict[str, list[str]]:
 
 
 def _inverse(frame: Frame, rows: Mapping[str, RowFacts], met: Sequence[str]) -> str:
-    far = frame.distance
-    worst = max(far, key=lambda name: far[name])
-    off = _rounded(far[worst], rows[worst].unit)
-    why = "no effort of the actuators brings it closer"
-    if frame.limits:
-        why = _listed([_at(limit) for limit in frame.limits])
-    elif met:
-        why = f"{_listed(met)} {_are(met)} in its way"
-    said = STATUSES[frame.status].sentence if frame.status in STATUSES else STOPS
-    return said.format(name=worst, off=off, why=why, status=frame.status)
+    """As `Outcome.why` says it."""
+    units = {name: rows[name].unit for name in frame.error}
+    return inverse_sentence(frame.status, frame.distance, units, frame.limits, met)
 
 
 def _forward(frame: Frame) -> str:
@@ -82,25 +75,4 @@ def _dynamic(frame: Frame) -> str:
 
 def _ends(frame: Frame) -> str:
     """Which commands are at the ends of their ranges."""
-    return f"; {_listed([_at(limit) for limit in frame.limits])}" if frame.limits else ""
-
-
-def _rounded(value: float, unit: str) -> str:
-    """A distance as people care for it: anything below a hundredth of the shown unit is that."""
-    return quantity(np.array(max(value, SMALLEST_SHOWN / display(unit)[1])), unit, digits=2)
-
-
-def _at(limit: str) -> str:
-    """ "cable 1: largest effort" as "cable 1 is at its largest effort"."""
-    name, _, what = limit.partition(": ")
-    return f"{name} is at its {what}"
-
-
-def _are(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
-
-
-def _listed(names: Sequence[str]) -> str:
-    if len(names) > 3:
-        return f"{', '.join(names[:3])} and {len(names) - 3} more"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"; {listed([at_limit(limit) for limit in frame.limits])}" if frame.limits else ""

@@ -38,8 +38,9 @@ def test_coulombs_law_holds_and_the_tip_gets_there(mu, near):
     assert normal.sum() > 0.05 and size.sum() > 0.2 * mu * normal.sum()
     assert (size <= mu * normal + 1e-8).all()
     assert np.abs(out.error["tip"][:2]).max() < near * LENGTH  # in the plane of the floor
-    for step in log:
-        certificate = step.certificate.solver
+    solved = [step.certificate.solver for step in log if step.certificate.solver is not None]
+    assert len(solved) > 40  # the others rest, or wait
+    for certificate in solved:
         assert max(certificate.complementarity, certificate.cone, certificate.dissipation) < 1e-8
     assert out.certificate.decrement < 1e-6
 

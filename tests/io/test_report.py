@@ -14,9 +14,9 @@ from pliant.io.picture import View, picture
 from pliant.io.raster import Camera, rasterise
 from pliant.io.report import report
 from pliant.io.ruled_box import RuledBox
-from pliant.io.units import quantity
 from pliant.laws import Known
 from pliant.robots import drive
+from pliant.units import quantity
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pliant.inverse.limits import within_limits
 from pliant.inverse.model import Model, Pose
 
-DIVERGED = 5e-2  # of the length: decrement after which another linearisation will not help
+DIVERGED = 0.3  # of the length: decrement after which another linearisation will not help
 EMERGING = 0.7  # a robot that was too deep may end this share as deep
+FARTHEST = 4.0  # task steps: how far a node may move in a step, unless something else has moved it
 
 
 def diverged(model: Model, decrement: float) -> bool:
     """Whether a linearisation led so far from equilibrium that another one from there will not help."""
-    return decrement > DIVERGED * model.robot.length
+    return not decrement <= DIVERGED * model.robot.length
 
 
 def fails(model: Model, before: Pose, pose: Pose, decrement: float) -> bool:
@@ -19,27 +20,35 @@ def fails(model: Model, before: Pose, pose: Pose, decrement: float) -> bool:
 
     A robot that was too deep must come out.
     """
-    deepest = max(_allowed_depth(model), EMERGING * before.depth)
-    return decrement > _allowed_decrement(model) or pose.depth > deepest
+    deepest = max(allowed_depth(model), EMERGING * before.depth)
+    return not (decrement <= allowed_decrement(model) and pose.depth <= deepest)
+
+
+def jumps(model: Model, before: Pose, pose: Pose) -> bool:
+    """Whether a step from the pose `before` goes farther than a robot may be seen to move in one."""
+    return not model.motion(before, pose) <= FARTHEST * model.settings.task_step * model.robot.length
 
 
 def near_equilibrium(model: Model, before: Pose, pose: Pose, decrement: float) -> bool:
-    """Whether a recovery may end at a pose where it has not converged: no deeper than `before`."""
-    deepest = max(_allowed_depth(model), before.depth)
-    return decrement <= _allowed_decrement(model) and pose.depth <= deepest
+    """Whether a search for an equilibrium may end at a pose where it has not converged.
+
+    No deeper than `before`.
+    """
+    deepest = max(allowed_depth(model), before.depth)
+    return decrement <= allowed_decrement(model) and pose.depth <= deepest
 
 
 def may_stay(model: Model, pose: Pose, decrement: float) -> bool:
     """Whether a robot may stay where it is for good."""
-    shallow = pose.depth <= _allowed_depth(model)
-    return shallow and decrement <= _allowed_decrement(model) and within_limits(model, pose)
+    shallow = pose.depth <= allowed_depth(model)
+    return shallow and decrement <= allowed_decrement(model) and within_limits(model, pose)
 
 
-def _allowed_depth(model: Model) -> float:
+def allowed_depth(model: Model) -> float:
     """How deep the deepest collision sample may end inside an obstacle [m]."""
     return model.settings.penetration * model.robot.length
 
 
-def _allowed_decrement(model: Model) -> float:
+def allowed_decrement(model: Model) -> float:
     """How far from equilibrium a state that will do may be [m]."""
     return model.settings.worst_decrement * model.robot.length

@@ -2,12 +2,16 @@
 
     aim       the targets given; those that moved let the policy begin anew
     look      where obstacles have moved, what was ruled out may work now
-    rest      nothing leads on: nothing is done
-    recover   all step lengths failed: seek the equilibrium with locked drives, some iterations in each step
+    rest      nothing leads on: the same command
+    go back   one pose further on a way that was gone before, by the robot or by a scout
+    scout     the robot waits while a scout looks for another way, as long as the budget lasts
+    settle    the robot waits while the equilibrium is found in which it will rest
+    recover   disturbed, and no step would do: seek the equilibrium with locked drives, some iterations a step
     follow    a line search along the task, as long as the budget lasts
-                an attempt will do   take it, and learn from it: step length, bias, inertia
-                about to buckle      go back to a pose that was stable
+                an attempt will do   take it, and learn from it: step length, bias, whether it came nearer
+                about to buckle      go back to poses that were stable
                 none yet             wait where the robot is
+                none at all          a dead end: recover, scout or settle
 
 Everything here is a function of a model and a memory; neither is changed.
 """
@@ -15,6 +19,7 @@ Everything here is a function of a model and a memory; neither is changed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -22,21 +27,29 @@ import numpy as np
 
 from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate, Outcome, outcome
-from pliant.inverse.policy.certificates import of_step, of_stepping_back, of_waiting
+from pliant.inverse.policy.acceptance import may_stay
+from pliant.inverse.policy.certificates import of_rest, of_step, of_waiting
+from pliant.inverse.policy.going_back import go_back
 from pliant.inverse.policy.line_search import RESTART, Attempt, exhausted, next_step_length, search
-from pliant.inverse.policy.memory import FROZEN, Memory
-from pliant.inverse.policy.modes import Following, Recovering, Resting, Searching, when_obstacle_moves
+from pliant.inverse.policy.memory import Memory, Tried
+from pliant.inverse.policy.modes import (
+    Following,
+    GoingBack,
+    Recovering,
+    Resting,
+    Scouting,
+    Searching,
+    Settling,
+    when_obstacle_moves,
+)
 from pliant.inverse.policy.recovery import recover
+from pliant.inverse.policy.rest import comes_to_rest, counted, settle, step_back
+from pliant.inverse.policy.scouting import IDLE, may_scout, scouted, send
 from pliant.inverse.policy.targets import aimed
 
-STEPS_BACK = 4  # that a robot goes back when it would buckle
 SAME_GOAL = 1e-6  # of the length: distance between two goals that are one
 FARTHEST_BIAS = 2e-2  # of the length: how far the goal may lie beyond the target
 BIAS_RATE = 0.5  # of what is missed, added to the bias in each step
-REACHED_EXACTLY = 1e-4  # of the length: a target that is so near leaves nothing to do
-LARGEST_INERTIA = 100.0  # times the usual ρ
-INERTIA_GROWTH = 1.25  # of its factor in a step, while nothing is left to do
-INERTIA_DECAY = 0.25  # of its factor in a step, afterwards
 
 Decision = tuple[Memory, InverseCertificate]
 
@@ -48,11 +61,13 @@ def advance(model: Model, memory: Memory, targets: Mapping[str, Any] | None = No
     result.
     """
     begin = perf_counter()
-    model.work.clear()
+    model.spent.clear()
     memory, still = aimed(model, memory, targets)
     memory, certificate = _decided(model, _looked(model, memory), still)
-    spent = {**model.work.timings, "total": perf_counter() - begin}
-    return memory, outcome(model, memory.pose, memory.target, certificate, spent)
+    spent = model.spent
+    certificate = replace(certificate, linearisations=spent.linearisations, pivots=spent.pivots)
+    timings = {**model.work.timings, "total": perf_counter() - begin}
+    return memory, outcome(model, memory.pose, memory.target, certificate, timings)
 
 
 def _looked(model: Model, memory: Memory) -> Memory:
@@ -60,65 +75,82 @@ def _looked(model: Model, memory: Memory) -> Memory:
     pose = model.refreshed(memory.pose)
     if pose is memory.pose:
         return memory
-    step_length = max(memory.step_length, RESTART)
-    return memory.with_(pose=pose, mode=when_obstacle_moves(memory.mode), step_length=step_length)
+    return memory.with_(
+        pose=pose,
+        mode=when_obstacle_moves(memory.mode),
+        step_length=max(memory.step_length, RESTART),
+        disturbed=True,
+        idle=0,
+        nearest=np.inf,
+        tried=Tried(),
+    )
 
 
 def _decided(model: Model, memory: Memory, still: bool) -> Decision:
     """What the robot does in its mode; `still`: its targets stay where they were."""
     match memory.mode:
         case Resting(certificate):
-            return memory, certificate
+            return memory, replace(certificate, moved=False)
+        case GoingBack():
+            return go_back(model, memory)
+        case Scouting():
+            return scouted(model, memory, _decided)
+        case Settling():
+            return settle(model, memory)
         case Recovering():
             return recover(model, memory)
         case Searching() if exhausted(model, memory):
-            return recover(model, memory)
+            return _dead_end(model, memory)
         case _:
             return _followed(model, memory, still)
 
 
 def _followed(model: Model, memory: Memory, still: bool) -> Decision:
-    """A step that will do, or the way back from buckling; else the robot waits, or recovers if it may."""
+    """A step that will do, or the way back from buckling; else the robot waits, or has come to a dead end."""
     memory, taken = search(model, memory)
     if taken is None:
-        if memory.stuck or (model.settings.exhaustive and exhausted(model, memory)):
+        if memory.stuck:
             return recover(model, memory)
+        if exhausted(model, memory) and model.left > 0:
+            return _dead_end(model, memory)
         return memory, of_waiting(model, memory, "searching")
-    if not taken.stable and memory.stable_poses and not memory.stepped_back:
-        return _stepped_back(model, memory, taken)
+    if not taken.stable and len(memory.trail.guides) > 1 and not memory.disturbed:
+        return step_back(model, memory)
     memory = _taken(model, memory, taken, still)
-    return memory, of_step(model, memory, taken)
+    certificate = of_step(model, memory, taken, still)
+    if memory.idle >= IDLE and may_scout(model, memory):
+        memory = send(model, memory)
+    elif comes_to_rest(model, memory, taken):
+        memory = memory.with_(mode=Settling())
+    return memory, certificate
 
 
-def _stepped_back(model: Model, memory: Memory, taken: Attempt) -> Decision:
-    """The way back to a stable pose, where the goal freezes.
-
-    One step more and the robot would buckle, drives locked or not.
-    """
-    pose = model.refreshed(memory.stable_poses[0])
-    memory = memory.with_(
-        pose=pose,
-        mode=Following(),
-        goal=model.effector_delta(pose),
-        step_length=0.5 * FROZEN,
-        stable_poses=(),
-        stepped_back=True,
-    )
-    return memory, of_stepping_back(model, pose, taken)
+def _dead_end(model: Model, memory: Memory) -> Decision:
+    """All step lengths failed: a robot that was disturbed recovers, others look for another way or rest."""
+    if memory.disturbed or not may_stay(model, memory.pose, memory.decrement):
+        return recover(model, memory)
+    memory = memory.having_tried(doubt=True)
+    if memory.scout:
+        certificate = of_rest(model, memory)
+        return memory.with_(mode=Resting(certificate)), certificate
+    if may_scout(model, memory):
+        return send(model, memory), of_waiting(model, memory, "looking for another way")
+    return memory.with_(mode=Settling()), of_waiting(model, memory, "searching")
 
 
 def _taken(model: Model, memory: Memory, taken: Attempt, still: bool) -> Memory:
     """The memory at the pose that was reached, with what the step has taught."""
+    idle, nearest = counted(model, memory, taken, still)
     return memory.with_(
         pose=taken.move.pose,
         decrement=taken.decrement,
-        goal=taken.goal,
         mode=Following(),
-        recovered=memory.recovered and taken.failures > 0,
-        stable_poses=(*memory.stable_poses, taken.before)[-STEPS_BACK:] if taken.stable else (),
+        trail=memory.trail.passed(model, taken.before) if taken.stable else memory.trail,
         bias=_bias(model, memory, taken),
-        inertia_factor=_inertia_factor(model, memory, taken, still),
         step_length=next_step_length(model, memory, taken),
+        idle=idle,
+        nearest=nearest,
+        disturbed=False,
     )
 
 
@@ -134,14 +166,3 @@ def _bias(model: Model, memory: Memory, taken: Attempt) -> np.ndarray:
     if model.distance(taken.goal, memory.target + bias) < SAME_GOAL * length:
         return model.clipped(bias + BIAS_RATE * missed, FARTHEST_BIAS * length)
     return bias
-
-
-def _inertia_factor(model: Model, memory: Memory, taken: Attempt, still: bool) -> float:
-    """How much more ρ there is from now on.
-
-    More and more while nothing is left to do, soon the usual afterwards.
-    """
-    missed = model.distance(memory.target - model.effector_delta(taken.move.pose), 0.0)
-    if still and missed < REACHED_EXACTLY * model.robot.length:
-        return min(INERTIA_GROWTH * memory.inertia_factor, LARGEST_INERTIA)
-    return max(INERTIA_DECAY * memory.inertia_factor, 1.0)

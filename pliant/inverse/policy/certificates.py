@@ -2,78 +2,93 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pliant.inverse.limits import active_limits, within_limits
-from pliant.inverse.model import Model, Pose
+from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate
 from pliant.inverse.policy.line_search import Attempt
 from pliant.inverse.policy.memory import Memory
 from pliant.result import UNSOLVED
 
 REACHED = 1e-3  # of the length: distance from a target that is reached
+IN_EQUILIBRIUM = 3e-4  # of the length: decrement of a state that counts as reached
 BEHIND = 0.5  # of the task step: distance from its goal of a step that was kept back
-NO_MOTION = 1e-6  # of the length: motion in a step that is none
+NO_GAIN = 0.1  # of the task step: coming nearer by less is none
 
 
-def of_step(model: Model, memory: Memory, taken: Attempt) -> InverseCertificate:
+def at_target(model: Model, memory: Memory) -> bool:
+    """Whether the effectors are at their targets, and the robot near equilibrium."""
+    length, here = model.robot.length, model.effector_delta(memory.pose)
+    return (
+        model.distance(memory.target, here) < REACHED * length and memory.decrement < IN_EQUILIBRIUM * length
+    )
+
+
+def of_step(model: Model, memory: Memory, taken: Attempt, still: bool) -> InverseCertificate:
     """Of a step that was taken."""
-    pose, length = memory.pose, model.robot.length
-    here = model.effector_delta(pose)
-    status = "reached" if model.distance(memory.target, here) < REACHED * length else "moving"
-    behind = model.distance(taken.goal, here) > BEHIND * model.settings.task_step * length
-    still = model.distance(model.effector_delta(taken.before), here) < NO_MOTION * length
-    if status == "moving" and (behind or still or memory.frozen):
-        status = unreached(model, pose)
-    return _after(model, pose, taken, status)
-
-
-def of_stepping_back(model: Model, pose: Pose, taken: Attempt) -> InverseCertificate:
-    """Of a step back to a stable pose: from where the robot was it would have buckled."""
-    return _after(model, pose, taken, "about to buckle")
-
-
-def of_waiting(model: Model, memory: Memory, status: str) -> InverseCertificate:
-    """Of a robot that stays where it is while a way on is sought: "searching" or "recovering"."""
-    return _without_attempt(model, memory, status, memory.failures, moved=False)
-
-
-def of_recovery(model: Model, memory: Memory, status: str, *, moved: bool) -> InverseCertificate:
-    """Of a recovery that has ended; `moved`: at another pose than where the robot was."""
-    return _without_attempt(model, memory, status, model.settings.halvings, moved=moved)
-
-
-def unreached(model: Model, pose: Pose) -> str:
-    """Why a robot does not come nearer: "at its limits", "out of reach", or "stuck" outside its limits."""
-    if not within_limits(model, pose):
-        return "stuck"
-    return "at its limits" if active_limits(model, pose) else "out of reach"
-
-
-def _after(model: Model, pose: Pose, taken: Attempt, status: str) -> InverseCertificate:
     efforts = taken.move.efforts
-    return InverseCertificate(
-        status=UNSOLVED.get(efforts.status, status),
-        decrement=taken.decrement,
-        penetration=pose.depth,
-        linearisations=taken.linearisations,
+    status = "reached" if at_target(model, memory) else "moving"
+    if status == "moving" and memory.idle and (memory.tried.all_ways or not len(model.roles.actuators)):
+        status = unreached(model, memory)
+    elif status == "moving" and not still and _kept_back(model, memory, taken):
+        status = "at its limits"
+    return replace(
+        of_walk(model, memory, UNSOLVED.get(efforts.status, status), moved=True),
         halvings=taken.failures,
         shift=taken.move.shift,
-        limits=active_limits(model, pose),
-        moved=True,
         solver=efforts.certificate,
         tangent=taken.move.condensed.treatment,
     )
 
 
-def _without_attempt(
-    model: Model, memory: Memory, status: str, halvings: int, *, moved: bool
-) -> InverseCertificate:
+def _kept_back(model: Model, memory: Memory, taken: Attempt) -> bool:
+    """Whether limits kept a step from its goal and from coming nearer to a target that moves."""
+    here, before = model.effector_delta(memory.pose), model.effector_delta(taken.before)
+    task_step = model.settings.task_step * model.robot.length
+    gain = model.distance(memory.target, before) - model.distance(memory.target, here)
+    behind = model.distance(taken.goal, here) > BEHIND * task_step
+    return behind and gain < NO_GAIN * task_step and bool(active_limits(model, memory.pose))
+
+
+def of_rest(model: Model, memory: Memory) -> InverseCertificate:
+    """Of a robot that rests, at its target or short of it."""
+    return of_waiting(model, memory, "reached" if at_target(model, memory) else unreached(model, memory))
+
+
+def of_waiting(model: Model, memory: Memory, status: str) -> InverseCertificate:
+    """Of a robot that stays where it is."""
+    return of_walk(model, memory, status, moved=False)
+
+
+def of_walk(model: Model, memory: Memory, status: str, *, moved: bool) -> InverseCertificate:
+    """Of a robot that stands where its memory says; `moved`: elsewhere than before."""
     return InverseCertificate(
         status=status,
         decrement=memory.decrement,
         penetration=memory.pose.depth,
         linearisations=0,
-        halvings=halvings,
+        halvings=memory.failures,
         shift=0.0,
         limits=active_limits(model, memory.pose),
         moved=moved,
     )
+
+
+def unreached(model: Model, memory: Memory) -> str:
+    """Why a robot does not come nearer.
+
+    | word | |
+    |---|---|
+    | "about to buckle" | it went back from where it would have |
+    | "stuck" | outside its limits |
+    | "no way found from here" | a search ended for other reasons than that nothing leads nearer |
+    | "at its limits", "out of reach" | the robot and scouts from elsewhere came no nearer |
+    """
+    if memory.tried.brink:
+        return "about to buckle"
+    if not within_limits(model, memory.pose):
+        return "stuck"
+    if memory.tried.doubt:
+        return "no way found from here"
+    return "at its limits" if active_limits(model, memory.pose) else "out of reach"

@@ -1,9 +1,15 @@
 """The line search along the task: attempts with shorter and shorter steps until one will do.
 
-The *task step* is limited, never dq, so that efforts and motion stay consistent: a step length of 1 goes for
-a goal that lies a full task step ahead on the way to the target. An attempt linearises and moves towards its
-goal until the state reached is near enough to equilibrium. Each that fails halves the step length; a step
-that was taken says how long the next may be.
+The *task step* is limited, never dq, so that efforts and motion stay consistent: a step length s of 1 goes
+for a goal that lies a full task step ahead on the way to the target. A shorter one also keeps the efforts
+nearer to where they were,
+
+    ρ(s) = ρ + ρ_d (1/s − 1),
+
+because redundant efforts may change a lot for a goal that is near. As s → 0 nothing changes at all, so that
+from an equilibrium some step length will do. An attempt linearises and moves towards its goal until the state
+reached is near enough to equilibrium. Each that fails shortens the step length; a step that was taken says
+how long the next may be.
 """
 
 from __future__ import annotations
@@ -15,14 +21,21 @@ import numpy as np
 from pliant.inverse.condensed import Aim
 from pliant.inverse.limits import displacement_bounds, effort_bounds
 from pliant.inverse.model import Model, Move, Pose
-from pliant.inverse.policy.acceptance import diverged, fails
-from pliant.inverse.policy.memory import FROZEN, Memory
+from pliant.inverse.policy.acceptance import diverged, fails, jumps
+from pliant.inverse.policy.memory import Memory
 from pliant.inverse.policy.modes import Searching
 
 RESTART = 0.25  # step length, at least, of a robot that did not get on and now may
-SHORTER, LONGER = 0.5, 1.5  # factors of the step length
+SHORTER, LONGER = 0.5, 1.5  # factors of the step length after a step
+AFTER_FAILURE = 0.25  # factor of the step length
+SHORTEST = 1e-3  # step length
+DAMPING = 1e-2  # ρ_d
 POOR_GAIN = 0.25  # of the progress that was predicted: with less, the next step is shorter
 GOOD_GAIN = 0.75  # of the progress that was predicted: with more, the next step is longer
+RELAXING = 0.8  # factor of ρ in a step that comes no nearer: redundant efforts go to where they cost least …
+RELAXED = 30  # … in so many steps, …
+LEAST_INERTIA = 0.03  # … with no less of ρ than this; …
+CALMING = 1.5  # … then ρ grows by this factor in each, until the efforts rest
 NO_PROGRESS = 1e-6  # of the length: less progress than this is none
 LEAP_AGAIN = 5e-2  # of the length: so far on, the target lets efforts of another minimum be tried again
 
@@ -36,7 +49,6 @@ class Attempt:
     goal: np.ndarray  # δ of the effectors (ne,) that the step went for
     predicted: np.ndarray  # δ of the effectors (ne,) as the first linearisation predicted it
     decrement: float  # [m] how far the state reached is from equilibrium
-    linearisations: int
     failures: int  # attempts before this one that would not do
     stable: bool  # whether the robot was, at the pose before, its drives locked
 
@@ -44,23 +56,21 @@ class Attempt:
 def search(model: Model, memory: Memory) -> tuple[Memory, Attempt | None]:
     """An attempt that will do, or None if none did within the budget of linearisations; and the memory then.
 
-    Each failure halves the step length, or where efforts of another minimum were tried, keeps the solver to
+    Each failure shortens the step length, or where efforts of another minimum were tried, keeps the solver to
     the minimum at hand. A robot that is stuck makes one attempt.
     """
-    left = model.settings.budget
     while True:
-        taken, spent = attempt(model, memory)
+        taken = attempt(model, memory)
         if taken is not None:
             return memory, taken
         if leaps(model, memory):
             memory = memory.with_(failed_leap=memory.target)
         else:
-            memory = memory.with_(step_length=SHORTER * memory.step_length)
-        left -= spent
+            memory = memory.with_(step_length=max(AFTER_FAILURE * memory.step_length, SHORTEST))
         if memory.stuck:
             return memory, None
         memory = memory.with_(mode=Searching(memory.failures + 1))
-        if exhausted(model, memory) or left < model.settings.linearisations:
+        if exhausted(model, memory) or model.left < model.settings.linearisations:
             return memory, None
 
 
@@ -69,41 +79,40 @@ def exhausted(model: Model, memory: Memory) -> bool:
     return memory.failures > model.settings.halvings
 
 
-def attempt(model: Model, memory: Memory) -> tuple[Attempt | None, int]:
-    """A move from the memory's pose, and how many linearisations it took.
-
-    None if the state it leads to will not do.
-    """
+def attempt(model: Model, memory: Memory) -> Attempt | None:
+    """A move from the memory's pose; None if the state it leads to will not do."""
     settings, length, before = model.settings, model.robot.length, memory.pose
     aim = _aim(model, memory)
     pose, move, decrement, count, predicted, stable = before, None, np.inf, 0, aim.goal, True
     while count < settings.linearisations and decrement > settings.decrement * length:
         move, count = model.move(pose, before, aim), count + 1
         if move is None:
-            return None, count
+            return None
         pose, decrement = move.pose, model.decrement(move)
         if diverged(model, decrement):
-            return None, count
+            return None
         if count == 1:
             predicted, stable = move.predicted, move.stable
     if move is None or fails(model, before, pose, decrement):
-        return None, count
-    return Attempt(move, before, aim.goal, predicted, decrement, count, memory.failures, stable), count
+        return None
+    if not memory.disturbed and jumps(model, before, pose):
+        return None
+    return Attempt(move, before, aim.goal, predicted, decrement, memory.failures, stable)
 
 
 def next_step_length(model: Model, memory: Memory, taken: Attempt) -> float:
     """The step length after a step that was taken.
 
     Shorter where the effectors did not come nearer as was predicted, longer where they did. After failures it
-    stays the one that worked at last, and a frozen one stays frozen.
+    stays the one that worked at last.
     """
-    if taken.failures or memory.frozen:
+    if taken.failures:
         return memory.step_length
     distance = lambda delta: model.distance(memory.target, delta)
     before = distance(model.effector_delta(taken.before))
     predicted = before - distance(taken.predicted)
     if predicted < NO_PROGRESS * model.robot.length:
-        return min(1.0, memory.step_length)
+        return min(1.0, LONGER * memory.step_length)
     gain = before - distance(model.effector_delta(taken.move.pose))
     factor = SHORTER if gain < POOR_GAIN * predicted else LONGER if gain > GOOD_GAIN * predicted else 1.0
     return min(1.0, memory.step_length * factor)
@@ -123,25 +132,26 @@ def leaps(model: Model, memory: Memory) -> bool:
 
 def _aim(model: Model, memory: Memory) -> Aim:
     """What the program of this attempt wants."""
-    settings, pose, share = model.settings, memory.pose, max(memory.step_length, FROZEN)
+    settings, pose, share = model.settings, memory.pose, memory.step_length
     rho = settings.inertia_in_contact if bool(pose.force.any()) else settings.inertia
     return Aim(
         goal=_goal(model, memory),
         effort=effort_bounds(model, pose, share),
         displacement=displacement_bounds(model, pose, share),
-        inertia=memory.inertia_factor * rho,
+        inertia=rho * _inertia_factor(memory.idle) + DAMPING * (1.0 / share - 1.0),
         starts=settings.starts if leaps(model, memory) else 1,
     )
 
 
-def _goal(model: Model, memory: Memory) -> np.ndarray:
-    """The target with its bias, or a point on the way to it; while the step length is frozen, the last goal.
+def _inertia_factor(idle: int) -> float:
+    """How much of ρ there is after so many steps that came no nearer: less at first, then more and more."""
+    least = max(RELAXING ** min(idle, RELAXED), LEAST_INERTIA)
+    return least * CALMING ** max(idle - RELAXED, 0)
 
-    To go for the last goal keeps small biases from adding up to a drift.
-    """
+
+def _goal(model: Model, memory: Memory) -> np.ndarray:
+    """The target with its bias, or a point on the way to it."""
     here, task_step = model.effector_delta(memory.pose), model.settings.task_step * model.robot.length
-    if memory.frozen:
-        return here + model.clipped(memory.goal - here, task_step)
     error = memory.target - here
     motion = model.clipped(error, memory.step_length * task_step)
     return here + motion + (memory.bias if motion is error else 0.0)

@@ -10,15 +10,37 @@ import numpy as np
 from pliant.arrays import read_only_view
 from pliant.inverse.model import Model, Pose
 from pliant.inverse.policy.modes import Following, Mode, Searching, Stuck, when_target_moves
+from pliant.inverse.policy.trail import Trail
 
-FROZEN = 1e-2  # step length below which no step leads on, and the goal stays where it is
+SCOUTS = 3  # that are sent for one target, at most: one straight on, two by way of detours
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What has been tried for this target, among these obstacles and under these laws.
+
+    fresh: whether the robot set out for it from the beginning of its trail, as a scout would. scouts: how
+    many have come back. doubt: whether a search ended for other reasons than that nothing led nearer. brink:
+    whether the robot has gone back from where it would have buckled. settled: how often it was about to rest.
+    """
+
+    fresh: bool = False
+    scouts: int = 0
+    doubt: bool = False
+    brink: bool = False
+    settled: int = 0
+
+    @property
+    def all_ways(self) -> bool:
+        """Whether no scout is left to send."""
+        return self.scouts >= SCOUTS
 
 
 @dataclass(frozen=True)
 class Memory:
     """Everything that one control step leaves for the next.
 
-    It belongs to the model it was made with; its arrays are read-only. Values of effectors (target, goal …)
+    It belongs to the model it was made with; its arrays are read-only. Values of effectors (target, bias …)
     are δ of their rows (ne,).
     """
 
@@ -29,29 +51,30 @@ class Memory:
     target: np.ndarray
     # The target when the policy last began anew: one that has gone far from it is another one.
     reference: np.ndarray
-    # What the last step that was taken went for. It stays while the step length is frozen.
-    goal: np.ndarray
     # How far the goal lies beyond a target that is near, because ε keeps the effectors back.
     bias: np.ndarray
+    # The poses that were passed: the way back.
+    trail: Trail
     # What the robot is doing.
     mode: Mode = field(default_factory=Following)
     # Of the line search along the task: the share of the task step that worked last.
     step_length: float = 1.0
-    # How much more ρ there is than usual. It grows while a target that was reached stays.
-    inertia_factor: float = 1.0
-    # Before each of the last steps, as long as the robot was stable there: the way back from buckling.
-    stable_poses: tuple[Pose, ...] = ()
-    # Whether the robot has stepped back from buckling for this target: once is enough.
-    stepped_back: bool = False
-    # Whether the robot had to recover for this target and has taken no full step since. If it has to again
-    # and its step length is frozen, it rests.
-    recovered: bool = False
+    # Steps since the effectors last came nearer to a target that stays; and how near [m] they were then.
+    idle: int = 0
+    nearest: float = np.inf
+    # What has been tried for this target.
+    tried: Tried = Tried()
+    # Whether an obstacle or a law has changed since the last step that was taken: the pose need not be an
+    # equilibrium, and the robot may be pushed far in one step.
+    disturbed: bool = True
+    # Whether this is the memory of a scout, which gives up where a robot would send one.
+    scout: bool = False
     # The target for which efforts of another minimum led to a state that would not do. Near it, the solver
     # stays with the minimum at hand.
     failed_leap: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        for name in ("target", "reference", "goal", "bias", "failed_leap"):
+        for name in ("target", "reference", "bias", "failed_leap"):
             array = getattr(self, name)
             object.__setattr__(self, name, None if array is None else read_only_view(array))
 
@@ -65,14 +88,13 @@ class Memory:
         """Whether no equilibrium was found in the last step."""
         return isinstance(self.mode, Stuck)
 
-    @property
-    def frozen(self) -> bool:
-        """Whether the step length has become so small that the goal stays where it is."""
-        return self.step_length < FROZEN
-
     def with_(self, **changes: Any) -> Memory:
         """A copy with some fields replaced."""
         return replace(self, **changes)
+
+    def having_tried(self, **changes: Any) -> Memory:
+        """A copy with more that was tried."""
+        return replace(self, tried=replace(self.tried, **changes))
 
     def anew(self, step_length: float = 1.0) -> Memory:
         """For another target: whatever did not work may work now."""
@@ -80,15 +102,17 @@ class Memory:
             reference=self.target,
             step_length=step_length,
             mode=when_target_moves(self.mode),
-            stepped_back=False,
-            recovered=False,
+            idle=0,
+            nearest=np.inf,
+            tried=Tried(fresh=len(self.trail.guides) == 1),
         )
 
 
 def begin(model: Model) -> Memory:
     """The memory before the first step: at the pose where the model starts, with the targets of the laws."""
-    here, target = model.effector_delta(model.start), first_target(model, model.start)
-    return Memory(model.start, np.inf, target, target, here, 0.0 * target)
+    target = first_target(model, model.start)
+    trail = Trail.begun(model, model.start)
+    return Memory(model.start, np.inf, target, target, 0.0 * target, trail, tried=Tried(fresh=True))
 
 
 def first_target(model: Model, pose: Pose) -> np.ndarray:

@@ -1,27 +1,33 @@
-"""What a robot is doing: five modes, and what ends them.
+"""What a robot is doing: seven modes, and what ends them.
 
-    Following ── the budget is spent ──→ Searching ── all step lengths failed ──→ Recovering
-        ↑                                    │                                        │
-        └──────────── one will do ───────────┘              ┌────────────┬────────────┤
-                                                        Following      Stuck       Resting
+    Following ── the budget is spent ──→ Searching ── all step lengths failed ──→ Recovering, if disturbed
+        ↑ ↑                                  │                                        │
+        │ └────────── one will do ───────────┘                               Following or Stuck
+        │
+        ├── comes no nearer ──→ Scouting ── a scout has found a way ──→ GoingBack ──→ Following
+        │                          └─────── none has ──→ Following, to settle
+        └── about to buckle ──→ GoingBack ──→ Settling ──→ Resting
 
-A step that may try all its step lengths at once goes from Following to Recovering directly. Stepping back
-from buckling is no mode: the robot follows afterwards, with a step length so small that its goal stays where
-it is.
-
-| event | Following | Searching | Recovering | Stuck | Resting |
-|---|---|---|---|---|---|
-| the target moves | | goes on | goes on | Following | Following |
-| an obstacle moves | | goes on | Following | Following | Following |
-| laws change | | Following | Following | Following | Following |
+| event | Following | Searching | Recovering | Stuck | Scouting | GoingBack | Settling | Resting |
+|---|---|---|---|---|---|---|---|---|
+| another target | | goes on | goes on | Following | Following | Following | Following | Following |
+| an obstacle moves | | goes on | Following | Following | Following | goes on | Following | Following |
+| laws change | | Following | Following | Following | Following | Following | Following | Following |
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from pliant.inverse.outcome import InverseCertificate
+from pliant.inverse.policy.trail import Guide
 from pliant.state import State
+
+if TYPE_CHECKING:
+    from pliant.inverse.policy.memory import Memory
 
 
 @dataclass(frozen=True)
@@ -53,23 +59,49 @@ class Stuck:
 
 
 @dataclass(frozen=True)
+class Scouting:
+    """The robot waits while a scout goes for the target in the model, from the beginning of the trail."""
+
+    scout: Memory  # where the scout is, and what it remembers
+    legs: tuple[np.ndarray, ...]  # targets (ne,) that it still has to go for, the last one the robot's
+    steps: int = 0  # that it has taken
+
+
+@dataclass(frozen=True)
+class GoingBack:
+    """The robot walks along poses that were passed before, by itself or by a scout."""
+
+    path: tuple[Guide, ...]  # that are left, the next one first
+    failures: int = 0  # attempts to come nearer to the next one that failed
+    until_found: bool = False  # whether the first equilibrium that is found on the way will do
+
+
+@dataclass(frozen=True)
+class Settling:
+    """The robot waits while the equilibrium of its commands, in which it will rest, is found exactly."""
+
+    state: State | None = None  # on the way there; None: begin at the pose
+    spent: int = 0  # iterations that were not enough
+
+
+@dataclass(frozen=True)
 class Resting:
-    """No step at all leads on: nothing is done, and this is what to say until something changes."""
+    """Nothing leads on: nothing is done, and this is what to say until something changes."""
 
     certificate: InverseCertificate
 
 
-Mode = Following | Searching | Recovering | Stuck | Resting
+Mode = Following | Searching | Recovering | Stuck | Scouting | GoingBack | Settling | Resting
 
 
 def when_target_moves(mode: Mode) -> Mode:
     """What was given up is tried again; a search or a recovery under way goes on."""
-    return Following() if isinstance(mode, Stuck | Resting) else mode
+    return mode if isinstance(mode, Searching | Recovering) else Following()
 
 
 def when_obstacle_moves(mode: Mode) -> Mode:
-    """Perhaps there is a way now: all but a search under way begins again."""
-    return mode if isinstance(mode, Searching) else Following()
+    """Perhaps there is a way now: all but what is under way begins again."""
+    return mode if isinstance(mode, Searching | GoingBack) else Following()
 
 
 def when_laws_change(mode: Mode) -> Mode:

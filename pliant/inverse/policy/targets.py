@@ -13,7 +13,7 @@ from pliant.inverse.inputs import checked_targets
 from pliant.inverse.model import Model
 from pliant.inverse.policy.line_search import RESTART
 from pliant.inverse.policy.memory import Memory, first_target
-from pliant.inverse.policy.modes import when_laws_change
+from pliant.inverse.policy.modes import Following, Resting, when_laws_change
 from pliant.laws import Law, as_vector
 
 ANOTHER_TARGET = 1e-3  # of the length: a target that moved by more is another one
@@ -31,9 +31,11 @@ def aimed(model: Model, memory: Memory, targets: Mapping[str, Any] | None) -> tu
         target = _replaced(model, memory.target, name, value)
         moved = model.distance(target, memory.target)
         if moved > (ANOTHER_TARGET if settings.exhaustive else settings.task_step) * length:
-            memory = memory.anew()
+            memory = memory.with_(bias=0.0 * memory.bias, failed_leap=None).anew()
         still = still and moved < SAME_TARGET * length
         memory = memory.with_(target=target)
+    if not still and isinstance(memory.mode, Resting):
+        memory = memory.with_(mode=Following(), idle=0, nearest=np.inf)
     if model.distance(memory.target, memory.reference) > ANOTHER_TARGET * length:
         memory = memory.anew(memory.step_length if memory.failures else max(memory.step_length, RESTART))
     return memory, still
@@ -77,8 +79,9 @@ def changed(model: Model, memory: Memory, laws: Mapping[str, Law]) -> tuple[Mode
     memory = memory.with_(
         pose=pose,
         target=target,
-        goal=kept(memory.goal),
         bias=0.0 * target,
+        trail=memory.trail.under_other_laws(),
+        disturbed=True,
         failed_leap=None if memory.failed_leap is None else kept(memory.failed_leap),
         mode=when_laws_change(memory.mode),
     )

@@ -1,0 +1,89 @@
+"""How a robot comes to rest: it counts steps that come no nearer, settles in equilibrium, and stays there.
+
+While steps come no nearer, ρ falls at first, so that redundant efforts go to where they cost least, and grows
+then (see `line_search`). Where the efforts do not change any more, or after so many steps, the equilibrium of
+the commands is found to the last digit and the robot rests: the same command until something changes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.inverse.model import Model
+from pliant.inverse.outcome import InverseCertificate
+from pliant.inverse.policy.acceptance import jumps
+from pliant.inverse.policy.certificates import at_target, of_rest, of_waiting
+from pliant.inverse.policy.line_search import Attempt
+from pliant.inverse.policy.memory import Memory
+from pliant.inverse.policy.modes import Following, GoingBack, Resting, Settling
+from pliant.inverse.policy.recovery import sought
+
+NEARER = 1e-2  # of the distance from the target: less is not nearer
+EXACTLY = 1e-4  # of the length: at a target that is so near, there is no nearer
+AT_SPEED_LIMIT = 0.99  # of the motion in a period that a speed limit allows
+CALM = 2e-5  # of the largest effort: a change in a step that is none
+LEAST_IDLE, MOST_IDLE = (
+    15,
+    60,
+)  # steps that come no nearer before a robot rests: if it is calm, and in any case
+STEPS_BACK = 4  # poses of the trail that a robot goes back where it would buckle
+SETTLED = 3  # times that a robot may find that it was not in equilibrium when it was about to rest
+
+
+def counted(model: Model, memory: Memory, taken: Attempt, still: bool) -> tuple[int, float]:
+    """Steps that came no nearer to a target that stays, and the distance [m] they are counted from."""
+    far = model.distance(memory.target, model.effector_delta(taken.move.pose))
+    if not still or _hurries(model, taken):
+        return 0, far
+    nearer = far < (1.0 - NEARER) * memory.nearest and far > EXACTLY * model.robot.length
+    return (0, far) if nearer else (memory.idle + 1, memory.nearest)
+
+
+def _hurries(model: Model, taken: Attempt) -> bool:
+    """Whether a drive went as fast as it may."""
+    rows, reach = model.roles.actuators, model.roles.speed / model.settings.rate
+    moved = np.abs(taken.move.pose.delta[rows] - taken.before.delta[rows])
+    return bool((moved > AT_SPEED_LIMIT * reach).any())
+
+
+def comes_to_rest(model: Model, memory: Memory, taken: Attempt) -> bool:
+    """Whether a step was the last one: efforts do not change any more, or it has gone on for long."""
+    if memory.idle < LEAST_IDLE:
+        return False
+    rows = model.roles.actuators
+    before, after = taken.before.lam[rows], taken.move.pose.lam[rows]
+    change = float(np.abs(after - before).max(initial=0.0))
+    return memory.idle >= MOST_IDLE or change <= CALM * float(np.abs(after).max(initial=0.0))
+
+
+def settle(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
+    """The memory after some iterations towards the equilibrium of the commands, and what to say of them."""
+    assert isinstance(memory.mode, Settling)
+    progress, result = sought(model, memory, memory.mode)
+    if result is None:
+        memory = memory.with_(mode=progress)
+        return memory, of_waiting(model, memory, "searching")
+    before, pose, there = memory.pose, model.pose_of(result), at_target(model, memory)
+    memory = memory.having_tried(settled=memory.tried.settled + 1)
+    if not result.certificate.converged or jumps(model, before, pose):
+        return step_back(model, memory)
+    memory = memory.with_(pose=pose, decrement=result.certificate.decrement, disturbed=False)
+    if there and not at_target(model, memory) and memory.tried.settled < SETTLED:
+        memory = memory.with_(mode=Following(), idle=0, nearest=np.inf)
+        return memory, of_waiting(model, memory, "moving")
+    certificate = of_rest(model, memory)
+    return memory.with_(mode=Resting(certificate)), certificate
+
+
+def step_back(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
+    """The way back to poses that were stable; for the second time, rest.
+
+    One step more and the robot would buckle, drives locked or not.
+    """
+    if memory.tried.brink or memory.scout or len(memory.trail.guides) == 1:
+        memory = memory.having_tried(brink=True)
+        certificate = of_rest(model, memory)
+        return memory.with_(mode=Resting(certificate)), certificate
+    path = memory.trail.back(STEPS_BACK)
+    memory = memory.having_tried(brink=True).with_(mode=GoingBack(path))
+    return memory, of_waiting(model, memory, "going back")

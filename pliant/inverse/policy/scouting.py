@@ -1,0 +1,120 @@
+"""Scouts: where the robot comes no nearer, the model looks for another way before the robot moves.
+
+A scout is a memory of its own, which begins at the first pose of the trail and follows the target by the same
+policy, a few steps of it in each control step while the robot waits. One goes straight, others by way of a
+detour. If one comes nearer than the robot, the robot goes back along its trail and then along the scout's,
+pose by pose. If none does, nothing that was tried brings it closer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from pliant.inverse.model import Model
+from pliant.inverse.outcome import InverseCertificate
+from pliant.inverse.policy.certificates import at_target, of_waiting
+from pliant.inverse.policy.memory import Memory
+from pliant.inverse.policy.modes import Following, GoingBack, Resting, Scouting
+from pliant.inverse.policy.trail import Guide, Trail
+
+IDLE = 12  # steps without coming nearer after which it is not to be expected any more
+STEPS = 150  # of a scout, at most
+WORTH = 5e-3  # of the length: what a scout must come nearer than the robot
+DETOURS = (1.0, -1.0)  # to which side of the straight way, in turn
+ASIDE = 0.25  # of the length: how far aside, at most
+
+Step = Callable[[Model, Memory, bool], tuple[Memory, InverseCertificate]]
+
+
+def may_scout(model: Model, memory: Memory) -> bool:
+    """Whether there is a reason to send a scout, and one left to send for this target."""
+    return not memory.scout and not memory.tried.all_ways and not at_target(model, memory)
+
+
+def send(model: Model, memory: Memory) -> Memory:
+    """The memory with the next scout under way."""
+    if memory.tried.scouts == 0 and memory.tried.fresh:  # the robot itself went straight
+        memory = memory.having_tried(scouts=1)
+    guide, trail = memory.trail.guides[0], memory.trail
+    conditions = model.roles.conditions
+    lam = np.where(conditions.given, conditions.effort, guide.lam)
+    pose = model.pose(guide.q, lam)
+    legs = _legs(model, guide, memory)
+    scout = Memory(
+        pose=pose,
+        decrement=np.inf,
+        target=legs[0],
+        reference=legs[0],
+        bias=0.0 * memory.target,
+        trail=Trail((guide,), trail.spacing),
+        scout=True,
+    )
+    return memory.with_(mode=Scouting(scout, legs[1:]))
+
+
+def _legs(model: Model, guide: Guide, memory: Memory) -> tuple[np.ndarray, ...]:
+    """Targets (ne,) of the next scout, one after another."""
+    sent = memory.tried.scouts
+    if sent == 0:
+        return (memory.target,)
+    here, unit = guide.delta[model.roles.effectors], model.units
+    way = (memory.target - here) / unit
+    size = float(np.linalg.norm(way))
+    along = way / max(size, 1e-300)
+    if len(way) == 1:
+        aside = -along
+    else:
+        axis = np.zeros(len(way))
+        axis[np.argmin(np.abs(along))] = 1.0
+        aside = axis - (axis @ along) * along
+        aside /= np.linalg.norm(aside)
+    size = min(size, ASIDE * model.robot.length)
+    return here + unit * size * (0.5 * along + DETOURS[sent - 1] * aside), memory.target
+
+
+def scouted(model: Model, memory: Memory, step: Step) -> tuple[Memory, InverseCertificate]:
+    """The memory after a scout has gone on for as long as the budget of a step lasts."""
+    mode = memory.mode
+    assert isinstance(mode, Scouting)
+    scout, legs, steps, over = mode.scout, mode.legs, mode.steps, False
+    while True:
+        scout, _ = step(model, scout, True)
+        steps, over = steps + 1, _over(model, scout)
+        if steps >= STEPS or (over and not legs) or model.left < model.settings.linearisations:
+            break
+        if over:
+            scout, legs = _next_leg(scout, legs)
+    if over and legs:
+        scout, legs, over = *_next_leg(scout, legs), False
+    if over or steps >= STEPS:
+        return _returned(model, memory, scout)
+    memory = memory.with_(mode=Scouting(scout, legs, steps))
+    return memory, of_waiting(model, memory, "looking for another way")
+
+
+def _next_leg(scout: Memory, legs: tuple[np.ndarray, ...]) -> tuple[Memory, tuple[np.ndarray, ...]]:
+    return scout.with_(target=legs[0], bias=0.0 * scout.bias, mode=Following()).anew(), legs[1:]
+
+
+def _over(model: Model, scout: Memory) -> bool:
+    """Whether a scout has come to where it was sent, or comes no nearer."""
+    return isinstance(scout.mode, Resting) or scout.idle >= IDLE or at_target(model, scout)
+
+
+def _returned(model: Model, memory: Memory, scout: Memory) -> tuple[Memory, InverseCertificate]:
+    """The memory when a scout has come back: the robot goes its way, or the next scout sets out."""
+    far = lambda m: model.distance(memory.target, model.effector_delta(m.pose))
+    better = far(scout) < far(memory) - WORTH * model.robot.length or at_target(model, scout)
+    better = better and scout.decrement < np.inf
+    doubt = memory.tried.doubt or (scout.idle < IDLE and not scout.tried.brink)
+    memory = memory.having_tried(scouts=memory.tried.scouts + 1, doubt=doubt and not better)
+    if better:
+        end = Guide.at(model, scout.pose)
+        other = replace(scout.trail, guides=(*scout.trail.guides, end))
+        memory = memory.with_(mode=GoingBack(memory.trail.by_way_of(other)))
+        return memory, of_waiting(model, memory, "going back")
+    memory = send(model, memory) if may_scout(model, memory) else memory.with_(mode=Following())
+    return memory, of_waiting(model, memory, "looking for another way")

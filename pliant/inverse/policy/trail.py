@@ -1,0 +1,86 @@
+"""The trail: poses that the robot has passed, from the first one on, so that it finds its way back.
+
+Each was an equilibrium with its drives where they stood. Among obstacles that have moved since, or under
+other laws, it is a guide only: the way back imposes its commands and solves for the equilibrium.
+
+The trail never crosses itself. A robot that comes back to where it was forgets the loop, so that the way back
+is short; and a trail that has become long keeps every other pose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pliant.inverse.model import Model, Pose, farthest_node
+
+SPACING = 1e-2  # of the length: motion between two poses of a trail, until it is thinned
+MOST = 96  # poses of a trail; then it is thinned
+OTHER_LAWS = -1  # version of the obstacles around a pose that was passed under other laws: none
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A pose that the robot has passed."""
+
+    q: np.ndarray  # coordinates (nq,)
+    lam: np.ndarray  # efforts of all rows (m,)
+    delta: np.ndarray  # of all rows (m,)
+    nodes: np.ndarray  # positions (k, 3)
+    version: int  # of the obstacles among which it is an equilibrium
+
+    @classmethod
+    def at(cls, model: Model, pose: Pose) -> Guide:
+        """A pose, to find the way by."""
+        return cls(pose.q, pose.lam, pose.delta, model.robot.positions(pose.q), pose.version)
+
+    def far(self, nodes: np.ndarray) -> float:
+        """How far [m] a node at most is from where it was."""
+        return farthest_node(self.nodes, nodes)
+
+
+@dataclass(frozen=True)
+class Trail:
+    """Guides from the first pose to the last; `spacing` [m] is how far apart they are at least."""
+
+    guides: tuple[Guide, ...]
+    spacing: float
+
+    @classmethod
+    def begun(cls, model: Model, pose: Pose) -> Trail:
+        """With the first pose alone."""
+        return cls((Guide.at(model, pose),), SPACING * model.robot.length)
+
+    def passed(self, model: Model, pose: Pose) -> Trail:
+        """The trail after a pose: unchanged near its end, cut where it was before, or one pose longer."""
+        nodes = model.robot.positions(pose.q)
+        if self.guides[-1].far(nodes) < self.spacing:
+            return self
+        for k, guide in enumerate(self.guides[:-1]):
+            if guide.far(nodes) < self.spacing:
+                return replace(self, guides=self.guides[: k + 1])
+        guides = (*self.guides, Guide.at(model, pose))
+        if len(guides) <= MOST:
+            return replace(self, guides=guides)
+        return Trail((*guides[:-1:2], guides[-1]), 2.0 * self.spacing)
+
+    def under_other_laws(self) -> Trail:
+        """The same trail when laws have changed: none of its poses need be an equilibrium."""
+        return replace(self, guides=tuple(replace(guide, version=OTHER_LAWS) for guide in self.guides))
+
+    def back(self, most: int | None = None) -> tuple[Guide, ...]:
+        """The way back to the first pose, or past so many poses at most."""
+        return self.guides[::-1][:most]
+
+    def by_way_of(self, other: Trail) -> tuple[Guide, ...]:
+        """The way from the end of this trail to the end of another that began at the same pose.
+
+        It turns where the two come near each other last.
+        """
+        near = max(self.spacing, other.spacing)
+        for k in range(len(self.guides) - 1, 0, -1):
+            for j in range(len(other.guides) - 1, -1, -1):
+                if self.guides[k].far(other.guides[j].nodes) < near:
+                    return (*self.guides[:k:-1], *other.guides[j:])
+        return (*self.guides[:0:-1], *other.guides)
