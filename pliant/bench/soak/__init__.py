@@ -15,10 +15,12 @@ from __future__ import annotations
 
 from pliant.bench.soak.case import Case, cases
 from pliant.bench.soak.episode import Episode
+from pliant.bench.soak.findings import found_in
 from pliant.bench.soak.record import Record
 from pliant.bench.soak.skin import Skins
 from pliant.bench.soak.tables import episode_tables, tables
 from pliant.io.table import Table
+from pliant.io.terminal import console
 
 LONGEST = 1000  # steps of an episode, at most
 
@@ -33,8 +35,12 @@ def soak(steps: int = 10_000, seed: int = 0, only: str = "", repeat: int | None 
     if repeat is not None:
         found = [episode(make(), seed, repeat, guarded=False) for make in chosen.values()]
         return [table for record in found for table in episode_tables(record)]
-    each = -(-steps // len(chosen))
-    return tables([record for make in chosen.values() for record in soaked(make(), each, seed)], seed)
+    each, records = -(-steps // len(chosen)), []
+    for name, make in chosen.items():
+        records += soaked(make(), each, seed)
+        wrong = len(found_in([record for record in records if record.case == name]))
+        console().print(f"{name}: {wrong} findings", style="dim", highlight=False)
+    return tables(records, seed)
 
 
 def soaked(case: Case, steps: int, seed: int) -> list[Record]:

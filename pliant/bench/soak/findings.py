@@ -31,7 +31,7 @@ class Finding(NamedTuple):
     words: str
 
 
-def findings(records: Sequence[Record]) -> list[Finding]:
+def found_in(records: Sequence[Record]) -> list[Finding]:
     """All that is wrong, in the order in which it happened."""
     return [found for record in records for found in _of_record(record)]
 

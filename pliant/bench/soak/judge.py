@@ -45,21 +45,21 @@ class Judge:
     def places(self, rng: np.random.Generator, walks: int) -> list[Place]:
         """Equilibria along random commands from rest, as far as each can be followed.
 
-        None if the robot cannot even rest among these obstacles.
+        Only those within the bounds of the actuators; none if the robot cannot rest among these obstacles.
         """
         first = self._solved(self._part({}, 0.0), self.robot.rest)
-        if first is None or not self._admissible(first):
+        if first is None:
             return []
-        found = [self._place(first)]
+        found = [first]
         for _ in range(walks):
             wanted, now = self._command(rng), first
             for share in np.linspace(0.0, 1.0, PARTS + 1)[1:]:
                 result = self._solved(self._part(wanted, share), now.state)
-                if result is None or not self._admissible(result) or self._snapped(now, result):
+                if result is None or self._snapped(now, result):
                     break
-                found.append(self._place(result))
+                found.append(result)
                 now = result
-        return found
+        return [self._place(result) for result in found if self._admissible(result)]
 
     def _solved(self, laws: Mapping[str, Law], state: State) -> Result | None:
         """The equilibrium under these laws next to a state, if a few iterations find it."""

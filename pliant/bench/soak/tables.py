@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.bench.soak import findings as f
-from pliant.bench.soak.findings import Finding, findings, returns
+from pliant.bench.soak.findings import Finding, found_in, returns
 from pliant.bench.soak.record import REACHABLE, Record
 from pliant.io.table import Table
 
@@ -46,7 +46,7 @@ NONE_ALLOWED = {
 
 def tables(records: Sequence[Record], seed: int) -> list[Table]:
     """All tables of a soak."""
-    found = findings(records)
+    found = found_in(records)
     by_case: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         by_case[record.case].append(record)
