@@ -139,7 +139,10 @@ def newton(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Stopwat
             solver=move.solution.status,
         )
         if _converged(now, tolerance, robot.length):
-            return replace(now, converged=_clear(problem, now))
+            now, clear = _cleared(problem, now)
+            if clear:
+                return replace(now, converged=True)
+            look = _look(problem, now, work)
     return now
 
 
@@ -202,13 +205,21 @@ def _line_search(
     return candidate, trial
 
 
-def _clear(problem: Problem, now: Iterate) -> bool:
-    """Whether nothing penetrates that kept pairs did not know of."""
-    if problem.scene.detector is None or now.full <= KEEP_PAIRS_AFTER:
-        return True
-    found = problem.scene.detector.detect(now.q)
+def _cleared(problem: Problem, now: Iterate) -> tuple[Iterate, bool]:
+    """The iterate, and whether nothing penetrates that kept pairs did not know of.
+
+    If something does, the pairs that are kept from now on are those detected here.
+    """
+    detector = problem.scene.detector
+    if detector is None or now.full <= KEEP_PAIRS_AFTER:
+        return now, True
+    assert now.contacts is not None
+    found = detector.redetect(now.q, now.contacts, now.force[: len(now.contacts)])
     deepest = (found.gap - problem.allowance[found.index]).min(initial=0.0)
-    return bool(deepest > -DEEPEST_KEPT * problem.scene.robot.length)
+    if deepest > -DEEPEST_KEPT * problem.scene.robot.length:
+        return now, True
+    force = found.carried_forces(now.contacts, now.force, found.scalars)
+    return replace(now, contacts=found, force=force, seen=now.q), False
 
 
 def _converged(now: Iterate, tolerance: Tolerance, length: float) -> bool:

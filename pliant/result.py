@@ -79,9 +79,35 @@ def failed(solver: str) -> str:
     return UNSOLVED.get(solver, "not converged")
 
 
+SLIPPED, JUMPED = "slipped off", "jumped past"
+
+
+@dataclass(frozen=True)
+class Passage:
+    """An event on a load path: the robot lost or passed an opponent without equilibria in between.
+
+    `what`: "slipped off" where the opponent pushed before and not afterwards, else "jumped past". `share` of
+    the loads at which it happened, `motion` [m] the farthest of any sample between the two equilibria.
+    """
+
+    what: str
+    opponent: str
+    share: float
+    motion: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what} {self.opponent!r} at {100 * self.share:.1f} % of the load, "
+            f"moving by {1e3 * self.motion:.3g} mm"
+        )
+
+
 @dataclass(frozen=True)
 class Result:
-    """An equilibrium (or the best state on the way to it)."""
+    """An equilibrium (or the best state on the way to it).
+
+    `events`: where the load path has a gap because the robot slipped off something, or jumped past it.
+    """
 
     robot: Robot
     state: State
@@ -94,6 +120,7 @@ class Result:
     friction_force: np.ndarray = field(
         default_factory=lambda: np.zeros((0, 2))
     )  # (n, 2) along contacts.tangents [N]
+    events: tuple[Passage, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("effort", "displacement"):

@@ -1,19 +1,24 @@
 """Forward statics: find the state in which the robot rests, among obstacles or free.
 
-Newton's method; when that fails the loads are ramped, and the ramp is halved until it succeeds. Where it does
-not, the best state and its certificate come with the error.
+Newton's method; when that fails the loads are ramped, and the ramp is refined until it succeeds. Where it
+does not, the best state and its certificate come with the error.
+
+A load step after which the robot would be on the other side of something, or have lost it after a long way,
+is refined as well, so that what stands in the way is met. If the gap in the path stays however small the load
+step is, the robot slips off or jumps: then that is an event of the result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pliant.contact import Detector, Obstacle
+from pliant.contact.detect.crossing import crossed
 from pliant.core.rows import levers
 from pliant.core.scene import Scene
 from pliant.core.situation import Situation
@@ -22,12 +27,16 @@ from pliant.core.view import linearise
 from pliant.errors import ConvergenceError, InputError, SingularError
 from pliant.laws import Law
 from pliant.newton import Iterate, Problem, Tolerance, newton
-from pliant.result import Certificate, Result, failed
+from pliant.result import JUMPED, SLIPPED, Certificate, Passage, Result, failed
 from pliant.robot import Robot
 from pliant.state import State
 from pliant.timing import Stopwatch
 
 SMALLEST_LOAD_STEP = 1.0 / 512.0
+SMALLEST_GAP = 1.0 / 256.0  # of the load: a gap in the path over less is an event
+REFINEMENT = 4.0  # of a load step that does not do
+FAR_LOST = 0.05  # of the length: a contact that is lost after so long a way may have slipped off
+MOST_ITERATIONS = 40  # times those of one load step, for all of them
 DEFAULT_TOLERANCE = Tolerance()
 
 
@@ -58,28 +67,26 @@ def static(
     if linearise(robot, start.q, start.effort, start.internal, start.gravity, tangent=False) is None:
         hint = "Start from rest, or from a state nearby; Hooke's law can start from such a state."
         raise InputError("state", expected="cells that are not inside out", got="inverted cells", hint=hint)
-    best, z, reached, count = Iterate(start.q, start.effort), start.internal, 0.0, Count(0, 0)
-    size = 1.0 / load_steps
-    while reached < 1.0:
-        aim = min(1.0, reached + size)
-        found, z_found = _balance(ramp.at(aim, best, z), best, tolerance, work)
-        count = Count(count.steps, count.iterations + found.iterations)
-        if found.converged:
-            best, z, reached, count = found, z_found, aim, Count(count.steps + 1, count.iterations)
+    path = _Path(Iterate(start.q, start.effort), start.internal)
+    size, most = 1.0 / load_steps, MOST_ITERATIONS * int(tolerance.iterations)
+    while path.reached < 1.0:
+        aim = min(1.0, path.reached + size)
+        found, z = _balance(ramp.at(aim, path.best, path.z), path.best, tolerance, work)
+        path = path.counted(found)
+        passed = ramp.passed(path.best, found) if found.converged else ()
+        if found.converged and (not passed or aim - path.reached <= SMALLEST_GAP):
+            path = path.to(aim, found, z, ramp.events(aim, path.best, found, passed))
             size = min(2.0 * size, 1.0 / load_steps)
             continue
-        size /= 4.0
-        if size < SMALLEST_LOAD_STEP:
-            best = found if count.steps == 0 else best
-            best = replace(best, solver=found.solver)
-            result = _result(ramp, reached, best, z, count, work, begin)
-            raise ConvergenceError(
-                f"No equilibrium of {robot.name!r} beyond {100 * reached:.1f} % of the load: "
-                f"{result.certificate}. The best state is in error.result; smaller loads, or displacements "
-                "imposed instead of efforts, may help.",
-                result,
-            )
-    return _result(ramp, 1.0, best, z, count, work, begin)
+        if passed:
+            path = path.refusing(aim, found, z, ramp.events(aim, path.best, found, passed))
+        size /= REFINEMENT
+        if size < SMALLEST_LOAD_STEP or path.count.iterations > most:
+            if path.refused is None:
+                raise _not_found(ramp, path, found, work, begin)
+            path = path.to(*path.refused)  # nothing but the jump leads on
+            size = SMALLEST_GAP
+    return _result(ramp, path, work, begin)
 
 
 def resting(
@@ -120,7 +127,8 @@ def relaxed(
     if stiff is not None:
         problem = replace(problem, stiff=stiff)
     found, z = _balance(problem, here, tolerance, work, retry=stiff is None)
-    return _result(ramp, float(found.converged), found, z, Count(1, found.iterations), work, begin)
+    path = _Path(found, z, float(found.converged), Count(1, found.iterations))
+    return _result(ramp, path, work, begin)
 
 
 class Count(NamedTuple):
@@ -128,6 +136,46 @@ class Count(NamedTuple):
 
     steps: int
     iterations: int
+
+
+@dataclass(frozen=True)
+class _Path:
+    """How far a load path has come: the last equilibrium, its internal variables and its share of the loads.
+
+    `refused` is the nearest equilibrium beyond a gap in the path, if one was met: arguments of `to`.
+    """
+
+    best: Iterate
+    z: np.ndarray
+    reached: float = 0.0
+    count: Count = Count(0, 0)  # noqa: RUF009  (frozen)
+    events: tuple[Passage, ...] = ()
+    refused: tuple[float, Iterate, np.ndarray, tuple[Passage, ...]] | None = None
+
+    def counted(self, found: Iterate) -> _Path:
+        """With the iterations of an attempt."""
+        return replace(self, count=Count(self.count.steps, self.count.iterations + found.iterations))
+
+    def to(self, share: float, found: Iterate, z: np.ndarray, events: tuple[Passage, ...]) -> _Path:
+        """At the next equilibrium."""
+        count = Count(self.count.steps + 1, self.count.iterations)
+        return _Path(found, z, share, count, (*self.events, *events))
+
+    def refusing(self, *jump: Any) -> _Path:
+        """With an equilibrium that lies beyond a gap."""
+        return replace(self, refused=jump)
+
+
+def _not_found(ramp: _Ramp, path: _Path, found: Iterate, work: Stopwatch, begin: float) -> ConvergenceError:
+    """The error of a load path that ends, with the best state on it."""
+    best = found if path.count.steps == 0 else path.best
+    result = _result(ramp, replace(path, best=replace(best, solver=found.solver)), work, begin)
+    return ConvergenceError(
+        f"No equilibrium of {ramp.robot.name!r} beyond {100 * path.reached:.1f} % of the load: "
+        f"{result.certificate}. The best state is in error.result; smaller loads, or displacements "
+        "imposed instead of efforts, may help.",
+        result,
+    )
 
 
 def _check(robot: Robot, tolerance: Tolerance, load_steps: int) -> None:
@@ -179,6 +227,36 @@ class _Ramp:
             weight=self.weight,
         )
 
+    def passed(self, before: Iterate, after: Iterate) -> tuple[str, ...]:
+        """Opponents that were crossed between two equilibria, or lost after a long way."""
+        detector = self.scene.detector
+        if detector is None:
+            return ()
+        pushed, pushing = _pushing(before), _pushing(after)
+        far = self._moved(before, after) > FAR_LOST * self.robot.length
+        lost = (pushed - pushing) & set(detector.opponents) if far else set()
+        return tuple(dict.fromkeys([*crossed(detector, before.q, after.q), *sorted(lost)]))
+
+    def events(
+        self, share: float, before: Iterate, after: Iterate, passed: tuple[str, ...]
+    ) -> tuple[Passage, ...]:
+        """What is to be said of opponents that were passed without equilibria in between."""
+        lost, motion = _pushing(before) - _pushing(after), self._moved(before, after)
+        return tuple(Passage(SLIPPED if name in lost else JUMPED, name, share, motion) for name in passed)
+
+    def _moved(self, before: Iterate, after: Iterate) -> float:
+        """How far [m] any node moves from one state to the other."""
+        way = self.robot.positions(after.q) - self.robot.positions(before.q)
+        return float(np.linalg.norm(way, axis=1).max())
+
+
+def _pushing(at: Iterate) -> set[str]:
+    """Names of the opponents that push."""
+    if at.contacts is None:
+        return set()
+    normal = at.force[: len(at.contacts)]
+    return {at.contacts.names[k] for k in np.unique(at.contacts.opponent[normal > 0.0])}
+
 
 def _balance(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Stopwatch, *, retry: bool = True):
     """Newton, and for incompressible materials the updates of the element pressures around it."""
@@ -220,8 +298,8 @@ def _loose(ramp: _Ramp, best: Iterate, z: np.ndarray) -> tuple[str, ...]:
     return unsupported(ramp.robot, view, np.concatenate([~ramp.conditions.given, contacts]))
 
 
-def _result(ramp: _Ramp, s: float, best: Iterate, z: np.ndarray, count: Count, work: Stopwatch, begin: float):
-    robot = ramp.robot
+def _result(ramp: _Ramp, path: _Path, work: Stopwatch, begin: float) -> Result:
+    robot, s, best, z, count = ramp.robot, path.reached, path.best, path.z, path.count
     status = "converged" if s == 1.0 else failed(best.solver)
     certificate = Certificate(
         status,
@@ -251,4 +329,5 @@ def _result(ramp: _Ramp, s: float, best: Iterate, z: np.ndarray, count: Count, w
         best.contacts,
         best.force[:n],
         slid,
+        path.events,
     )

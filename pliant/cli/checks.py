@@ -27,13 +27,14 @@ BENCHES = {
     "qpcc": "pliant.bench:qpcc_bench",
     "rates": "pliant.bench:rates",
     "reduced": "pliant.bench.reduced:reduced",
+    "soak": "pliant.bench.soak:soak",
     "speed": "pliant.bench:speed",
     "stop": "pliant.hardware.bench_stop:stop_bench",
     "studio": "pliant.studio.bench:studio_bench",
     "trace": "pliant.bench.trace:trace",
     "validation": "pliant.bench:validation",
 }
-APART = {"closed", "fuzz", "golden", "hardware", "learning", "reduced", "stop", "studio", "trace"}
+APART = {"closed", "fuzz", "golden", "hardware", "learning", "reduced", "soak", "stop", "studio", "trace"}
 
 
 @app.command
@@ -43,6 +44,7 @@ def bench(
     /,
     json: File = None,
     count: int = 10_000,
+    steps: int = 10_000,
     seed: int = 0,
     only: str = "",
     repeat: int | None = None,
@@ -55,16 +57,19 @@ def bench(
             golden (reference equilibria in a folder), hand (soft hand), hardware (deadlines of the loop, ten
             minutes), lcp and qpcc (solvers), learning (steps of the environments per second), manipulator (a
             tree of rods that touches itself), rates (steps of the inverse model per second), reduced (the
-            hyper-reduced trunk), speed (one step), stop (from an emergency stop to the safe state), studio
-            (how fast the page is served), trace (every robot by every method, compared with an earlier run),
-            validation (closed forms and orders of convergence), or all but closed, fuzz, golden, hardware,
-            learning, reduced, stop, studio and trace.
+            hyper-reduced trunk), soak (every robot and scene, troubled at random), speed (one step), stop
+            (from an emergency stop to the safe state), studio (how fast the page is served), trace (every
+            robot by every method, compared with an earlier run), validation (closed forms and orders of
+            convergence), or all but closed, fuzz, golden, hardware, learning, reduced, soak, stop, studio and
+            trace.
         path: the folder with cases.json, for golden; with earlier runs, for trace.
         json: also write the tables to this file.
         count: of fuzz, how many inputs.
-        seed: of fuzz, which inputs.
-        only: of fuzz, one kind of input; of trace, cases whose name contains it.
-        repeat: of fuzz, the number of one input to read again, where a fault can be looked at.
+        steps: of soak, how many in all.
+        seed: of fuzz, which inputs; of soak, which episodes.
+        only: of fuzz, one kind of input; of trace and soak, cases whose name contains it.
+        repeat: of fuzz, the number of one input to read again, where a fault can be looked at; of soak, that
+            of an episode.
     """
     if what not in ("all", *BENCHES):
         raise unknown_name("benchmark", what, ("all", *BENCHES))
@@ -77,7 +82,12 @@ def bench(
     chosen = [name for name in BENCHES if name not in APART] if what == "all" else [what]
     if what == "all":
         console().print(f"{', '.join(sorted(APART))}: skipped, ask for them by name.", style="dim")
-    given = {"golden": (path,), "fuzz": (count, seed, only, repeat), "trace": (path, only)}
+    given = {
+        "golden": (path,),
+        "fuzz": (count, seed, only, repeat),
+        "soak": (steps, seed, only, repeat),
+        "trace": (path, only),
+    }
     for name in chosen:
         module, _, function = BENCHES[name].partition(":")
         measure = getattr(import_module(module), function)

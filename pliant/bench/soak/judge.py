@@ -1,0 +1,140 @@
+"""What statics says of targets and states: without the inverse model, by commands alone.
+
+A target is reachable if quasi-static commands from rest among the same obstacles bring it about: efforts or
+displacements of the actuators that grow in small parts, each an equilibrium near the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.contact import Detector
+from pliant.inverse import Outcome
+from pliant.laws import Bounded, Known, Law
+from pliant.newton import Tolerance
+from pliant.result import Result
+from pliant.robot import Robot
+from pliant.state import State
+from pliant.static import relaxed
+
+PARTS = 6  # of a random command
+FARTHEST = 0.1  # of the length: how far a part may move any node; more is a snap, which is not followed
+TOLERANCE = Tolerance(iterations=30)  # of equilibria next to a known state
+INSIDE = 1e-6  # of a displacement's range, that it may be past its end
+
+
+@dataclass(frozen=True)
+class Place:
+    """An equilibrium that commands from rest bring about, and where the effectors are then."""
+
+    result: Result
+    targets: Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Statics of a robot under its present laws, among the obstacles of a detector."""
+
+    robot: Robot
+    laws: Mapping[str, Law]  # of all rows
+    detector: Detector
+
+    def places(self, rng: np.random.Generator, walks: int) -> list[Place]:
+        """Equilibria along random commands from rest, as far as each can be followed.
+
+        Only those within the bounds of the actuators; none if the robot cannot rest among these obstacles.
+        """
+        first = self._solved(self._part({}, 0.0), self.robot.rest)
+        if first is None:
+            return []
+        found = [first]
+        for _ in range(walks):
+            wanted, now = self._command(rng), first
+            for share in np.linspace(0.0, 1.0, PARTS + 1)[1:]:
+                result = self._solved(self._part(wanted, share), now.state)
+                if result is None or self._snapped(now, result):
+                    break
+                found.append(result)
+                now = result
+        return [self._place(result) for result in found if self._admissible(result)]
+
+    def _solved(self, laws: Mapping[str, Law], state: State) -> Result | None:
+        """The equilibrium under these laws next to a state, if a few iterations find it."""
+        result = relaxed(self.robot, laws, state, self.detector, TOLERANCE)
+        return result if result.certificate.converged else None
+
+    def _place(self, result: Result) -> Place:
+        return Place(result, {name: result.displacement[name] for name in self._effectors()})
+
+    def moved(self, out: Outcome, detector: Detector) -> float:
+        """How far [m] the effectors move if the drives keep their commands and statics decides.
+
+        Infinite where no equilibrium is found.
+        """
+        laws = {**self.laws, **{name: Known(displacement=value) for name, value in out.command.items()}}
+        result = relaxed(self.robot, laws, out.state, detector, TOLERANCE)
+        if not result.certificate.converged:
+            return np.inf
+        return max(
+            float(np.linalg.norm(result.displacement[n] - out.displacement[n])) for n in self._effectors()
+        )
+
+    # Commands
+
+    def _effectors(self) -> list[str]:
+        return [name for name, law in self.laws.items() if law.role == "effector"]
+
+    def _actuators(self) -> dict[str, Bounded]:
+        return {name: law for name, law in self.laws.items() if isinstance(law, Bounded)}
+
+    def _by_effort(self, name: str, law: Bounded) -> bool:
+        """Whether the actuator is commanded by its effort; if that has no bounds, by its displacement."""
+        low, high = self._efforts(name, law)
+        return bool(np.isfinite([low, high]).all())
+
+    def _efforts(self, name: str, law: Bounded) -> tuple[float, float]:
+        possible = self.robot.rows[name].interaction.effort_range
+        return max(law.effort[0], possible[0]), min(law.effort[1], possible[1])
+
+    def _command(self, rng: np.random.Generator) -> dict[str, float]:
+        """A random command of some actuators, from 0 for none to ±1 for all that it may."""
+        sides = rng.uniform(-1.0, 1.0, size=len(self._actuators()))
+        chosen = rng.random(len(sides)) < 0.6
+        if not chosen.any() and len(sides):
+            chosen[rng.integers(len(sides))] = True
+        return {name: float(s * c) for name, s, c in zip(self._actuators(), sides, chosen)}
+
+    def _part(self, wanted: Mapping[str, float], share: float) -> dict[str, Law]:
+        """The laws of all rows for a share of a command."""
+        rest = self.robot.split(self.robot.bundle.delta(self.robot.bundle.positions(self.robot.rest.q)))
+        laws = dict(self.laws)
+        for name, law in self._actuators().items():
+            by_effort = self._by_effort(name, law)
+            low, high = self._efforts(name, law) if by_effort else law.displacement
+            begin = float(np.clip(0.0 if by_effort else rest[name].mean(), low, high))
+            side = wanted.get(name, 0.0)
+            most = high if side >= 0 or low >= begin else low
+            value = begin + share * abs(side) * (most - begin)
+            size = self.robot.rows[name].interaction.size
+            command = np.full(size, value)
+            laws[name] = Known(effort=command) if by_effort else Known(displacement=command)
+        return laws
+
+    def _admissible(self, result: Result) -> bool:
+        """Whether it keeps to the bounds of all actuators."""
+        for name, law in self._actuators().items():
+            slack = INSIDE * np.ptp(law.displacement) if np.isfinite(law.displacement).all() else 0.0
+            delta, effort = result.displacement[name], result.effort[name]
+            low, high = self._efforts(name, law)
+            if (delta < law.displacement[0] - slack).any() or (delta > law.displacement[1] + slack).any():
+                return False
+            if (effort < low).any() or (effort > high).any():
+                return False
+        return True
+
+    def _snapped(self, before: Result, after: Result) -> bool:
+        moved = np.linalg.norm(after.positions - before.positions, axis=1).max()
+        return bool(moved > FARTHEST * self.robot.length)
