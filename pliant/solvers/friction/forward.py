@@ -48,9 +48,9 @@ def friction(
 
     W (m, m) is symmetric and positive semi-definite once the equalities are eliminated; contacts may be
     redundant. `mu` is (n,) or one number, `low` and `high` are (p,) or one number. `start` is an earlier
-    solution or a guess of λ. Newton's method from there is tried first, then a path from open contacts (see
-    `path`). Friction may leave several solutions or none: then the certificate says so, and the efforts are
-    the best that were found.
+    solution or a guess of λ. Newton's method on the contacts that push there is tried first, then others are
+    found by turns (see `turns`), then a path from open contacts is followed (see `path`). Friction may leave
+    several solutions or none: then the certificate says so, and the efforts are the best that were found.
     """
     W, q = check(W, q)
     mu, lo, hi = _laws(mu, low, high, len(q))
