@@ -6,7 +6,7 @@ a minimum of cost c lie in an ellipsoid about x̄ = Q⁻¹p:
     (x − x̄)ᵀQ (x − x̄) < r² = c + pᵀx̄
 
 On a region (see `region`) the value of contact i is affine, v_i at x̄ with slope s_i, so that over the
-ellipsoid it is at least v_i − r √(s_iᵀQ⁻¹s_i). Where that is positive for every contact, the ellipsoid lies in
+ellipsoid it is at least v_i − r √(s_iᵀQ⁻¹s_i). Where that is positive for every contact, it lies in
 the region of the minimum, and there the cost is convex: nothing is better.
 """
 
