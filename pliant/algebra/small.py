@@ -1,11 +1,10 @@
-"""Small dense symmetric matrices, factorised: LDLᵀ by LAPACK, and Cholesky in compiled loops."""
+"""Small dense symmetric matrices, factorised: LDLᵀ by LAPACK."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from pliant.algebra.factor import NotPositiveDefinite, Reals
-from pliant.algebra.jit import inner
 from pliant.algebra.pattern import Indices
 
 BLOCK = 64  # columns
@@ -42,41 +41,3 @@ class Symmetric:
         back = self.solve(np.column_stack([Y, d[chosen]]))
         left = W[:m, :m] - Y.T @ back[:, :m]
         return 0.5 * (left + left.T), d[:m] - Y.T @ back[:, m], back
-
-
-@inner
-def lower(A, dependent):
-    """A (k, k) ← L with A = LLᵀ, in its lower half.
-
-    Returns False where rows depend on each other: a pivot is not above `dependent` of its diagonal entry.
-    """
-    for i in range(len(A)):
-        for j in range(i + 1):
-            value = A[i, j]
-            for n in range(j):
-                value -= A[i, n] * A[j, n]
-            if i > j:
-                A[i, j] = value / A[j, j]
-            elif value > dependent * A[i, i]:
-                A[i, i] = np.sqrt(value)
-            else:
-                return False
-    return True
-
-
-@inner
-def substitute(L, x):
-    """x (k, m) ← (LLᵀ)⁻¹ x."""
-    k, m = x.shape
-    for i in range(k):
-        for n in range(i):
-            for j in range(m):
-                x[i, j] -= L[i, n] * x[n, j]
-        for j in range(m):
-            x[i, j] /= L[i, i]
-    for i in range(k - 1, -1, -1):
-        for n in range(i + 1, k):
-            for j in range(m):
-                x[i, j] -= L[n, i] * x[n, j]
-        for j in range(m):
-            x[i, j] /= L[i, i]

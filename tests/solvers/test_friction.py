@@ -357,6 +357,20 @@ def test_which_of_many_dependent_contacts_push_is_found_in_few_steps(mu):
         assert again.certificate.iterations < 30
 
 
+def test_work_is_limited_and_the_status_true():
+    """Sixty contacts of a body with 45 motions and μ = 1.5: solvable by construction, but not in the time."""
+    rng = np.random.default_rng(1)
+    H, mu = rng.normal(size=(180, 45)), np.full(60, 1.5)
+    lam, w = obeying(rng, mu)
+    W = H @ H.T
+    q = w - W @ lam
+    solution = friction(W, q, mu)
+    c = solution.certificate
+    assert c.iterations < 10_000
+    assert c.status == ("solved" if c.residual <= ACCURACY else "not converged")
+    assert np.isfinite(solution.effort).all() and (law_error(W, q, mu, solution) > 1e-7) == (not c.solved)
+
+
 def test_solutions_cannot_be_changed():
     solution = friction(np.eye(3), [-1.0, 0.2, 0.0], 0.5)
     np.testing.assert_allclose(solution.effort, [1.0, -0.2, 0.0], atol=1e-14)

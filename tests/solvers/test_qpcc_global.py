@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pliant.bench.instances import instance
-from pliant.solvers import landscape, qpcc, qpcc_global
+from pliant.solvers import landscape, qpcc, qpcc_global, work_scale
 from pliant.solvers.qpcc.enumeration import Arrangement
 from pliant.solvers.qpcc.problem import problem
 
@@ -94,3 +94,49 @@ def test_a_limit_is_admitted():
     cut = qpcc_global(*p.matrices, **p.limits, limit=5)
     assert not cut.complete
     assert cut.pieces == 5
+
+
+# Where one start is enough
+
+
+def near(seed: int, rho: float):
+    """A problem of a control loop: a little farther than before, with inertia, from the efforts before."""
+    p = instance(3, 10, seed=seed, hard=seed % 2 == 0, kind=("rod", "random")[seed // 2 % 2])
+    begin = qpcc(*p.matrices, **p.limits)
+    Wea, Wec, Waa, Wac, Wcc, de, da, dc = p.matrices
+    moved = de + 0.02 * np.abs(de).max() * np.random.default_rng(seed).normal(size=len(de))
+    options = {"rho": rho * work_scale(Wea, Wec, Waa, Wac, Wcc), "previous": begin.effort}
+    return (Wea, Wec, Waa, Wac, Wcc, moved, da, dc), {**p.limits, **options}, begin
+
+
+def test_what_is_proven_is_the_global_optimum():
+    """By visiting every contact mode: nothing is better than a minimum that is proven."""
+    proven = 0
+    for seed in range(24):
+        matrices, options, begin = near(seed, rho=(0.1, 1.0, 10.0)[seed % 3])
+        s = qpcc(*matrices, **options, warm=begin)
+        if s.certificate.proven:
+            proven += 1
+            assert len(s.certificate.start_costs) == s.certificate.start + 1
+            best = qpcc_global(*matrices, **options).best
+            assert best.cost >= s.cost - 1e-9 * abs(s.cost)
+    assert 8 <= proven < 24  # some are, and not all: the test could fail
+
+
+def test_better_minima_elsewhere_are_never_proven_away():
+    """From the worse of two minima, whatever keeps the efforts there: the proof must not hold."""
+    worse = 0
+    for seed in range(40):
+        matrices, options, _ = near(seed, rho=0.01)
+        minima = qpcc_global(*matrices, **options).minima
+        for other in minima[1:]:
+            s = qpcc(*matrices, **options, warm=other, starts=2)
+            if s.cost > minima[0].cost * (1 + 1e-6) + 1e-12:
+                assert not s.certificate.proven
+            worse += 1
+    assert worse > 10
+
+
+def test_one_start_proves_nothing():
+    matrices, options, begin = near(0, rho=10.0)
+    assert not qpcc(*matrices, **options, warm=begin, starts=1).certificate.proven

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.algebra.jit import inner, kernel
-from pliant.algebra.small import lower, substitute
 from pliant.solvers.solution import Reals
 
 ROUNDING = 1e-13  # of a row's data: what counts as nothing
@@ -28,57 +26,33 @@ def warm_start(
     low ≤ λ ≤ high is complementary to (W + diag compliance) λ + free − imposed. W (m, m) and free (m,) are
     those of `rows` (m,), the other arrays those of all rows.
     """
-    A = W + np.diag(compliance[rows])
+    A, q, low, high = W + np.diag(compliance[rows]), free - imposed[rows], low[rows], high[rows]
     x = start[rows]
-    return x, _solve(A, free - imposed[rows], low[rows], high[rows], x)
+    inside = np.flatnonzero((low < x) & (x < high))
+    x = np.where(x <= low, low, high)
+    x[inside] = 0.0
+    if not np.isfinite(x).all():
+        return x, False
+    x[inside], solvable = _solved(A[inside[:, None], inside], -(q + A @ x)[inside])
+    within = (low[inside] <= x[inside]) & (x[inside] <= high[inside])
+    return x, bool(solvable and within.all() and _complementary(A, q, low, high, x))
 
 
-@kernel
-def _solve(A, q, low, high, x):
-    """x ← the solution with the active set of x; says whether it is one."""
-    inside, k = np.empty(len(q), np.int64), 0
-    for i in range(len(q)):
-        if low[i] < x[i] < high[i]:
-            inside[k] = i
-            k += 1
-            x[i] = 0.0
-        else:
-            x[i] = low[i] if x[i] <= low[i] else high[i]
-            if not abs(x[i]) < np.inf:
-                return False
-    L, y = np.empty((k, k)), np.empty((k, 1))
-    for a in range(k):
-        i = inside[a]
-        for b in range(a + 1):
-            L[a, b] = A[i, inside[b]]
-        y[a, 0] = -q[i]
-        for j in range(len(q)):
-            y[a, 0] -= A[i, j] * x[j]
-        if not L[a, a] > 0.0:
-            return False
-    if not lower(L, DEPENDENT):
-        return False
-    substitute(L, y)
-    for a in range(k):
-        i = inside[a]
-        if not low[i] <= y[a, 0] <= high[i]:
-            return False
-        x[i] = y[a, 0]
-    return _complementary(A, q, low, high, x)
+def _solved(A: Reals, b: Reals) -> tuple[Reals, bool]:
+    """A⁻¹b by Cholesky; False where A is not positive definite, or its rows depend on each other."""
+    from scipy.linalg.lapack import dposv  # type: ignore[attr-defined]  # slow to import
+
+    if not len(b):
+        return b, True
+    L, y, wrong = dposv(A, b, lower=1)
+    return y, wrong == 0 and bool((L.diagonal() ** 2 > DEPENDENT * A.diagonal()).all())
 
 
-@inner
-def _complementary(A, q, low, high, x):
+def _complementary(A: Reals, q: Reals, low: Reals, high: Reals, x: Reals) -> bool:
     """Whether rows between their bounds are in balance, and no other should leave its bound."""
-    for i in range(len(q)):
-        w, size = q[i], abs(q[i])
-        for j in range(len(q)):
-            w += A[i, j] * x[j]
-            size = max(size, abs(A[i, j] * x[j]))
-        if low[i] < x[i] < high[i]:
-            good = abs(w) <= ACCURATE * size
-        else:
-            good = w >= -ROUNDING * size if x[i] <= low[i] else w <= ROUNDING * size
-        if not good:
-            return False
-    return True
+    used = np.flatnonzero(x)
+    terms = A[:, used] * x[used]
+    w, size = q + terms.sum(axis=1), np.maximum(np.abs(q), np.abs(terms).max(axis=1, initial=0.0))
+    inside = (low < x) & (x < high)
+    good = np.where(x <= low, w >= -ROUNDING * size, w <= ROUNDING * size)
+    return bool(np.where(inside, np.abs(w) <= ACCURATE * size, good).all())

@@ -21,7 +21,10 @@ from pliant.solvers.solution import INFEASIBLE, SOLVED, STALLED, Reals, Solution
 GOOD = 1e-11  # residual of a solution that nobody needs to improve …
 ACCEPTABLE = 1e-8  # … and of one that counts as solved
 FIRST_ROUNDS = 30  # of a path, until Newton's method is tried
-MOST_ROUNDS, ROUNDS_PER_ROW = 1000, 5  # of a path in all: so many, and more for every row
+MOST_ROUNDS_OF_ONE = 4000  # of a path, …
+MOST_ROUNDS = (
+    8000  # … and of all of them: this bounds the time of problems that are hard, or without solution
+)
 FEW_CONTACTS = 8  # up to which a path is cheaper than steps of Newton's method that lead nowhere
 QUICK, PATIENT = 3, 5  # patience with Newton's method
 MOST_PATHS = 4  # that are tried
@@ -48,9 +51,9 @@ def friction(
 
     W (m, m) is symmetric and positive semi-definite once the equalities are eliminated; contacts may be
     redundant. `mu` is (n,) or one number, `low` and `high` are (p,) or one number. `start` is an earlier
-    solution or a guess of λ. Newton's method from there is tried first, then a path from open contacts (see
-    `path`). Friction may leave several solutions or none: then the certificate says so, and the efforts are
-    the best that were found.
+    solution or a guess of λ. Newton's method on the contacts that push there is tried first, then others are
+    found by turns (see `turns`), then a path from open contacts is followed (see `path`). Friction may leave
+    several solutions or none: then the certificate says so, and the efforts are the best that were found.
     """
     W, q = check(W, q)
     mu, lo, hi = _laws(mu, low, high, len(q))
@@ -91,17 +94,18 @@ def solve_scaled(s: Scaled, warm: bool, tol: float) -> tuple[float, int, bool]:
 
 def _attempts(s: Scaled, warm: bool, tol: float) -> Iterator[tuple[float, Reals, int]]:
     """(residual, x, eliminations) of one method after the other; s.x is the best so far."""
-    yield by_turns(s, s.x if warm else np.zeros(len(s.q)), GOOD, tol, warm=warm)
-    if warm:
-        yield _along_path(s, None, tol)
-    for seed in range(MOST_PATHS):
-        end = _along_path(s, seed, tol)
-        yield end
-        if not _small(s, end[1]):
-            break
-    x, pivots = normals(s, np.zeros(len(s.q)), tol)
+    nothing = np.zeros(len(s.q))
+    yield by_turns(s, s.x if warm else nothing, GOOD, tol, warm=warm)
+    x, pivots = normals(s, nothing, tol)
     residual, steps = newton(s, x, tol, PATIENT)
     yield residual, x, pivots + steps
+    left = MOST_ROUNDS
+    for seed in (None, *range(MOST_PATHS)) if warm else range(MOST_PATHS):
+        end = _along_path(s, seed, tol, min(left, MOST_ROUNDS_OF_ONE))
+        yield end
+        left -= end[2]
+        if left <= 0 or (seed is not None and not _small(s, end[1])):
+            break
 
 
 def _small(s: Scaled, x: Reals) -> bool:
@@ -109,14 +113,17 @@ def _small(s: Scaled, x: Reals) -> bool:
     return bool(np.abs(x).max(initial=0.0) <= UNBOUNDED * size)
 
 
-def _along_path(s: Scaled, seed: int | None, tol: float) -> tuple[float, Reals, int]:
-    """(residual, x, eliminations) of a path, with Newton's method at its end and where it gets expensive."""
-    p, n = len(s.lo), len(s.mu)
+def _along_path(s: Scaled, seed: int | None, tol: float, most: int) -> tuple[float, Reals, int]:
+    """(residual, x, eliminations) of a path, with Newton's method at its end and where it gets expensive.
+
+    `most`: rounds after which it is given up.
+    """
+    p = len(s.lo)
     x = s.x if seed is None else normals(s, s.x, tol, contacts=False)[0]
     path, rounds, iterations = begin(s, x, seed), FIRST_ROUNDS, 0
     while True:
-        iterations += advance(s, path, rounds)
-        over = path.stopped or rounds > MOST_ROUNDS + ROUNDS_PER_ROW * (p + n)
+        iterations += advance(s, path, min(rounds, max(most - iterations, 0)))
+        over = path.stopped or iterations >= most
         if over or np.count_nonzero(path.mode[p:]) > FEW_CONTACTS:
             x = path.x.copy()
             residual, more = newton(s, x, tol, QUICK)

@@ -19,7 +19,7 @@ class FrictionCertificate(Certificate):
     |q̂|. Rows are scaled so that units compare: λ̂ = √Wᵢᵢ λ, ŵ = w/√Wᵢᵢ, the two tangents of a contact alike.
     "solved" means at most 1e-8. "infeasible" means that efforts grow beyond all bounds on the way to a
     solution: bodies that cannot get out of each other, or rows that contradict. `iterations` counts
-    eliminations.
+    eliminations and pivots of normals.
     """
 
     complementarity: float = 0.0

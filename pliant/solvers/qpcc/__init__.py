@@ -4,7 +4,7 @@
     region        where the same contacts push; pivots from one region to the next
     working_set   bounds and borders that hold as equations; newton_step keeps them
     descent       from a point to a local minimum, region by region
-    search        several descents (starts) and the best of them
+    search        several descents (starts) and the best of them; proof says where one is enough
     solution      what comes out, with its certificate
     decomposition the paper's own method; enumeration visits every region and proves the global optimum
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.solvers.qpcc.descent import MINIMUM, MOST_MOVES, descend
 from pliant.solvers.qpcc.newton_step import Step, Task, new_step
+from pliant.solvers.qpcc.proof import is_global
 from pliant.solvers.qpcc.region import REPAIRED, Region, new_region, settle
 from pliant.solvers.qpcc.scaled import Scaled, Scaling
 from pliant.solvers.qpcc.starts import PER_START, chances, propose
@@ -76,6 +77,7 @@ class Search(NamedTuple):
     chosen: int  # the descent that led to the best point
     iterations: int
     feasible: bool
+    proven: bool  # that no efforts are better
     penetration: float  # relative to what makes up the gaps
 
 
@@ -84,7 +86,7 @@ def search(scaling: Scaling, start: Reals | None, guess: Reals, starts: int) -> 
 
     `start` (na,) are the scaled efforts of a warm start, or None; `guess` (nc,) says which contacts push
     there. `starts` = 1 is one descent, every further one adds PER_START of them, but none is begun after
-    PATIENCE iterations for every start.
+    PATIENCE iterations for every start, nor where the best so far is proven to be the global minimum.
     """
     work, warm = _work(scaling), start is not None
     rows, na = scaling.rows, len(scaling.Q)
@@ -93,7 +95,8 @@ def search(scaling: Scaling, start: Reals | None, guess: Reals, starts: int) -> 
     lowest, least, chosen, iterations = np.inf, np.inf, 0, 0
     best: Minimum | None = None
     costs: list[float] = []
-    while len(costs) < descents and (not costs or iterations < PATIENCE * starts):
+    proven = False
+    while len(costs) < descents and not proven and (not costs or iterations < PATIENCE * starts):
         number = len(costs) - warm
         drawn, efforts = chances(max(number, 0)), None if best is None else best.x
         work.region.x[:] = start if number < 0 else propose(number, drawn, work.scaling.efforts, efforts)
@@ -103,6 +106,8 @@ def search(scaling: Scaling, start: Reals | None, guess: Reals, starts: int) -> 
         cheaper = stop.violation <= max(least, ALLOWED) and cost < lowest - SAME_COST * (abs(cost) + task)
         if best is None or nearer or cheaper:
             lowest, least, chosen, best = cost, stop.violation, len(costs), _minimum(work, stop)
+            proven = descents > 1 and stop.status == MINIMUM and least <= ALLOWED
+            proven = proven and is_global(scaling, work.region, cost)
         costs.append(cost if stop.violation <= ALLOWED else np.inf)
     assert best is not None
     if least > ALLOWED:  # make the best of the smallest violation
@@ -110,7 +115,7 @@ def search(scaling: Scaling, start: Reals | None, guess: Reals, starts: int) -> 
         stop = _attempt(work, drawn, NO_GUESS, relax=True)
         iterations, best = iterations + stop.iterations, _minimum(work, stop)
     penetration = best.penetration / _gap_size(work, best.x)
-    return Search(best, np.array(costs), chosen, iterations, least <= ALLOWED, penetration)
+    return Search(best, np.array(costs), chosen, iterations, least <= ALLOWED, proven, penetration)
 
 
 def _work(scaling: Scaling) -> Work:

@@ -39,7 +39,8 @@ class QpccCertificate:
 
     `start_costs` are the costs reached by the descents, infinite where no feasible point was found, `start`
     is the one that led to the solution. `limits` are those that hold it, for "effort" and "displacement":
-    (na,) −1 lower, 1 upper, 0 none. `eps` is the ε that was used.
+    (na,) −1 lower, 1 upper, 0 none. `eps` is the ε that was used. `proven`: whether it is certain that no
+    efforts at all are better (see `proof`); False where that is not known, or only one start was asked for.
     """
 
     status: str
@@ -51,6 +52,7 @@ class QpccCertificate:
     trail: Trail
     problem: Problem
     point: Point
+    proven: bool = False
 
     @property
     def solved(self) -> bool:
@@ -183,7 +185,7 @@ def report(p: Problem, scaling: Scaling, result: Search, *, infeasible: bool) ->
     trail = Trail(best.path, best.began)
     costs = result.costs + constant
     certificate = QpccCertificate(
-        status, result.iterations, scaling.eps, costs, result.chosen, limits, trail, p, point
+        status, result.iterations, scaling.eps, costs, result.chosen, limits, trail, p, point, result.proven
     )
     return certified(certificate)
 
