@@ -70,10 +70,9 @@ class SurfaceContacts(Contacts):
         return replace(self, gap=self.gap + moved, position=self.position + centre)
 
 
-def of_points(points: Contacts, depth: np.ndarray) -> SurfaceContacts:
-    """Contacts of single points, which may become `depth` (n,) [m] deep."""
+def of_points(points: Contacts) -> SurfaceContacts:
+    """Contacts of single points."""
     some: Any = {f.name: getattr(points, f.name) for f in fields(Contacts)}
-    some |= {"gap": points.gap + depth, "margin": points.margin - depth}
     return SurfaceContacts(**some, pull=points.gradient, slope=np.zeros((len(points.stencil.point), 2)))
 
 

@@ -22,6 +22,7 @@ from pliant.contact.detect.mortar import feet, mortar_rows
 from pliant.contact.detect.nearest import nearest_facing
 from pliant.contact.detect.opponents import SoftOpponent
 from pliant.contact.detect.quadrature import Quadrature, Reference, placed, reference
+from pliant.contact.detect.rules import SHALLOW
 from pliant.contact.detect.samples import Samples, facet_mask
 from pliant.contact.detect.skin import Posture, Skin
 from pliant.contact.surface_contacts import SurfaceContacts, joined, of_points
@@ -53,12 +54,14 @@ class SurfacePair:
     """Points of a slave against the skin of opponent number `slot`, the master.
 
     home (k, 2): the samples that the slave's nodes report on, half each; slave_point, master_point (k,): the
-    numbers of nodes in the stack; facets (t, nn) and part (t,): of the triangles of the skin.
+    numbers of nodes in the stack; facets (t, nn) and part (t,): of the triangles of the skin. widest [m]: how
+    much farther than the reach points are looked at, so that the mean of a row does not depend on the reach.
     """
 
     slot: int
     slave: int
     points: Quadrature
+    widest: float
     home: np.ndarray
     slave_point: np.ndarray
     master: int
@@ -68,11 +71,19 @@ class SurfacePair:
     part: np.ndarray
     reference: Reference
     master_point: np.ndarray
+    same: bool  # whether slave and master are one surface
 
     @classmethod
     def of(
-        cls, cloud: Cloud, skins: Mapping[int, Skin], slot: int, slave: int, patch: Surface, to: SoftOpponent
-    ):
+        cls,
+        cloud: Cloud,
+        skins: Mapping[int, Skin],
+        slot: int,
+        slave: int,
+        patch: Surface,
+        to: SoftOpponent,
+        same: bool,
+    ) -> SurfacePair:
         """A patch of the boundary of body `slave` against an opponent."""
         skin, samples = skins[to.body], cloud.samples[cloud.bodies.index(slave)]
         first = int(np.flatnonzero(cloud.body == slave)[0])
@@ -81,6 +92,7 @@ class SurfacePair:
             slot,
             slave,
             Quadrature(patch),
+            edge_length(patch),
             _homes(samples, patch, first),
             frozen(cloud.point_of_node[slave], int),
             to.body,
@@ -90,6 +102,7 @@ class SurfacePair:
             frozen(skin.order % (len(surface.triangles) // len(surface)), int),
             reference(surface.kind),
             frozen(cloud.point_of_node[to.body], int),
+            same,
         )
 
     def found(
@@ -108,7 +121,14 @@ class SurfacePair:
         points, skin, near = self.points, self.skin, self.skin.adjacency
         mine = points.reference
         which, p, facing = placed(
-            X, points.triangles, points.nodes, points.part, mine.shape, at.bounds, skin.links, reach
+            X,
+            points.triangles,
+            points.nodes,
+            points.part,
+            mine.shape,
+            at.bounds,
+            skin.links,
+            reach + self.widest,
         )
         if not len(which):
             return None
@@ -121,9 +141,10 @@ class SurfacePair:
             points.support_ptr, points.support,
             at.X, skin.rest, skin.triangles, self.allowed, at.normals, skin.rest_normals,
             near.across, near.fan_ptr, near.fan, skin.links, at.bounds,
-            along.ptr, along.node, along.length, along.limit, True, reach, gap, normal, triangle, weights,
+            along.ptr, along.node, along.length, along.limit, True, reach + self.widest, SHALLOW * reach,
+            gap, normal, triangle, weights,
         )  # fmt: skip
-        which = self._partners(which, facing, normal, triangle, weights)
+        which = self._partners(which, facing, normal, triangle, weights, at.normals)
         if not len(which):
             return None
         nn, r = self.facets.shape[1], self.reference
@@ -135,7 +156,7 @@ class SurfacePair:
         rows = mortar_rows(
             which, p, points.area, gap, normal,
             points.triangles, points.nodes, points.part, mine.shape, mine.weights, mine.share, self.home,
-            self.slave_point, triangle, self.facets, N, slope, self.master_point, mobile, samples,
+            self.slave_point, triangle, self.facets, N, slope, self.master_point, mobile, samples, reach,
         )  # fmt: skip
         partner = np.full(n, -1)
         partner[which] = triangle[which]
@@ -146,11 +167,16 @@ class SurfacePair:
         """Whether slave and master are the same body."""
         return self.slave == self.master
 
-    def _partners(self, which, facing, normal, triangle, weights) -> np.ndarray:
-        """Those of the points `which` that have one: face to face, and of one body, ahead of them at rest."""
+    def _partners(self, which, facing, normal, triangle, weights, normals) -> np.ndarray:
+        """Those of the points `which` that have one: face to face, and on one surface, ahead of them at rest.
+
+        A facet that is touched at its edge must look at the point as well, along its `normals` (t, 3).
+        """
         which = which[triangle[which] >= 0]
-        which = which[np.einsum("ni,ni->n", facing[which], normal[which]) < -FRONTAL]
-        if self.own:
+        look, facet = facing[which], normals[triangle[which]]
+        across = np.einsum("ni,ni->n", look, normal[which]), np.einsum("ni,ni->n", look, facet)
+        which = which[np.maximum(*across) < -FRONTAL]
+        if self.same:
             corners = self.skin.rest[self.skin.triangles[triangle[which]]]
             partner = np.einsum("na,nai->ni", weights[which], corners)
             which = which[(partner - self.points.rest[which]) @ AHEAD > 0.0]
@@ -160,9 +186,9 @@ class SurfacePair:
 class SurfaceSearch:
     """The rows of all pairs of surfaces of a detector, and the single points that they do not keep apart.
 
-    A row keeps the mean gap of its piece from closing. A point where the gap is smaller than the mean by half
-    of `depth` [m], at an edge or a corner say, has a row of its own, which may become `depth` deep. `length`
-    [m] is the robot's.
+    A row keeps the mean gap of its piece from closing. A point where the gap is smaller than the mean by
+    `depth` [m], at an edge or a corner say, has a row of its own, and keeps it while it pushes: it would come
+    and go by turns otherwise. `length` [m] is the robot's.
     """
 
     def __init__(
@@ -183,17 +209,19 @@ class SurfaceSearch:
         points: Contacts,
         friction: np.ndarray,
         reach: float,
-        before: Contacts | None = None,
+        before: tuple[Contacts, np.ndarray] | None = None,
     ) -> Contacts:
         """Contacts of single points, with the rows of surfaces for those that these keep apart.
 
-        Points keep the facets that they were over in contacts `before`.
+        `before`: earlier contacts and their normal forces (m,) [N]. Points keep the facets that they were over.
         """
         if not self.pairs:
             return points
         bodies = {b for pair in self.pairs for b in (pair.slave, pair.master)}
         at = {b: self.skins[b].posture(q[robot.q_spans[b]]) for b in bodies}
-        known = before.partners if isinstance(before, SurfaceContacts) else {}
+        known, pushed = {}, np.zeros(0, np.int64)
+        if before is not None and isinstance(before[0], SurfaceContacts):
+            known, pushed = before[0].partners, before[0].key[before[1] > 0.0]
         mean, sets, partners = np.full(len(points), np.inf), [], {}
         for k, pair in enumerate(self.pairs):
             rows = self._rows(pair, at, known.get(k), points, friction, reach)
@@ -201,7 +229,7 @@ class SurfaceSearch:
                 sets.append(rows)
                 partners |= {k: rows.partners[0]}
                 mean = np.fmin(mean, self._mean_at(pair, rows, points))
-        return joined([self._left(points, mean), *sets], partners)
+        return joined([self._left(points, mean, pushed), *sets], partners)
 
     def _rows(
         self,
@@ -262,12 +290,13 @@ class SurfaceSearch:
         out[soft] = np.fmin(forth, back)
         return out
 
-    def _left(self, points: Contacts, mean: np.ndarray) -> SurfaceContacts:
-        """Single points of other opponents, and those that come nearer than the mean; these may be deeper."""
+    def _left(self, points: Contacts, mean: np.ndarray, pushed: np.ndarray) -> SurfaceContacts:
+        """Single points of other opponents, those that come nearer than the mean, and those that pushed."""
         opponent = np.minimum(points.opponent, len(self._paired) - 1)
         paired = ~points.rigid & self._paired[opponent, self.cloud.body[points.sample]]
-        left = np.flatnonzero(~paired | ~(points.gap > mean - 0.5 * self.depth))
-        return of_points(points.take(left), self.depth * paired[left])
+        beside = paired & (points.gap > mean - self.depth)
+        beside[beside] = ~np.isin(points.key[beside], pushed)
+        return of_points(points.take(np.flatnonzero(~beside)))
 
 
 def _homes(samples: Samples, patch: Surface, first: int) -> np.ndarray:
@@ -285,14 +314,14 @@ def _homes(samples: Samples, patch: Surface, first: int) -> np.ndarray:
 
 
 def _directed(cloud: Cloud, skins: Mapping[int, Skin], opponents: Sequence[SoftOpponent]) -> list[tuple]:
-    """(slot, slave, patch of the slave, opponent) of each pair of surfaces, in one direction."""
+    """(slot, slave, patch of the slave, opponent, whether it is the same) of each pair, in one direction."""
     ways: dict[tuple, tuple] = {}
     for slot, to in enumerate(opponents):
         if skins[to.body].half_thickness is not None:
             continue
         for body, patch in to.touched_by:
             samples = cloud.samples[cloud.bodies.index(body)]
-            if samples.surface is None or samples.body.two_sided or body not in skins or body == to.body:
+            if samples.surface is None or samples.body.two_sided or body not in skins:
                 continue
             mine = samples.surface
             if patch is not None:
@@ -300,12 +329,13 @@ def _directed(cloud: Cloud, skins: Mapping[int, Skin], opponents: Sequence[SoftO
             if not len(mine):
                 continue
             names = _name(patch), _name(to.patch if patch is not None else None)
-            ways[(body, names[0], to.body, names[1])] = (slot, body, mine, to)
+            whole = patch is None or len(mine) == len(patch)
+            ways[(body, names[0], to.body, names[1])] = (slot, body, mine, to, whole)
     chosen = []
     for (a, first, b, second), way in ways.items():
         back = ways.get((b, second, a, first))
         if back is None or back is way or _finer(way) < _finer(back):
-            chosen.append(way)
+            chosen.append((*way[:4], back is way))
     return chosen
 
 
@@ -314,8 +344,11 @@ def _name(patch: Surface | None) -> bytes:
 
 
 def _finer(way: tuple) -> tuple:
-    """What the slave of two surfaces has the lesser of: distance of nodes, then place, then number."""
-    slot, _, surface, _ = way
+    """What the slave of two surfaces has the lesser of: distance of nodes, then place, then number.
+
+    One that is sampled in part only is never the slave of one that is sampled all over.
+    """
+    slot, _, surface, _, whole = way
     apart = edge_length(surface) / surface.element.order
     place = AHEAD @ surface.nodes[surface.vertices].mean(axis=0)
-    return round(np.log(apart) / np.log(AS_FINE)), place, slot
+    return not whole, round(np.log(apart) / np.log(AS_FINE)), place, slot
