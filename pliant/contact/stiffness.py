@@ -130,7 +130,7 @@ def facet_stiffness(
     """
     turns = over_facets(contacts)
     if isinstance(contacts, SurfaceContacts):
-        turns |= contacts.over_area
+        turns |= contacts.sloped
     chosen = np.flatnonzero(turns & (force > least * force.max(initial=0.0)))
     if not len(chosen):
         return None

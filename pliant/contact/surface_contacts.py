@@ -13,6 +13,8 @@ from pliant.arrays import frozen_view
 from pliant.contact.contacts import OF_EACH, Contacts, Stencil, taken
 from pliant.contact.rows import summed_rows
 
+POINTS = -(2**50)  # keys below it are those of points of facets, other negative ones those of sums
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SurfaceContacts(Contacts):
@@ -23,15 +25,22 @@ class SurfaceContacts(Contacts):
     the centre of the piece. slope (nnz, 2) [1/m]: ∂weight/∂s, how the touched facets' weights change when the
     sample moves along the tangents; zero for the sample itself and for single points. Rows of surfaces have
     negative keys. partners: by pair of surfaces, the triangle that each of its points was over, −1 for none.
+    least [m]: the least gap of all points that were looked at, those without a row among them; 0 if positive.
     """
 
     pull: np.ndarray = None  # type: ignore[assignment]
     slope: np.ndarray = None  # type: ignore[assignment]
     partners: Mapping[int, np.ndarray] = field(default_factory=dict)
+    least: float = 0.0
 
     @property
     def over_area(self) -> np.ndarray:
         """Whether each contact (n,) is a sum over a piece of surface."""
+        return (self.key < 0) & (self.key > POINTS)
+
+    @property
+    def sloped(self) -> np.ndarray:
+        """Whether each contact (n,) knows the slopes of its weights."""
         return self.key < 0
 
     @property
@@ -70,15 +79,14 @@ class SurfaceContacts(Contacts):
         return replace(self, gap=self.gap + moved, position=self.position + centre)
 
 
-def of_points(points: Contacts, depth: np.ndarray) -> SurfaceContacts:
-    """Contacts of single points, which may become `depth` (n,) [m] deep."""
+def of_points(points: Contacts) -> SurfaceContacts:
+    """Contacts of single points."""
     some: Any = {f.name: getattr(points, f.name) for f in fields(Contacts)}
-    some |= {"gap": points.gap + depth, "margin": points.margin - depth}
     return SurfaceContacts(**some, pull=points.gradient, slope=np.zeros((len(points.stencil.point), 2)))
 
 
-def joined(sets: list[SurfaceContacts], partners: Mapping[int, np.ndarray]) -> SurfaceContacts:
-    """Contacts of one detector as one set, sorted by key, with the partners of all pairs."""
+def joined(sets: list[SurfaceContacts], partners: Mapping[int, np.ndarray], least: float) -> SurfaceContacts:
+    """Contacts of one detector as one set, sorted by key; partners and least gap are those of all."""
     names = [f.name for f in fields(Contacts)[:OF_EACH]] + ["pull", "slope"]
     all_: Any = {name: np.concatenate([getattr(s, name) for s in sets]) for name in names}
     stencils = [s.stencil for s in sets]
@@ -88,5 +96,5 @@ def joined(sets: list[SurfaceContacts], partners: Mapping[int, np.ndarray]) -> S
         np.concatenate([s.point for s in stencils]),
         np.concatenate([s.weight for s in stencils]),
     )
-    every = replace(sets[0], **all_, stencil=stencil, partners=partners)
+    every = replace(sets[0], **all_, stencil=stencil, partners=partners, least=least)
     return every.take(np.argsort(every.key, kind="stable"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -45,6 +47,12 @@ def samples_only(detector: contact.Detector, q: np.ndarray) -> contact.Contacts:
     return detector.detect_samples(q, detector.alarm)
 
 
+def rows_only(detector: contact.Detector, q: np.ndarray) -> contact.Contacts:
+    """Rows of surfaces, without single points."""
+    found = detector.detect(q)
+    return found.take(np.flatnonzero(found.over_area))
+
+
 def forks(slope: float, **options) -> tuple[pl.Robot, np.ndarray]:
     robot = pl.Robot(fork(**options))
     return robot, placed(robot, leaning(robot.body.mesh.nodes, slope))
@@ -58,8 +66,11 @@ def forks(slope: float, **options) -> tuple[pl.Robot, np.ndarray]:
 @pytest.mark.parametrize("gap", [0.001, -0.0004])
 def test_rows_between_bodies_are_the_derivative_of_the_gap(kind, order, turn, gap):
     robot = pair(gap, kind=kind, order=order, turn=turn)
-    found = check_rows(robot, contact.Detector(robot), deformed(robot, amplitude=5e-5), step=1e-8)
-    assert found.over_area.sum() > 8
+    detector, q = contact.Detector(robot), deformed(robot, amplitude=5e-5)
+    rows = check_rows(robot, detector, q, step=1e-8, detect=partial(rows_only, detector))
+    assert len(rows) > 4
+    found = check_rows(robot, detector, q, step=1e-8, detect=partial(samples_only, detector))
+    assert set(found.opponent) == {0, 1} and (np.diff(found.stencil.ptr) == 4).all()
 
 
 def test_flat_faces_are_the_gap_apart():
@@ -126,11 +137,14 @@ def test_a_sample_deep_in_a_wall_is_pushed_back_where_it_came_from():
     wall = pl.mesh.box((0.002, 0.06, 0.06), cells=(1, 4, 4), origin=(0.0588, -0.02, -0.02))
     robot = pl.Robot([bar(), pl.Solid(wall, SOFT, order=1)])
     detector = contact.Detector(robot, alarm=0.003)
-    found = detector.detect(robot.rest.q)
+    found = samples_only(detector, robot.rest.q)
     mine = (found.opponent == 1) & (found.position[:, 0] > 0.0599)
     assert mine.sum() > 8
     np.testing.assert_allclose(found.gap[mine], -0.0012, atol=1e-12)
     np.testing.assert_allclose(found.normal[mine], np.tile([-1, 0, 0], (mine.sum(), 1)), atol=1e-12)
+    rows = detector.detect(robot.rest.q)
+    assert rows.over_area.sum() == 9 and len(rows) < len(found)
+    np.testing.assert_allclose(rows.gap[rows.over_area], -0.0012, atol=1e-12)
 
 
 # With itself
@@ -158,8 +172,10 @@ def test_rows_within_a_body_are_the_derivative_of_the_gap(kind, order, slope):
     robot, q = forks(slope, kind=kind, order=order)
     detector = contact.Detector(robot, self_contact=True, alarm=0.003)
     q = robot.retract(q, 2e-5 * np.random.default_rng(0).normal(size=robot.ndof))
-    found = check_rows(robot, detector, q, step=1e-8)
-    assert len(found) > 20
+    check_rows(robot, detector, q, step=1e-8, detect=partial(samples_only, detector))
+    check_rows(robot, detector, q, step=1e-8, detect=partial(rows_only, detector))
+    found = detector.detect(q)
+    assert len(found) > 20 and found.over_area.any()
     nodal = found.rows(q).transpose_dot(np.ones(len(found))).reshape(-1, 3)
     x = robot.positions(q)
     np.testing.assert_allclose(nodal.sum(axis=0), 0.0, atol=1e-11)

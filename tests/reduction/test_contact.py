@@ -221,7 +221,7 @@ def test_rows_are_the_gradient_of_the_modes_gaps(robot, shots, fit):
 def test_candidates_measure_what_the_search_finds(robot, shots, fit):
     full, reduced = (r.surroundings.detector(r) for r in (robot, fit.robot))
     q = shots.coordinates[-1]
-    found, inner = full.detect(q), reduced.detect(q).inner
+    found, inner = full.detect_samples(q, full.alarm), reduced.detect(q).inner
     place = found.matched(replace(inner, points=found.points))
     assert (place >= 0).sum() > 5
     np.testing.assert_allclose(found.gap[place >= 0], inner.gap[place[place >= 0]], atol=1e-9)

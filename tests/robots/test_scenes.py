@@ -50,7 +50,10 @@ def test_sizes_are_those_of_table_12(run):
     contacts, dofs = TABLE[run.scene.name]
     assert run.scene.paper[:2] == (contacts, dofs)
     assert run.scene.dofs == run.scene.robot.ndof == pytest.approx(dofs, rel=0.1)
-    assert np.mean([len(o.contacts) for o in run.outcomes]) == pytest.approx(contacts, rel=0.1)
+    touching = [
+        len(np.unique(o.contacts.index)) for o in run.outcomes
+    ]  # several rows may report on one sample
+    assert np.mean(touching) == pytest.approx(contacts, rel=0.1)
 
 
 def test_contacts_push(run):

@@ -153,7 +153,7 @@ class Detector:
         overhang: float = OVERHANG,
     ) -> Contacts:
         """Contacts at q; those that pushed `before` with `force` (n,) [N] keep their facets (`keeping`)."""
-        fresh = self._detected(q, self._limit(reach), before)
+        fresh = self._detected(q, self._limit(reach), (before, force))
         return kept(fresh, before, force, q, overhang) if self.soft and force.any() else fresh
 
     def detect(self, q: np.ndarray, reach: float | None = None) -> Contacts:
@@ -167,8 +167,10 @@ class Detector:
             limit = positive("reach", limit, "m")
         return limit
 
-    def _detected(self, q: np.ndarray, limit: float, before: Contacts | None = None) -> Contacts:
-        """Contacts at q with a gap below `limit` [m]; points keep facets that they were over `before`."""
+    def _detected(
+        self, q: np.ndarray, limit: float, before: tuple[Contacts, np.ndarray] | None = None
+    ) -> Contacts:
+        """Contacts at q with a gap below `limit` [m]; before: earlier ones and their forces, see `redetect`."""
         points = self.detect_samples(q, limit)
         return self._surfaces(self.robot, q, points, self._mu, limit, before) if self.soft else points
 

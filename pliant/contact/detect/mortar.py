@@ -177,9 +177,9 @@ def _measure(x, y, J, over, D, gap, normal, s, slope):
 def mortar_rows(
     which, p, area, gap, normal,  # points that have a partner
     triangles, nodes, part, shape, weights, share, home, slave_point,  # the slave
-    triangle, master_nodes, N, slope, master_point, mobile, samples,  # the master
+    triangle, master_nodes, N, slope, master_point, mobile, samples, reach,  # the master
 ):  # fmt: skip
-    """Rows by sample: samples (n,), gaps, normals, centres (n, 3), and stencils with directions.
+    """Rows with a gap below reach: samples (n,), gaps, normals, centres (n, 3), stencils with directions.
 
     home (k, 2): the samples that the hat function of a slave node belongs to, half each. Entries of the
     stencil: point, weight, pull (·, 3) = Σ s N n, and turn (·, 3) = Σ s ∂N/∂y of the master's nodes.
@@ -249,7 +249,7 @@ def mortar_rows(
                     pull[f, c] += w * normal[q, c]
                     if b >= ns:
                         turn[f, c] += s * slope[i, b - ns, c]
-        if not moves:
+        if not moves or delta[kept] >= reach:
             for f in range(start, e):
                 place[point[f]] = -1
             e = start

@@ -42,7 +42,12 @@ class Reference(NamedTuple):
 @cache
 def reference(kind: str) -> Reference:
     """Of tri3, tri6, quad4 or quad8."""
-    element, weights, share = ELEMENTS[kind], *_points()
+    return reference_at(kind, *_points())
+
+
+def reference_at(kind: str, weights: np.ndarray, share: np.ndarray) -> Reference:
+    """With points at weights (G, 3) of its triangles, and their shares (G,) of the area."""
+    element = ELEMENTS[kind]
     corner = element.nodes[SUBTRIANGLES[kind]]
     places = np.einsum("ga,kai->kgi", weights, corner)
     N = shape(kind, places.reshape(-1, 2)).reshape(*places.shape[:2], -1)
@@ -65,6 +70,17 @@ def _points() -> tuple[np.ndarray, np.ndarray]:
     weights += [np.roll(w, k) for w in ((1.0 - a - b, a, b), (1.0 - a - b, b, a)) for k in range(3)]
     share += [s] * 6
     return np.array(weights), np.array(share) / np.sum(share)
+
+
+class Spots(NamedTuple):
+    """Points `which` of arrays: positions and unit normals (n, 3), places at rest, nodes they hang on."""
+
+    which: np.ndarray
+    p: np.ndarray
+    facing: np.ndarray
+    rest: np.ndarray
+    support_ptr: np.ndarray
+    support: np.ndarray
 
 
 class Quadrature:
@@ -90,6 +106,11 @@ class Quadrature:
     def per(self) -> int:
         """G, how many there are on a triangle."""
         return len(self.reference.share)
+
+    def near(self, X: np.ndarray, bounds: np.ndarray, links: np.ndarray, reach: float) -> Spots:
+        """Points of triangles within reach of a tree, with nodes at X (k, 3); others are not filled in."""
+        of = self.triangles, self.nodes, self.part, self.reference.shape
+        return Spots(*placed(X, *of, bounds, links, reach), self.rest, self.support_ptr, self.support)
 
 
 @njit(error_model="numpy")

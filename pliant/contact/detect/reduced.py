@@ -74,7 +74,9 @@ class ReducedDetector(Detector):
                 self._known.append((obstacle, covered))
         self._unknown = np.array([o.name not in slot_of for o in self._present], bool)
 
-    def _detected(self, q: np.ndarray, limit: float, before: Contacts | None = None) -> Contacts:
+    def _detected(
+        self, q: np.ndarray, limit: float, before: tuple[Contacts, np.ndarray] | None = None
+    ) -> Contacts:
         """Modes at coordinates q with a gap below `limit` [m], then contacts that no mode covers."""
         p = self._positions(self._points, q)
         far = limit + self._beyond
