@@ -15,8 +15,6 @@ from pliant.dynamics.schemes.scheme import Scheme
 from pliant.dynamics.viscosity import Viscosity
 from pliant.robot import Robot
 
-FACE_POINTS = 4  # points of a contact with a robot's own surface: a sample, and a triangle of the surface
-
 
 @dataclass(frozen=True)
 class Model:
@@ -43,18 +41,19 @@ class Model:
         return self.scene.detector
 
     def contacts(
-        self, q: np.ndarray, v: np.ndarray, step: float, *, travel: float | None = None
+        self, q: np.ndarray, v: np.ndarray, step: float, pushing: np.ndarray, *, travel: float | None = None
     ) -> Contacts | None:
         """Contacts at q that the motion v is about to close within a step [s].
 
         These are nearer than twice the motion, or than a small share of the alarm distance. With a `travel`
         [m] that the robot may go besides: all that are nearer than twice both, or than the alarm distance.
+        `pushing`: keys of contacts that do.
         None if there is nothing to touch.
         """
         if not self.detector.opponents:
             return None
         search, near = search_distance.in_time(step * self.robot.farthest(v), self.detector.alarm, travel)
-        contacts = self.detector.detect(q, search)
+        contacts = self.detector.detect(q, search, held=pushing)
         if len(contacts.stencil.point):  # modes have no stencil
             contacts = self._closing(contacts, q, v, step, near)
         return contacts
@@ -70,7 +69,7 @@ class Model:
 
         There may be very many of these.
         """
-        far = (np.diff(contacts.stencil.ptr) == FACE_POINTS) & (contacts.gap > near)
+        far = ~contacts.rigid & (contacts.gap > near)
         if not far.any():
             return contacts
         predicted = self.robot.retract(q, step * v)
