@@ -27,7 +27,8 @@ from pliant.timing import Stopwatch
 MAX_HALVINGS = 8  # of the step length in a line search
 BLOW_UP = 1e4  # times the merit before: a step that ends there is too long
 KEEP_PAIRS_AFTER = 15  # full steps with pairs detected anew
-DEEPEST_KEPT = 1e-5  # of the robot's length: penetration that kept pairs may leave
+DEEPEST_KEPT = 1e-5  # of the robot's length: penetration that kept pairs may leave at samples …
+DEEPEST_BETWEEN = 1e-4  # … and between them, where places of contacts change all the time
 
 
 @dataclass(frozen=True)
@@ -215,8 +216,9 @@ def _cleared(problem: Problem, now: Iterate) -> tuple[Iterate, bool]:
         return now, True
     assert now.contacts is not None
     found = detector.redetect(now.q, now.contacts, now.force[: len(now.contacts)])
-    deepest = (found.gap - problem.allowance[found.index]).min(initial=0.0)
-    if deepest > -DEEPEST_KEPT * problem.scene.robot.length:
+    depth = problem.allowance[found.index] - found.gap
+    allowed = np.where(found.key > found.index, DEEPEST_BETWEEN, DEEPEST_KEPT)
+    if (depth < allowed * problem.scene.robot.length).all():
         return now, True
     force = found.carried_forces(now.contacts, now.force, found.scalars)
     return replace(now, contacts=found, force=force, seen=now.q), False

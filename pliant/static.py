@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.contact import Detector, Obstacle
+from pliant.contact import Detector, Obstacle, depth_bound
 from pliant.contact.detect.crossing import crossed
 from pliant.core.rows import levers
 from pliant.core.scene import Scene
@@ -27,7 +27,7 @@ from pliant.core.view import linearise
 from pliant.errors import ConvergenceError, InputError, SingularError
 from pliant.laws import Law
 from pliant.newton import Iterate, Problem, Tolerance, newton
-from pliant.result import JUMPED, SLIPPED, Certificate, Passage, Result, failed
+from pliant.result import JUMPED, SLIPPED, TOO_DEEP, Certificate, Passage, Result, failed
 from pliant.robot import Robot
 from pliant.state import State
 from pliant.timing import Stopwatch
@@ -62,6 +62,8 @@ def static(
     start = robot.checked(state)
     if detector is None and (obstacles or not robot.surroundings.empty(robot)):
         detector = robot.surroundings.detector(robot, obstacles)
+    if detector is not None:
+        detector.require_apart(start.q)
     ramp = _Ramp(robot, laws, start, detector)
     work, begin = Stopwatch(), perf_counter()
     if linearise(robot, start.q, start.effort, start.internal, start.gravity, tangent=False) is None:
@@ -86,7 +88,10 @@ def static(
                 raise _not_found(ramp, path, found, work, begin)
             path = path.to(*path.refused)  # nothing but the jump leads on
             size = SMALLEST_GAP
-    return _result(ramp, path, work, begin)
+    result = _result(ramp, path, work, begin)
+    if result.certificate.status == TOO_DEEP:
+        raise _too_deep(ramp, result)
+    return result
 
 
 def resting(
@@ -298,9 +303,25 @@ def _loose(ramp: _Ramp, best: Iterate, z: np.ndarray) -> tuple[str, ...]:
     return unsupported(ramp.robot, view, np.concatenate([~ramp.conditions.given, contacts]))
 
 
+def _too_deep(ramp: _Ramp, result: Result) -> ConvergenceError:
+    """What to raise where a robot balances inside something."""
+    assert ramp.scene.detector is not None
+    depths = ramp.scene.detector.penetrations(result.q)
+    worst = max(depths, key=lambda name: depths[name])
+    return ConvergenceError(
+        f"{ramp.robot.name!r} balances {1e3 * result.certificate.penetration:.3g} mm deep in {worst!r}: "
+        f"{result.certificate}. The state is in error.result; start from one that is outside.",
+        result,
+    )
+
+
 def _result(ramp: _Ramp, path: _Path, work: Stopwatch, begin: float) -> Result:
     robot, s, best, z, count = ramp.robot, path.reached, path.best, path.z, path.count
+    detector, depth = ramp.scene.detector, 0.0
     status = "converged" if s == 1.0 else failed(best.solver)
+    if detector is not None and best.contacts is not None:
+        depth = detector.depth(best.q, best.contacts)
+        status = TOO_DEEP if status == "converged" and depth > depth_bound(robot.length) else status
     certificate = Certificate(
         status,
         best.residual,
@@ -313,6 +334,7 @@ def _result(ramp: _Ramp, path: _Path, work: Stopwatch, begin: float) -> Result:
         best.treatment,
         best.solver,
         _loose(ramp, best, z),
+        depth,
     )
     gravity = ramp.at(s, best, z).gravity
     state = State(best.q, np.zeros(robot.ndof), best.lam, z, gravity)

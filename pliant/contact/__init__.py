@@ -1,7 +1,7 @@
 """Contact: obstacles by signed distance, samples of bodies, and the detector that turns both into rows."""
 
 from pliant.contact.basis import ContactBasis
-from pliant.contact.contacts import Contacts, Stencil
+from pliant.contact.contacts import Contacts, Stencil, depth_bound
 from pliant.contact.detect.detector import Detector
 from pliant.contact.detect.samples import Samples
 from pliant.contact.obstacles import (
@@ -35,4 +35,5 @@ __all__ = [
     "Stencil",
     "Surroundings",
     "TriangleMesh",
+    "depth_bound",
 ]

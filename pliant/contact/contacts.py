@@ -17,6 +17,13 @@ from pliant.contact.rows import summed_rows
 from pliant.contact.stack import Stack
 from pliant.errors import InputError
 
+DEEPEST, DEEPEST_SHARE = 1e-4, 5e-4  # [m], and of the robot's length: how deep a contact may be, the larger
+
+
+def depth_bound(length: float) -> float:
+    """How deep [m] one thing may lie in another and still count as touching; `length` [m]: of the robot."""
+    return max(DEEPEST, DEEPEST_SHARE * length)
+
 
 class Stencil(NamedTuple):
     """Contact k joins point[ptr[k]:ptr[k+1]]; its weights sum to zero if the opponent is deformable.
@@ -282,9 +289,27 @@ class Contacts:
         """How far [m] complementarity with forces (n,) fails: gaps that push, penetrations that do not."""
         return float(np.max(np.where(force[: len(self)] > 0.0, np.abs(self.gap), -self.gap), initial=0.0))
 
+    def depth_between_bodies(self) -> float:
+        """Of the deepest point of a body in another or in itself [m]."""
+        return -float(self.gap[~self.rigid].min(initial=0.0))
+
     def diverged(self, force: np.ndarray) -> bool:
         """Whether a step that ends here went farther than its linearised rows are good for.
 
         Rows of one sample have no such limit.
         """
         return False
+
+
+def joined(*parts: Contacts) -> Contacts:
+    """Contacts on the same points, one set after the other: keys ascend if they do so from set to set."""
+    first = parts[0]
+    names = [f.name for f in fields(Contacts)[:OF_EACH]]
+    all_: dict[str, np.ndarray] = {n: np.concatenate([getattr(p, n) for p in parts]) for n in names}
+    counts = np.concatenate([np.diff(p.stencil.ptr) for p in parts])
+    stencil = Stencil(
+        np.concatenate([[0], np.cumsum(counts)]),
+        np.concatenate([p.stencil.point for p in parts]),
+        np.concatenate([p.stencil.weight for p in parts]),
+    )
+    return replace(first, **all_, stencil=stencil)

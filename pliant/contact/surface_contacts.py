@@ -78,6 +78,10 @@ class SurfaceContacts(Contacts):
         centre = np.add.reduceat(positive, self.stencil.ptr[:-1], axis=0)
         return replace(self, gap=self.gap + moved, position=self.position + centre)
 
+    def depth_between_bodies(self) -> float:
+        """Of the deepest point that was looked at, of a body in another or in itself [m]."""
+        return -self.least
+
 
 def of_points(points: Contacts) -> SurfaceContacts:
     """Contacts of single points."""

@@ -40,8 +40,8 @@ SAME_PLACE = 1e-9  # [m]
 class Side:
     """One of two surfaces: its lattice, its nodes in the stack, and what it meets.
 
-    triangle (t,): the number on the lattice of each triangle that points of the pair know; sampled (k,): nodes
-    that are samples. slave: whether it is.
+    triangle (t,): the number on the lattice of each triangle that points of the pair know; sampled (k,):
+    nodes that are samples. slave: whether it is.
     """
 
     body: int
@@ -84,7 +84,8 @@ class Refining:
         of_slave = _triangles(here.surface, pair.patch)
         slave = Side(
             pair.slave, lattices[pair.slave], of_slave, _sampled(cloud, pair.slave, len(here.rest)),
-            pair.slave_point, pair.target, pair.master, pair.master_point, True, FIRST_KEY + 2 * number * EACH_SIDE,
+            pair.slave_point, pair.target, pair.master, pair.master_point, True,
+            FIRST_KEY + 2 * number * EACH_SIDE,
         )  # fmt: skip
         master = Side(
             pair.master, lattices[pair.master], there.order, _sampled(cloud, pair.master, len(there.rest)),

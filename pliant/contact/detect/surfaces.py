@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import frozen
-from pliant.contact.contacts import Contacts, Stencil
+from pliant.contact.contacts import Contacts, Stencil, depth_bound
 from pliant.contact.detect.cloud import Cloud
 from pliant.contact.detect.fine_lattice import FineLattice
 from pliant.contact.detect.gather import tangent_frames
@@ -34,12 +34,6 @@ AS_FINE = 1.02  # ratio of edges within which two surfaces are equally fine
 SINKING = 0.25  # of the bound, that points may sink in without a row of their own
 NOTHING = 1e-9  # of a weight: corners with less have no part in a point
 ROWS = -(2**40)  # keys of rows of surfaces are their indices from here on, apart from those of single points
-DEEPEST, DEEPEST_SHARE = 1e-4, 5e-4  # [m] and of the robot's length: how deep anything may be, the larger
-
-
-def depth_bound(length: float) -> float:
-    """How deep [m] surfaces may lie in each other; `length` is the robot's [m]."""
-    return max(DEEPEST, DEEPEST_SHARE * length)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,19 +143,18 @@ class SurfaceSearch:
         points: Contacts,
         friction: np.ndarray,
         reach: float,
-        before: tuple[Contacts, np.ndarray] | None = None,
+        pushing: np.ndarray,
+        before: Contacts | None = None,
     ) -> Contacts:
         """Contacts of single points, with the rows of surfaces for those that these keep apart.
 
-        `before`: earlier contacts and their normal forces (m,) [N]. Points keep the facets that they were over.
+        pushing: keys of earlier contacts that push. Points keep the facets that they were over `before`.
         """
         if not self.pairs:
             return points
         bodies = {b for pair in self.pairs for b in (pair.slave, pair.master)}
         at = {b: self.skins[b].posture(q[robot.q_spans[b]]) for b in bodies}
-        known, pushed = {}, np.zeros(0, np.int64)
-        if before is not None and isinstance(before[0], SurfaceContacts):
-            known, pushed = before[0].partners, before[0].key[before[1] > 0.0]
+        known = before.partners if isinstance(before, SurfaceContacts) else {}
         mean, sets, partners = np.full(len(points), np.inf), [], {}
         least = float(points.gap[~points.rigid].min(initial=0.0))
         for k, pair in enumerate(self.pairs):
@@ -175,11 +168,11 @@ class SurfaceSearch:
             partners[k] = np.full(len(p), -1)
             partners[k][met.which] = met.triangle[met.which]
             fine, deepest = self._refining[k](
-                at, met, pair.points.per, of_node, points, friction, pushed, reach
+                at, met, pair.points.per, of_node, points, friction, pushing, reach
             )
             sets += [rows, *fine]
             least = min(least, deepest)
-        return joined([self._left(points, mean, pushed), *sets], partners, least)
+        return joined([self._left(points, mean, pushing), *sets], partners, least)
 
     def _rows(
         self,

@@ -70,7 +70,7 @@ def reduce_robot(
     robot: Robot,
     laws: Mapping[str, Known],
     folder: Path,
-    options: Options = Options(),  # noqa: B008  (frozen)
+    options: Options = Options(),
     *,
     view: tuple[float, float] = (-60.0, 16.0),
     progress: bool = False,
