@@ -27,7 +27,7 @@ from pliant.core.view import linearise
 from pliant.errors import ConvergenceError, InputError, SingularError
 from pliant.laws import Law
 from pliant.newton import Iterate, Problem, Tolerance, newton
-from pliant.result import JUMPED, SLIPPED, Certificate, Passage, Result, failed
+from pliant.result import JUMPED, SLIPPED_ALONG, SLIPPED_OFF, Certificate, Passage, Result, failed
 from pliant.robot import Robot
 from pliant.state import State
 from pliant.timing import Stopwatch
@@ -241,8 +241,9 @@ class _Ramp:
         self, share: float, before: Iterate, after: Iterate, passed: tuple[str, ...]
     ) -> tuple[Passage, ...]:
         """What is to be said of opponents that were passed without equilibria in between."""
-        lost, motion = _pushing(before) - _pushing(after), self._moved(before, after)
-        return tuple(Passage(SLIPPED if name in lost else JUMPED, name, share, motion) for name in passed)
+        pushed, pushing, motion = _pushing(before), _pushing(after), self._moved(before, after)
+        word = lambda name: (SLIPPED_ALONG if name in pushing else SLIPPED_OFF) if name in pushed else JUMPED
+        return tuple(Passage(word(name), name, share, motion) for name in passed)
 
     def _moved(self, before: Iterate, after: Iterate) -> float:
         """How far [m] any node moves from one state to the other."""
