@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.contact import Detector, Obstacle
-from pliant.contact.detect.crossing import crossed
+from pliant.contact.detect.crossing import Crossing
 from pliant.core.rows import levers
 from pliant.core.scene import Scene
 from pliant.core.situation import Situation
@@ -159,7 +159,9 @@ class _Path:
     def to(self, share: float, found: Iterate, z: np.ndarray, events: tuple[Passage, ...]) -> _Path:
         """At the next equilibrium."""
         count = Count(self.count.steps + 1, self.count.iterations)
-        return _Path(found, z, share, count, (*self.events, *events))
+        last = {(event.what, event.opponent) for event in self.events[-1:]}
+        new = [event for event in events if (event.what, event.opponent) not in last]  # it goes on and on
+        return _Path(found, z, share, count, (*self.events, *new))
 
     def refusing(self, *jump: Any) -> _Path:
         """With an equilibrium that lies beyond a gap."""
@@ -208,6 +210,7 @@ class _Ramp:
         if detector is not None:
             found = detector.detect(start.q)
             self.depth = found.spread(np.minimum(found.gap, 0.0))
+        self.crossing = None if detector is None else Crossing(detector)
 
     def at(self, s: float, here: Iterate, z: np.ndarray) -> Problem:
         """The problem at a share s of the loads, its slip counted from `here`."""
@@ -229,13 +232,12 @@ class _Ramp:
 
     def passed(self, before: Iterate, after: Iterate) -> tuple[str, ...]:
         """Opponents that were crossed between two equilibria, or lost after a long way."""
-        detector = self.scene.detector
-        if detector is None:
+        if self.crossing is None:
             return ()
         pushed, pushing = _pushing(before), _pushing(after)
         far = self._moved(before, after) > FAR_LOST * self.robot.length
-        lost = (pushed - pushing) & set(detector.opponents) if far else set()
-        return tuple(dict.fromkeys([*crossed(detector, before.q, after.q), *sorted(lost)]))
+        lost = sorted(pushed - pushing) if far else []
+        return tuple(dict.fromkeys([*self.crossing.passed(before.q, after.q), *lost]))
 
     def events(
         self, share: float, before: Iterate, after: Iterate, passed: tuple[str, ...]
