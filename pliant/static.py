@@ -206,11 +206,11 @@ class _Ramp:
         detector = detector if detector is not None and detector.opponents else None
         support = Support.of(robot, self.conditions.supporting, touching=detector is not None)
         self.scene = Scene(robot, detector, support)
+        self.crossing = None if detector is None else Crossing(detector)
         self.depth = np.zeros(0)  # gaps of what already penetrates
         if detector is not None:
             found = detector.detect(start.q)
             self.depth = found.spread(np.minimum(found.gap, 0.0))
-        self.crossing = None if detector is None else Crossing(detector)
 
     def at(self, s: float, here: Iterate, z: np.ndarray) -> Problem:
         """The problem at a share s of the loads, its slip counted from `here`."""
