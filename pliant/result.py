@@ -87,15 +87,16 @@ def failed(solver: str) -> str:
     return UNSOLVED.get(solver, "not converged")
 
 
-SLIPPED, JUMPED = "slipped off", "jumped past"
+SLIPPED_OFF, SLIPPED_ALONG, JUMPED = "slipped off", "slipped along", "jumped past"
 
 
 @dataclass(frozen=True)
 class Passage:
     """An event on a load path: the robot lost or passed an opponent without equilibria in between.
 
-    `what`: "slipped off" where the opponent pushed before and not afterwards, else "jumped past". `share` of
-    the loads at which it happened, `motion` [m] the farthest of any sample between the two equilibria.
+    `what`: "slipped off" where the opponent pushed before and not afterwards, "slipped along" where it pushes
+    in another place then, "jumped past" where it did not push before. `share` of the loads at which it
+    happened, `motion` [m] the farthest of any node from one equilibrium to the other.
     """
 
     what: str

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.contact import Detector, Obstacle, depth_bound
-from pliant.contact.detect.crossing import crossed
+from pliant.contact.detect.crossing import Crossing
 from pliant.core.rows import levers
 from pliant.core.scene import Scene
 from pliant.core.situation import Situation
@@ -27,7 +27,7 @@ from pliant.core.view import linearise
 from pliant.errors import ConvergenceError, InputError, SingularError
 from pliant.laws import Law
 from pliant.newton import Iterate, Problem, Tolerance, newton
-from pliant.result import JUMPED, SLIPPED, TOO_DEEP, Certificate, Passage, Result, failed
+from pliant.result import JUMPED, SLIPPED_ALONG, SLIPPED_OFF, TOO_DEEP, Certificate, Passage, Result, failed
 from pliant.robot import Robot
 from pliant.state import State
 from pliant.timing import Stopwatch
@@ -164,7 +164,9 @@ class _Path:
     def to(self, share: float, found: Iterate, z: np.ndarray, events: tuple[Passage, ...]) -> _Path:
         """At the next equilibrium."""
         count = Count(self.count.steps + 1, self.count.iterations)
-        return _Path(found, z, share, count, (*self.events, *events))
+        last = {(event.what, event.opponent) for event in self.events[-1:]}
+        new = [event for event in events if (event.what, event.opponent) not in last]  # it goes on and on
+        return _Path(found, z, share, count, (*self.events, *new))
 
     def refusing(self, *jump: Any) -> _Path:
         """With an equilibrium that lies beyond a gap."""
@@ -209,6 +211,7 @@ class _Ramp:
         detector = detector if detector is not None and detector.opponents else None
         support = Support.of(robot, self.conditions.supporting, touching=detector is not None)
         self.scene = Scene(robot, detector, support)
+        self.crossing = None if detector is None else Crossing(detector)
         self.depth = np.zeros(0)  # gaps of what already penetrates
         if detector is not None:
             found = detector.detect(start.q)
@@ -234,20 +237,20 @@ class _Ramp:
 
     def passed(self, before: Iterate, after: Iterate) -> tuple[str, ...]:
         """Opponents that were crossed between two equilibria, or lost after a long way."""
-        detector = self.scene.detector
-        if detector is None:
+        if self.crossing is None:
             return ()
         pushed, pushing = _pushing(before), _pushing(after)
         far = self._moved(before, after) > FAR_LOST * self.robot.length
-        lost = (pushed - pushing) & set(detector.opponents) if far else set()
-        return tuple(dict.fromkeys([*crossed(detector, before.q, after.q), *sorted(lost)]))
+        lost = sorted(pushed - pushing) if far else []
+        return tuple(dict.fromkeys([*self.crossing.passed(before.q, after.q), *lost]))
 
     def events(
         self, share: float, before: Iterate, after: Iterate, passed: tuple[str, ...]
     ) -> tuple[Passage, ...]:
         """What is to be said of opponents that were passed without equilibria in between."""
-        lost, motion = _pushing(before) - _pushing(after), self._moved(before, after)
-        return tuple(Passage(SLIPPED if name in lost else JUMPED, name, share, motion) for name in passed)
+        pushed, pushing, motion = _pushing(before), _pushing(after), self._moved(before, after)
+        word = lambda name: (SLIPPED_ALONG if name in pushing else SLIPPED_OFF) if name in pushed else JUMPED
+        return tuple(Passage(word(name), name, share, motion) for name in passed)
 
     def _moved(self, before: Iterate, after: Iterate) -> float:
         """How far [m] any node moves from one state to the other."""

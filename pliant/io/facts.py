@@ -32,6 +32,7 @@ def result_data(results: Sequence[Result]) -> dict[str, Any]:
         "pliant": getattr(pliant, "__version__", ""),
         "rows": rows,
         "certificate": certificate_data(last.certificate),
+        "events": [str(event) for result in results for event in result.events],
         "timings": {stage: float(t) for stage, t in last.timings.items()},
         "bodies": [body_facts(body) for body in robot.bodies],
         "gravity": robot.gravity.tolist(),

@@ -55,6 +55,7 @@ def report(
             certificate_words(last.certificate, last.robot.length),
             "status" if last.certificate.converged else "status bad",
         ),
+        *(page.paragraph(f"On the way it {event}.") for result in path for event in result.events),
         page.side_by_side(curves) if curves else "",
         *_rows_section(last, laws or {}),
         *_timings_section(path),

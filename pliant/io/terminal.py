@@ -87,5 +87,6 @@ def summarise(results: list[Result], laws: Mapping[str, Known], first: float) ->
             )
     solving = sum(r.timings.get("total", 0.0) for r in results)
     table.notes.append(str(last.certificate))
+    table.notes += [f"On the way it {event}." for result in results for event in result.events]
     table.notes.append(f"First step {first:.1f} s after the start, {len(results)} steps in {solving:.1f} s.")
     table.show()

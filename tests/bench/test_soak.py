@@ -61,13 +61,13 @@ def test_an_episode_is_driven_measured_and_repeatable(bar, skins):
     assert len(measured) >= len(first.moments) // 3 and min(measured) >= 0.0
 
 
-@pytest.mark.parametrize("name", ["beam", "rod", "scene: two bodies"])
+@pytest.mark.parametrize("name", ["beam", "rod"])
 def test_robots_of_the_gallery_in_short(name):
-    """Every kind of trouble once at least: no exception, no number that is not finite."""
-    records = soaked(cases(name)[name](), 130, seed=7)
+    """No exception, no number that is not finite; budgets take turns."""
+    records = soaked(cases(name)[name](), 100, seed=7)
     found = [one for one in found_in(records) if one.what in (f.EXCEPTION, f.NOT_FINITE)]
     assert not found
-    assert sum(len(r.moments) for r in records) >= 130
+    assert sum(len(r.moments) for r in records) >= 100
     assert [r.punctual for r in records] == [k % 2 == 1 for k in range(len(records))]
 
 
@@ -83,16 +83,23 @@ def test_every_robot_and_scene_takes_part():
 # Depth
 
 
-@given(st.floats(0.02, 0.08), st.floats(0.001, 0.019), st.floats(1e-4, 5e-3), st.floats(1e-3, 3e-2))
-@settings(max_examples=40, deadline=None)
-def test_depth_of_a_ball_in_a_face(bar, skins, x, y, depth, radius):
+@given(st.floats(0.02, 0.08), st.floats(0.001, 0.019), st.floats(0.01, 1.0), st.floats(1e-3, 3e-2))
+@settings(max_examples=50, deadline=None)
+def test_depth_of_a_ball_in_a_face(bar, skins, x, y, share, radius):
     """A ball over a flat face: its lowest point, wherever the nodes are."""
+    depth, (skin,) = min(share * radius, 5e-3), skins.parts
     if min(y, SIZE[1] - y) < radius:  # the side faces would come nearer
         y = SIZE[1] / 2
     ball = pl.Sphere((x, y, SIZE[2] + radius - depth), radius)
-    detector = bar.robot.surroundings.detector(bar.robot, ball)
-    found, name = skins.depth(bar.robot.rest.q, detector)
-    assert found == pytest.approx(depth, abs=2.1e-5 * bar.robot.length) and name == "sphere"
+    found = skin.deepest(skin.nodes(bar.robot.rest.q), ball, 1e-6)
+    assert found == pytest.approx(depth, abs=1.1e-6)
+
+
+def test_depth_of_a_ball_that_the_body_has_swallowed(bar, skins):
+    (skin,), place = skins.parts, (0.05, 0.01, 0.012)
+    nodes = skin.nodes(bar.robot.rest.q)
+    assert skin.deepest(nodes, pl.Sphere(place, 1e-3), 1e-6) >= 8e-3
+    assert skin.deepest(nodes, pl.Sphere((0.05, 0.01, 0.03), 1e-3), 1e-6) == 0.0
 
 
 def test_depth_of_a_corner_between_nodes_and_of_flush_faces(bar, skins):
@@ -156,12 +163,11 @@ def test_places_are_equilibria_within_the_bounds(bar):
 
 def test_states_are_solved_again(bar):
     """An equilibrium stays where it is; one that was moved away does not."""
-    controller = bar.controller(True)
-    goal = controller.targets["tip"] + [0.0, 0.01]
-    for _ in range(20):
-        out = controller.step(targets={"tip": goal})
+    controller, length = bar.controller(True), bar.robot.length
     judge = Judge(bar.robot, bar.robot.chosen_laws({}), controller.detector)
-    length = bar.robot.length
+    goal = judge.places(np.random.default_rng(0), 1)[-1].targets
+    for _ in range(40):
+        out = controller.step(targets=goal)
     assert out.certificate.status == "reached"
     assert judge.moved(out, controller.detector) < 1e-3 * length
     other = replace(out, command={**out.command, "lower": out.command["lower"] + 0.005})

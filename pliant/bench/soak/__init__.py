@@ -37,7 +37,10 @@ def soak(steps: int = 10_000, seed: int = 0, only: str = "", repeat: int | None 
         return [table for record in found for table in episode_tables(record)]
     each, records = -(-steps // len(chosen)), []
     for name, make in chosen.items():
-        records += soaked(make(), each, seed)
+        case = make()
+        if not case.driven:
+            continue
+        records += soaked(case, each, seed)
         wrong = len(found_in([record for record in records if record.case == name]))
         console().print(f"{name}: {wrong} findings", style="dim", highlight=False)
     return tables(records, seed)

@@ -1,4 +1,4 @@
-"""The robots of a soak: all of the gallery and of the scenes that the inverse model can drive."""
+"""The robots of a soak: all of the gallery and of the scenes."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ class Case:
     start: Mapping[str, Law] = field(default_factory=dict)
     settings: Settings = Settings()  # noqa: RUF009  (frozen)
 
+    @property
+    def driven(self) -> bool:
+        """Whether it has targets and something to reach them with."""
+        return bool(self.robot.by_role("effector") and self.robot.by_role("actuator"))
+
     def controller(self, punctual: bool) -> Inverse:
         """A new inverse model where the run begins; punctual: with the budget of a session."""
         settings = replace(self.settings, budget=LINEARISATIONS) if punctual else self.settings
@@ -33,17 +38,12 @@ class Case:
 
 def cases(only: str = "") -> dict[str, Callable[[], Case]]:
     """What builds each case, by name: one of exactly this name, or all whose name contains it."""
-    made = {name: partial(_of_gallery, name, entry) for name, entry in gallery.items() if _driven(entry)}
+    made = {name: partial(_of_gallery, name, entry) for name, entry in gallery.items()}
     made |= {f"scene: {name}": partial(_of_scene, f"scene: {name}", make) for name, make in scenes.items()}
     chosen = {only: made[only]} if only in made else {n: make for n, make in made.items() if only in n}
     if not chosen:
         raise unknown_name("robot or scene", only, made)
     return chosen
-
-
-def _driven(entry: Entry) -> bool:
-    robot = entry.build()
-    return bool(robot.by_role("effector") and robot.by_role("actuator"))
 
 
 def _of_gallery(name: str, entry: Entry) -> Case:

@@ -22,7 +22,7 @@ from pliant.contact.obstacles import (
 SIZES = (0.01, 0.1)  # of the robot's length, the diameter of a ball or the edge of a block
 KEPT_CLEAR = 0.02  # of the robot's length, round points that nothing can move
 TRIES = 12  # at placing one
-LONG = 4.0  # lengths of a pipe round the robot, in lengths of the robot
+LONG = 2.0  # lengths of the robot: that of a pipe round it
 
 
 def obstacle_beside(
@@ -105,27 +105,30 @@ def _mesh(rng, x, mobile, size, length) -> Obstacle:
     return TriangleMesh(*shape.surface(shape.centre, size))
 
 
-def _along(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Middle, direction and half width of the robot as it lies there."""
+def _along(x: np.ndarray, mobile: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Middle of the robot as it lies there, its direction away from what is fixed, and its half width [m]."""
     middle = x.mean(axis=0)
     direction = np.linalg.svd(x - middle, full_matrices=False)[2][0]
+    fixed = x[~mobile] if not mobile.all() else x[:1]
+    direction = direction if (middle - fixed.mean(axis=0)) @ direction >= 0 else -direction
     across = (x - middle) - np.outer((x - middle) @ direction, direction)
     return middle, direction, float(np.linalg.norm(across, axis=1).max())
 
 
 def _pipe(rng, x, mobile, size, length) -> Obstacle:
-    """Round all of the robot."""
-    middle, direction, width = _along(x)
-    half = 0.5 * LONG * length * direction
-    return Pipe([middle - half, middle + half], width + size)
+    """Round the free part of the robot, with its mouth about the middle."""
+    middle, direction, width = _along(x, mobile)
+    mouth = middle + rng.uniform(-0.2, 0.2) * length * direction
+    return Pipe([mouth, mouth + LONG * length * direction], width + size)
 
 
 def _fork(rng, x, mobile, size, length) -> Obstacle:
-    """Round all of the robot, with a second branch."""
-    middle, direction, width = _along(x)
-    half = 0.5 * LONG * length * direction
-    aside = middle + half + length * _direction(rng)
-    return ForkedPipe([[middle - half, middle + half], [middle - half, middle, aside]], width + size)
+    """The same with a second branch."""
+    middle, direction, width = _along(x, mobile)
+    mouth = middle + rng.uniform(-0.2, 0.2) * length * direction
+    fork = mouth + length * direction  # beyond the first one's mouth, which would count as closed
+    aside = fork + length * (direction + _direction(rng))
+    return ForkedPipe([[mouth, mouth + LONG * length * direction], [fork, aside]], width + size)
 
 
 MAKERS: dict[str, Callable[..., Obstacle]] = {

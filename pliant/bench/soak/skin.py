@@ -22,7 +22,7 @@ from pliant.mesh.elements import shape
 from pliant.robot import Robot
 
 RESOLVED = 2e-5  # of the robot's length: depth that may be missed
-FINEST = 9  # how often a facet is halved at most
+FINEST = 12  # how often a facet is halved at most
 FINEST_HOLLOW = 3  # of obstacles that are not convex: those that curve round the robot are met at corners
 SAG = 1.5  # times the distance from a curved facet's centre to the plane of its corners: how far it bulges
 ROOTS = {  # the triangles (·, 3, 2) of a facet in its own coordinates, by its number of corners
@@ -43,6 +43,7 @@ class Skin:
         mobile = np.zeros(len(body.mesh.nodes), bool)
         mobile[self.vertices] = Stack(robot, [body.node_points(self.vertices)]).mobile
         self.mobile = mobile[self.vertices]
+        self.closed, self.triangles = surface.closed and not body.two_sided, surface.triangles
         self.kind, self.corners = surface.kind, surface.element.corners
         self.facets = surface.facets[mobile[surface.facets].any(axis=1)]
         self.thickness = np.zeros(len(body.mesh.nodes))
@@ -55,7 +56,7 @@ class Skin:
 
     def deepest(self, X: np.ndarray, obstacle: Obstacle, tolerance: float) -> float:
         """Depth [m] of the deepest point in an obstacle, with the body's nodes at X (k, 3) [m]."""
-        X, thickness = X[self.facets], self.thickness[self.facets]
+        nodes, X, thickness = X, X[self.facets], self.thickness[self.facets]
         middle = X.mean(axis=1)
         far = np.linalg.norm(X - middle[:, None], axis=2).max(axis=1) + thickness.max(axis=1)
         near = np.flatnonzero(obstacle.distance(middle)[0] < far)
@@ -70,7 +71,16 @@ class Skin:
             best = min(best, gap)
             hiding = lower < best - tolerance
             facet, xi = np.repeat(facet[hiding], 4), _quartered(xi[hiding])
-        return -best
+        return -best if best < 0.0 else self._swallowed(nodes, obstacle)
+
+    def _swallowed(self, nodes: np.ndarray, obstacle: Obstacle) -> float:
+        """How far [m] below the skin an obstacle is that lies wholly inside the body; 0 if it does not."""
+        if not (self.closed and obstacle.bounded) or obstacle.hollow:
+            return 0.0
+        away = nodes - obstacle.handle
+        if abs(_solid_angle(away[self.triangles])) < 2.0 * np.pi:
+            return 0.0
+        return float(np.linalg.norm(away[self.vertices], axis=1).min())
 
     def _bounds(self, X: np.ndarray, thickness: np.ndarray, facet: np.ndarray, xi: np.ndarray, obstacle):
         """The smallest gap [m] at corners and centres of triangles, and (t,) what each cannot be below."""
@@ -87,6 +97,17 @@ class Skin:
             return float(gap.min()), gap[:, 3] + slope - sag
         far = np.linalg.norm(corners - centre[:, None], axis=2).max(axis=1)
         return float(gap.min()), gap[:, 3] - far
+
+
+def _solid_angle(corners: np.ndarray) -> float:
+    """The solid angle under which the origin sees oriented triangles (t, 3, 3), ±4π from inside."""
+    a, b, c = np.moveaxis(corners, 1, 0)
+    la, lb, lc = (np.linalg.norm(v, axis=1) for v in (a, b, c))
+    dot = lambda u, v: np.einsum("ti,ti->t", u, v)
+    volume = dot(a, np.cross(b, c))
+    return float(
+        2.0 * np.arctan2(volume, la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb).sum()
+    )
 
 
 def _quartered(xi: np.ndarray) -> np.ndarray:

@@ -1,0 +1,150 @@
+"""The load path of statics: what stands in the way is met, and what is lost without equilibria is told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pliant as pl
+from pliant.contact import Box, Cylinder, Detector, Plane, Sphere
+from pliant.contact.detect.crossing import Crossing
+from pliant.io.facts import result_data
+from pliant.newton import Tolerance
+from pliant.static import MOST_ITERATIONS
+
+LENGTH, SIDE = 0.1, 0.012
+
+
+def finger(weight: float = 1.0) -> pl.Robot:
+    """A soft finger that hangs out to the side, under a share of its weight."""
+    mesh = pl.mesh.box((LENGTH, SIDE, SIDE), cells=(12, 2, 2), kind="hex")
+    body = pl.Solid(mesh, pl.Hooke(young=6e4, poisson=0.45), density=1070, fixed=mesh.nodes[:, 0] < 1e-9)
+    tip = body.points([[LENGTH, SIDE / 2, SIDE / 2]])
+    rows = {"tip": pl.Row(pl.Position(tip)), "load": pl.Row(pl.PointForce(tip, direction=(0, 0, 1)))}
+    return pl.Robot(body, rows, gravity=(0, 0, -9.81 * weight), name="finger")
+
+
+def ball(aside: float) -> Sphere:
+    return Sphere((0.8 * LENGTH, SIDE / 2 + aside, -0.008), 0.004, name="ball")
+
+
+def test_a_finger_slips_off_a_ball_and_says_so():
+    """With a tenth less weight than at the event the ball carries it, with a fifth more it does not."""
+    result = pl.static(finger(), obstacles=[ball(0.004)])
+    (event,) = result.events
+    assert event.what == "slipped off" and event.opponent == "ball" and 0.2 < event.share < 0.8
+    assert event.motion > 0.2 * LENGTH and not result.contact_force.any()
+    free = pl.static(finger())
+    np.testing.assert_allclose(result.positions, free.positions, atol=1e-7)
+    below = pl.static(finger(0.9 * event.share), obstacles=[ball(0.004)])
+    assert below.contact_force.sum() > 0 and not below.events
+    beyond = pl.static(finger(1.2 * event.share), obstacles=[ball(0.004)])
+    assert not beyond.contact_force.any() and [e.what for e in beyond.events] == ["slipped off"]
+    assert "slipped off 'ball' at" in str(event)
+    assert result_data([result])["events"] == [str(event)]
+
+
+def test_a_finger_that_rests_or_slides_continuously_has_no_event():
+    table = pl.static(finger(), obstacles=[Box((0.07, 0.006, -0.006), (0.06, 0.03, 4e-4), name="plate")])
+    assert table.contact_force.sum() > 0 and table.positions[:, 2].min() > -0.0058 - 1e-6
+    beside = pl.static(finger(), obstacles=[ball(0.007)])  # touches its flank on the way
+    assert not table.events and not beside.events and beside.certificate.load_steps > 1
+    assert not pl.static(finger()).events
+
+
+def test_lifting_off_is_no_event():
+    """A contact that is lost after a long way, but with equilibria all along."""
+    robot, floor = finger(0.2), Plane((0, 0, -0.004), (0, 0, 1), name="floor")
+    lying = pl.static(robot, obstacles=[floor])
+    assert lying.contact_force.sum() > 0
+    lifted = pl.static(robot, {"load": pl.Known(effort=0.05)}, obstacles=[floor], state=lying.state)
+    assert lifted.displacement["tip"][2] - lying.displacement["tip"][2] > 0.2 * LENGTH
+    assert not lifted.contact_force.any() and not lifted.events
+
+
+def test_a_load_without_equilibrium_ends_in_bounded_work():
+    """A force on top of the finger's end, which lies on a floor: it would topple over."""
+    with pytest.raises(pl.ConvergenceError) as caught:
+        pl.static(finger(0.0), {"load": pl.Known(effort=-1.0)}, obstacles=[Plane((0, 0, -3e-3), (0, 0, 1))])
+    certificate = caught.value.result.certificate
+    assert certificate.iterations <= (MOST_ITERATIONS + 2) * Tolerance().iterations
+    assert caught.value.result.contacts.gap.min() > -1e-9  # the last equilibrium, with its contacts
+
+
+# What is passed
+
+
+@pytest.fixture(scope="module")
+def cube() -> pl.Robot:
+    mesh = pl.mesh.box((0.02,) * 3, cells=(2, 2, 2))
+    return pl.Robot(pl.Solid(mesh, pl.Hooke(young=1e5, poisson=0.3)))
+
+
+def moved(robot: pl.Robot, way) -> np.ndarray:
+    """Coordinates of a robot of solids without rigid regions, moved as a whole."""
+    return (robot.rest.q.reshape(-1, 3) + way).ravel()
+
+
+@pytest.mark.parametrize("depth", [0.5, 0.05])
+@pytest.mark.parametrize(
+    "thing",
+    [
+        Sphere((0.01, 0.01, -0.02), 0.004),
+        Box((0.01, 0.01, -0.02), (0.1, 0.1, 1e-4)),
+        Cylinder((-0.1, 0.0093, -0.02), (0.1, 0.0093, -0.02), 3e-4),
+        Plane((0, 0, -0.05), (0, 0, 1)),
+    ],
+    ids=lambda o: type(o).__name__,
+)
+def test_what_is_in_the_way_is_passed(cube, thing, depth):
+    """However far it goes on the other side; a plane has none, and is not passed by what stays above."""
+    crossing = Crossing(Detector(cube, [thing]))
+    far = -0.0201 - 0.02 - depth
+    names = tuple(crossing.detector.obstacles)
+    assert crossing.passed(cube.rest.q, moved(cube, (0, 0, far))) == names
+    assert crossing.passed(cube.rest.q, moved(cube, (0, 0, -0.0155))) == ()
+    assert crossing.passed(cube.rest.q, moved(cube, (0, 0, depth))) == ()
+
+
+@given(
+    st.tuples(*[st.floats(-0.05, 0.05)] * 3),
+    st.tuples(*[st.floats(-0.05, 0.05)] * 3),
+    st.floats(1e-3, 1e-2),
+)
+@settings(max_examples=60, deadline=None)
+def test_ways_past_a_ball_are_those_of_their_samples(cube, centre, way, radius):
+    """Against the least distance of every sample's way from the centre, where that is clear."""
+    thing = Sphere(np.add(centre, 0.01), radius)
+    crossing = Crossing(Detector(cube, [thing]))
+    start, end = (crossing._points.positions(q) for q in (cube.rest.q, moved(cube, np.array(way))))
+    if min(thing.distance(p)[0].min() for p in (start, end)) < 0.0:
+        return  # not outside at both ends
+    along = end - start
+    share = np.einsum("ki,ki->k", thing.centre - start, along) / max(float(along[0] @ along[0]), 1e-30)
+    nearest = start + np.clip(share, 0.0, 1.0)[:, None] * along
+    gap, length = float(thing.distance(nearest)[0].min()), cube.length
+    passed = crossing.passed(cube.rest.q, moved(cube, np.array(way)))
+    if gap > 0.0:
+        assert not passed
+    if gap < -2.5e-3 * length:
+        assert passed
+
+
+def test_bodies_that_pass_each_other_are_noticed():
+    mesh = pl.mesh.box((0.02,) * 3, cells=(2, 2, 2))
+    other = mesh.transformed(translation=(0.0, 0.0, 0.025))
+    bodies = [pl.Solid(m, pl.Hooke(young=1e5, poisson=0.3)) for m in (mesh, other)]
+    robot = pl.Robot(bodies)
+    crossing = Crossing(robot.surroundings.detector(robot))
+
+    def lowered(way: float) -> np.ndarray:
+        x = robot.rest.q.reshape(-1, 3).copy()
+        x[len(x) // 2 :, 2] -= way
+        return x.ravel()
+
+    assert crossing.passed(robot.rest.q, lowered(0.05))
+    assert not crossing.passed(robot.rest.q, lowered(0.004)) and not crossing.passed(
+        robot.rest.q, lowered(-0.05)
+    )
