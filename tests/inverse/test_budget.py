@@ -37,7 +37,7 @@ class Counted(Inverse):
         model.move, model.equilibrium = move, sought
         try:
             out = super().step(targets)
-            assert out.certificate.linearisations == self.work
+            assert self.work <= out.certificate.linearisations <= self.work + 1  # a pose taken as it was: one
             return out
         finally:
             model.move, model.equilibrium = moves, equilibrium

@@ -145,7 +145,7 @@ def _taken(model: Model, memory: Memory, taken: Attempt, still: bool) -> Memory:
         pose=taken.move.pose,
         decrement=taken.decrement,
         mode=Following(),
-        trail=memory.trail.passed(model, taken.before) if taken.stable else memory.trail,
+        trail=memory.trail.passed(model, taken.before, memory.decrement) if taken.stable else memory.trail,
         bias=_bias(model, memory, taken),
         step_length=next_step_length(model, memory, taken),
         idle=idle,

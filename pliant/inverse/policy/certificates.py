@@ -12,7 +12,7 @@ from pliant.inverse.policy.memory import Memory
 from pliant.result import UNSOLVED
 
 REACHED = 1e-3  # of the length: distance from a target that is reached
-IN_EQUILIBRIUM = 3e-4  # of the length: decrement of a state that counts as reached
+IN_EQUILIBRIUM = 1e-4  # of the length: decrement of a state that counts as reached
 BEHIND = 0.5  # of the task step: distance from its goal of a step that was kept back
 NO_GAIN = 0.1  # of the task step: coming nearer by less is none
 

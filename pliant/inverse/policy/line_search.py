@@ -4,12 +4,12 @@ The *task step* is limited, never dq, so that efforts and motion stay consistent
 for a goal that lies a full task step ahead on the way to the target. A shorter one also keeps the efforts
 nearer to where they were,
 
-    ρ(s) = ρ + ρ_d (1/s − 1),
+    ρ(s) = ρ + ρ_d (1/s − 1)        and for s > 1, where the goal stays a task step ahead,        ρ(s) = ρ/s,
 
 because redundant efforts may change a lot for a goal that is near. As s → 0 nothing changes at all, so that
-from an equilibrium some step length will do. An attempt linearises and moves towards its goal until the state
-reached is near enough to equilibrium. Each that fails shortens the step length; a step that was taken says
-how long the next may be.
+from an equilibrium some step length will do; and s > 1 gets a robot on that ρ keeps back. An attempt
+linearises and moves towards its goal until the state reached is near enough to equilibrium. Each that fails
+shortens the step length; a step that was taken says how long the next may be.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from pliant.inverse.policy.modes import Searching
 RESTART = 0.25  # step length, at least, of a robot that did not get on and now may
 SHORTER, LONGER = 0.5, 1.5  # factors of the step length after a step
 AFTER_FAILURE = 0.25  # factor of the step length
-SHORTEST = 1e-3  # step length
+SHORTEST, LONGEST = 1e-3, 32.0  # step lengths
+SLOW = 0.3  # of the way to its goal: where no more is predicted, a step length above 1 may do better
 DAMPING = 1e-2  # ρ_d
 POOR_GAIN = 0.25  # of the progress that was predicted: with less, the next step is shorter
 GOOD_GAIN = 0.75  # of the progress that was predicted: with more, the next step is longer
@@ -66,7 +67,7 @@ def search(model: Model, memory: Memory) -> tuple[Memory, Attempt | None]:
         if leaps(model, memory):
             memory = memory.with_(failed_leap=memory.target)
         else:
-            memory = memory.with_(step_length=max(AFTER_FAILURE * memory.step_length, SHORTEST))
+            memory = memory.with_(step_length=max(AFTER_FAILURE * min(1.0, memory.step_length), SHORTEST))
         if memory.stuck:
             return memory, None
         memory = memory.with_(mode=Searching(memory.failures + 1))
@@ -103,19 +104,20 @@ def attempt(model: Model, memory: Memory) -> Attempt | None:
 def next_step_length(model: Model, memory: Memory, taken: Attempt) -> float:
     """The step length after a step that was taken.
 
-    Shorter where the effectors did not come nearer as was predicted, longer where they did. After failures it
-    stays the one that worked at last.
+    Shorter where the effectors did not come nearer as was predicted, longer where they did; longer than 1
+    where little was predicted. After failures it stays the one that worked at last.
     """
     if taken.failures:
-        return memory.step_length
-    distance = lambda delta: model.distance(memory.target, delta)
-    before = distance(model.effector_delta(taken.before))
-    predicted = before - distance(taken.predicted)
+        return min(1.0, memory.step_length)
+    distance, here = lambda delta: model.distance(memory.target, delta), model.effector_delta(taken.before)
+    before = distance(here)
+    predicted, asked = before - distance(taken.predicted), model.distance(taken.goal, here)
     if predicted < NO_PROGRESS * model.robot.length:
         return min(1.0, LONGER * memory.step_length)
     gain = before - distance(model.effector_delta(taken.move.pose))
     factor = SHORTER if gain < POOR_GAIN * predicted else LONGER if gain > GOOD_GAIN * predicted else 1.0
-    return min(1.0, memory.step_length * factor)
+    longest = LONGEST if predicted < SLOW * asked else max(1.0, memory.step_length)
+    return min(longest, memory.step_length * factor)
 
 
 def leaps(model: Model, memory: Memory) -> bool:
@@ -132,13 +134,14 @@ def leaps(model: Model, memory: Memory) -> bool:
 
 def _aim(model: Model, memory: Memory) -> Aim:
     """What the program of this attempt wants."""
-    settings, pose, share = model.settings, memory.pose, memory.step_length
+    settings, pose, share = model.settings, memory.pose, min(1.0, memory.step_length)
     rho = settings.inertia_in_contact if bool(pose.force.any()) else settings.inertia
+    damping = DAMPING * (1.0 / share - 1.0)
     return Aim(
         goal=_goal(model, memory),
         effort=effort_bounds(model, pose, share),
         displacement=displacement_bounds(model, pose, share),
-        inertia=rho * _inertia_factor(memory.idle) + DAMPING * (1.0 / share - 1.0),
+        inertia=rho * _inertia_factor(memory.idle) * share / memory.step_length + damping,
         starts=settings.starts if leaps(model, memory) else 1,
     )
 
@@ -153,5 +156,5 @@ def _goal(model: Model, memory: Memory) -> np.ndarray:
     """The target with its bias, or a point on the way to it."""
     here, task_step = model.effector_delta(memory.pose), model.settings.task_step * model.robot.length
     error = memory.target - here
-    motion = model.clipped(error, memory.step_length * task_step)
+    motion = model.clipped(error, min(1.0, memory.step_length) * task_step)
     return here + motion + (memory.bias if motion is error else 0.0)

@@ -12,7 +12,7 @@ from pliant.inverse.model import Model, Pose
 from pliant.inverse.policy.modes import Following, Mode, Searching, Stuck, when_target_moves
 from pliant.inverse.policy.trail import Trail
 
-SCOUTS = 3  # that are sent for one target, at most: one straight on, two by way of detours
+SCOUTS = 4  # that are sent for one target, at most, see `scouting`
 
 
 @dataclass(frozen=True)

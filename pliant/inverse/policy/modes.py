@@ -72,7 +72,10 @@ class GoingBack:
     """The robot walks along poses that were passed before, by itself or by a scout."""
 
     path: tuple[Guide, ...]  # that are left, the next one first
+    parts: int = 0  # in which the way to the next one is still to be gone; 0: not known yet
     failures: int = 0  # attempts to come nearer to the next one that failed
+    state: State | None = None  # of an attempt under way; None: begin
+    spent: int = 0  # iterations of it that were not enough
     until_found: bool = False  # whether the first equilibrium that is found on the way will do
 
 

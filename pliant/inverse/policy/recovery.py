@@ -69,7 +69,7 @@ def _ended(model: Model, memory: Memory, result: Result) -> tuple[Memory, Invers
         model.pose_of(result),
     )
     if converged or near_equilibrium(model, memory.pose, pose, decrement):
-        trail = memory.trail.passed(model, pose) if converged else memory.trail
+        trail = memory.trail.passed(model, pose, decrement) if converged else memory.trail
         memory = memory.with_(
             pose=pose,
             trail=trail,

@@ -18,7 +18,8 @@ from pliant.inverse.policy.memory import Memory
 from pliant.inverse.policy.modes import Following, GoingBack, Resting, Settling
 from pliant.inverse.policy.recovery import sought
 
-NEARER = 1e-2  # of the distance from the target: less is not nearer
+NEARER = 1e-2  # of the distance from the target: less is not nearer …
+AT_LEAST_NEARER = 2e-3  # … unless it is more than this share of the length
 EXACTLY = 1e-4  # of the length: at a target that is so near, there is no nearer
 AT_SPEED_LIMIT = 0.99  # of the motion in a period that a speed limit allows
 CALM = 2e-5  # of the largest effort: a change in a step that is none
@@ -35,8 +36,10 @@ def counted(model: Model, memory: Memory, taken: Attempt, still: bool) -> tuple[
     far = model.distance(memory.target, model.effector_delta(taken.move.pose))
     if not still or _hurries(model, taken):
         return 0, far
-    nearer = far < (1.0 - NEARER) * memory.nearest and far > EXACTLY * model.robot.length
-    return (0, far) if nearer else (memory.idle + 1, memory.nearest)
+    length, nearest = model.robot.length, memory.nearest
+    gain = min(NEARER * nearest, AT_LEAST_NEARER * length) if nearest < np.inf else 0.0
+    nearer = far < nearest - gain and far > EXACTLY * length
+    return (0, far) if nearer else (memory.idle + 1, nearest)
 
 
 def _hurries(model: Model, taken: Attempt) -> bool:

@@ -1,9 +1,14 @@
 """Scouts: where the robot comes no nearer, the model looks for another way before the robot moves.
 
 A scout is a memory of its own, which begins at the first pose of the trail and follows the target by the same
-policy, a few steps of it in each control step while the robot waits. One goes straight, others by way of a
-detour. If one comes nearer than the robot, the robot goes back along its trail and then along the scout's,
-pose by pose. If none does, nothing that was tried brings it closer.
+policy, a few steps of it in each control step while the robot waits:
+
+    0       straight on, unless the robot itself has just come from there
+    1       straight on from the undeformed shape, if obstacles or laws have changed since the trail began
+    2, 3    by way of a detour to either side
+
+If one comes nearer than the robot, the robot goes back along its trail and then along the scout's, pose by
+pose. If none does, nothing that was tried brings it closer.
 """
 
 from __future__ import annotations
@@ -18,12 +23,13 @@ from pliant.inverse.outcome import InverseCertificate
 from pliant.inverse.policy.certificates import at_target, of_waiting
 from pliant.inverse.policy.memory import Memory
 from pliant.inverse.policy.modes import Following, GoingBack, Resting, Scouting
-from pliant.inverse.policy.trail import Guide, Trail
+from pliant.inverse.policy.trail import OTHER_LAWS, Guide, Trail
 
 IDLE = 12  # steps without coming nearer after which it is not to be expected any more
-STEPS = 150  # of a scout, at most
+STEPS = 120  # of a scout, at most
 WORTH = 5e-3  # of the length: what a scout must come nearer than the robot
-DETOURS = (1.0, -1.0)  # to which side of the straight way, in turn
+STRAIGHT, UNDEFORMED = 0, 1  # scouts by number
+DETOURS = {2: 1.0, 3: -1.0}  # to which side of the straight way the others go
 ASIDE = 0.25  # of the length: how far aside, at most
 
 Step = Callable[[Model, Memory, bool], tuple[Memory, InverseCertificate]]
@@ -36,29 +42,39 @@ def may_scout(model: Model, memory: Memory) -> bool:
 
 def send(model: Model, memory: Memory) -> Memory:
     """The memory with the next scout under way."""
-    if memory.tried.scouts == 0 and memory.tried.fresh:  # the robot itself went straight
-        memory = memory.having_tried(scouts=1)
-    guide, trail = memory.trail.guides[0], memory.trail
+    first, tried = memory.trail.guides[0], memory.tried
+    if tried.scouts == STRAIGHT and tried.fresh:
+        memory = memory.having_tried(scouts=UNDEFORMED)
+    if memory.tried.scouts == UNDEFORMED and first.version == model.detector.version:
+        memory = memory.having_tried(scouts=UNDEFORMED + 1)
+    guide = _undeformed(model) if memory.tried.scouts == UNDEFORMED else first
     conditions = model.roles.conditions
     lam = np.where(conditions.given, conditions.effort, guide.lam)
-    pose = model.pose(guide.q, lam)
     legs = _legs(model, guide, memory)
     scout = Memory(
-        pose=pose,
+        pose=model.pose(guide.q, lam),
         decrement=np.inf,
         target=legs[0],
         reference=legs[0],
         bias=0.0 * memory.target,
-        trail=Trail((guide,), trail.spacing),
+        trail=Trail((guide,), memory.trail.spacing),
         scout=True,
     )
     return memory.with_(mode=Scouting(scout, legs[1:]))
 
 
+def _undeformed(model: Model) -> Guide:
+    """The undeformed shape with no effort."""
+    rest = model.robot.rest
+    return replace(
+        Guide.at(model, model.pose(rest.q, np.zeros_like(model.start.lam)), np.inf), version=OTHER_LAWS
+    )
+
+
 def _legs(model: Model, guide: Guide, memory: Memory) -> tuple[np.ndarray, ...]:
     """Targets (ne,) of the next scout, one after another."""
     sent = memory.tried.scouts
-    if sent == 0:
+    if sent in (STRAIGHT, UNDEFORMED):
         return (memory.target,)
     here, unit = guide.delta[model.roles.effectors], model.units
     way = (memory.target - here) / unit
@@ -72,7 +88,7 @@ def _legs(model: Model, guide: Guide, memory: Memory) -> tuple[np.ndarray, ...]:
         aside = axis - (axis @ along) * along
         aside /= np.linalg.norm(aside)
     size = min(size, ASIDE * model.robot.length)
-    return here + unit * size * (0.5 * along + DETOURS[sent - 1] * aside), memory.target
+    return here + unit * size * (0.5 * along + DETOURS[sent] * aside), memory.target
 
 
 def scouted(model: Model, memory: Memory, step: Step) -> tuple[Memory, InverseCertificate]:
@@ -91,7 +107,7 @@ def scouted(model: Model, memory: Memory, step: Step) -> tuple[Memory, InverseCe
         scout, legs, over = *_next_leg(scout, legs), False
     if over or steps >= STEPS:
         return _returned(model, memory, scout)
-    memory = memory.with_(mode=Scouting(scout, legs, steps))
+    memory = memory.with_(mode=Scouting(scout, legs, steps), idle=memory.idle + 1)
     return memory, of_waiting(model, memory, "looking for another way")
 
 
@@ -112,7 +128,7 @@ def _returned(model: Model, memory: Memory, scout: Memory) -> tuple[Memory, Inve
     doubt = memory.tried.doubt or (scout.idle < IDLE and not scout.tried.brink)
     memory = memory.having_tried(scouts=memory.tried.scouts + 1, doubt=doubt and not better)
     if better:
-        end = Guide.at(model, scout.pose)
+        end = Guide.at(model, scout.pose, scout.decrement)
         other = replace(scout.trail, guides=(*scout.trail.guides, end))
         memory = memory.with_(mode=GoingBack(memory.trail.by_way_of(other)))
         return memory, of_waiting(model, memory, "going back")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pliant.contact import Contacts
 from pliant.inverse.model import Model, Pose, farthest_node
 
 SPACING = 1e-2  # of the length: motion between two poses of a trail, until it is thinned
@@ -28,12 +29,20 @@ class Guide:
     lam: np.ndarray  # efforts of all rows (m,)
     delta: np.ndarray  # of all rows (m,)
     nodes: np.ndarray  # positions (k, 3)
-    version: int  # of the obstacles among which it is an equilibrium
+    contacts: Contacts  # there
+    force: np.ndarray  # of the contacts [N], as `Pose` has them
+    decrement: float  # [m] how far it was from equilibrium
+    version: int  # of the obstacles among which that was so
 
     @classmethod
-    def at(cls, model: Model, pose: Pose) -> Guide:
+    def at(cls, model: Model, pose: Pose, decrement: float) -> Guide:
         """A pose, to find the way by."""
-        return cls(pose.q, pose.lam, pose.delta, model.robot.positions(pose.q), pose.version)
+        nodes, contacts = model.robot.positions(pose.q), pose.contacts
+        return cls(pose.q, pose.lam, pose.delta, nodes, contacts, pose.force, decrement, pose.version)
+
+    def pose(self, model: Model) -> Pose:
+        """The pose itself, among the obstacles of today."""
+        return model.pose(self.q, self.lam, (self.contacts, self.force))
 
     def far(self, nodes: np.ndarray) -> float:
         """How far [m] a node at most is from where it was."""
@@ -50,9 +59,9 @@ class Trail:
     @classmethod
     def begun(cls, model: Model, pose: Pose) -> Trail:
         """With the first pose alone."""
-        return cls((Guide.at(model, pose),), SPACING * model.robot.length)
+        return cls((Guide.at(model, pose, 0.0),), SPACING * model.robot.length)
 
-    def passed(self, model: Model, pose: Pose) -> Trail:
+    def passed(self, model: Model, pose: Pose, decrement: float) -> Trail:
         """The trail after a pose: unchanged near its end, cut where it was before, or one pose longer."""
         nodes = model.robot.positions(pose.q)
         if self.guides[-1].far(nodes) < self.spacing:
@@ -60,7 +69,7 @@ class Trail:
         for k, guide in enumerate(self.guides[:-1]):
             if guide.far(nodes) < self.spacing:
                 return replace(self, guides=self.guides[: k + 1])
-        guides = (*self.guides, Guide.at(model, pose))
+        guides = (*self.guides, Guide.at(model, pose, decrement))
         if len(guides) <= MOST:
             return replace(self, guides=guides)
         return Trail((*guides[:-1:2], guides[-1]), 2.0 * self.spacing)
