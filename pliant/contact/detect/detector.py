@@ -40,6 +40,7 @@ class Detector:
     alarm [m]: gaps below it are reported; 0.025 L by default, L the robot's length.
     margin [m]: taken off the gap to concave obstacles; 2.5e-4 L by default.
     friction: μ of all opponents, or of each by name (0 for the others).
+    areas: whether bodies touch each other and themselves over areas; False for single samples only.
 
     Opponents are known by name: obstacles by theirs, bodies as "body 0", patches as "pair 0 first" and
     "pair 0 second". A name keeps its slot for good, so that indices of contacts never change their meaning.
@@ -56,8 +57,9 @@ class Detector:
         alarm: float | None = None,
         margin: float | None = None,
         friction: float | Mapping[str, float] = 0.0,
+        areas: bool = True,
     ) -> None:
-        self.robot = robot
+        self.robot, self.areas = robot, areas
         self.alarm = (
             search_distance.ALARM * robot.length if alarm is None else positive("alarm distance", alarm, "m")
         )
@@ -98,11 +100,6 @@ class Detector:
     def size(self) -> int:
         """How many indices there are: opponents times samples."""
         return len(self._slots) * self.cloud.size
-
-    @property
-    def sinking(self) -> float:
-        """How deep [m] single points of bodies may sink into each other, see `SurfaceSearch`."""
-        return self._surfaces.depth if self._surfaces.pairs else 0.0
 
     def add(self, obstacle: Obstacle, *, friction: float | None = None) -> str:
         """A new obstacle; returns its name. One without a name is called after its kind."""
@@ -170,7 +167,7 @@ class Detector:
     def _detected(
         self, q: np.ndarray, limit: float, before: tuple[Contacts, np.ndarray] | None = None
     ) -> Contacts:
-        """Contacts at q with a gap below `limit` [m]; before: earlier ones and their forces, see `redetect`."""
+        """Contacts at q with a gap below `limit` [m]; before: earlier ones and their forces."""
         points = self.detect_samples(q, limit)
         return self._surfaces(self.robot, q, points, self._mu, limit, before) if self.soft else points
 
@@ -253,7 +250,8 @@ class Detector:
         self._skins = self._make_skins()
         self.cloud = Cloud(self.robot, self._chosen, self._skins)
         self._search = SoftSearch(self.cloud, self._skins, self.soft)
-        self._surfaces = SurfaceSearch(self.cloud, self._skins, self.soft, self.robot.length)
+        touching = self.soft if self.areas else []
+        self._surfaces = SurfaceSearch(self.cloud, self._skins, touching, self.robot.length)
         self._dense: tuple[Cloud, SoftSearch] | None = None
 
     def _positions(self, points: Stack, q: np.ndarray) -> np.ndarray:

@@ -50,14 +50,15 @@ def _gradient(x, y, z, X, T, N, across, fan_ptr, fan, t, a, b, c, feature, m):
 @njit(cache=True, error_model="numpy")
 def nearest_facing(
     which, own, p, facing, radius, rest, support_ptr, support,  # samples
-    X, X0, T, allowed, N, N0, across, fan_ptr, fan, links, bounds,  # surface
+    X, X0, T, allowed, N, N0, across, fan_ptr, fan, links, bounds, everything,  # surface
     ways_ptr, ways_node, ways_length, limit, closed, reach, shallow,
     gap, normal, triangle, weights,
 ):  # fmt: skip
     """Signed distance of samples `which` to the surface, gradient, triangle and weights; within reach.
 
     `own` (len(which),) marks samples of the same body; `allowed` (t,) the triangles that may be touched;
-    facing (S, 3) is the normal at each sample, zero if it has none. Where the surface is not `closed` but a
+    facing (S, 3) is the normal at each sample, zero if it has none. bounds are those of the tree's nodes that
+    hold allowed triangles, `everything` those of all. Where the surface is not `closed` but a
     patch, nobody can tell whether a sample is truly inside; otherwise those deeper than `shallow` must be.
     Other samples keep what the outputs hold.
     """
@@ -103,7 +104,7 @@ def nearest_facing(
                 if closed and -g > shallow:
                     into = 0.5 * d if own[a] else 0.1 * d  # its own body, where both should be
                     u, v, w = (-fx, -fy, -fz) if faces else (m[0], m[1], m[2])
-                    inside = crossings(x + into * u, y + into * v, z + into * w, X, T, links, bounds)
+                    inside = crossings(x + into * u, y + into * v, z + into * w, X, T, links, everything)
                     if inside < (2 if own[a] else 1):
                         continue
                 best, gap[s], triangle[s] = (1.0 - TIE) * d, g, t

@@ -31,6 +31,7 @@ from pliant.mesh import Surface
 
 AHEAD = np.array([0.5481, 0.7714, 0.3235])  # no direction that meshes favour
 AS_FINE = 1.02  # ratio of edges within which two surfaces are equally fine
+WIDEST = 0.5  # of a facet's edge: how much gaps differ on a row's piece before it is of no more interest
 SINKING = 0.25  # of the bound, that points may sink in without a row of their own
 NOTHING = 1e-9  # of a weight: corners with less have no part in a point
 ROWS = -(2**40)  # keys of rows of surfaces are their indices from here on, apart from those of single points
@@ -82,7 +83,7 @@ class SurfacePair:
             slave,
             patch,
             Quadrature(patch),
-            edge_length(patch),
+            WIDEST * edge_length(patch),
             _homes(samples, patch, int(first)),
             frozen(cloud.point_of_node[slave], int),
             to.body,
@@ -103,7 +104,7 @@ class SurfacePair:
         The slave's nodes are at X (k, 3), the master's skin in a posture; `before` are earlier partners.
         """
         far = reach + self.widest
-        spots = self.points.near(X, at.bounds, self.target.skin.links, far)
+        spots = self.points.near(X, self.target.bounds(at), self.target.skin.links, far)
         met = self.target.meet(at, spots, self.own, (far, reach), before) if len(spots.which) else None
         if met is not None and self.same:
             met = self._ahead(met)
@@ -134,7 +135,8 @@ class SurfaceSearch:
         bodies = {b for pair in self.pairs for b in (pair.slave, pair.master)}
         lattices = {b: FineLattice(skins[b].surface) for b in bodies}
         self._refining = [
-            Refining.of(cloud, skins, lattices, pair, k, self.depth) for k, pair in enumerate(self.pairs)
+            Refining.of(cloud, skins, lattices, opponents, pair, k, self.depth)
+            for k, pair in enumerate(self.pairs)
         ]
         self._paired = np.zeros((len(opponents) + 1, max(cloud.bodies, default=0) + 1), bool)
         for slot, to in enumerate(opponents):
