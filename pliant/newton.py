@@ -27,7 +27,8 @@ from pliant.timing import Stopwatch
 MAX_HALVINGS = 8  # of the step length in a line search
 BLOW_UP = 1e4  # times the merit before: a step that ends there is too long
 KEEP_PAIRS_AFTER = 15  # full steps with pairs detected anew
-DEEPEST_KEPT = 1e-5  # of the robot's length: penetration that kept pairs may leave
+DEEPEST_KEPT = 1e-5  # of the robot's length: penetration that kept pairs may leave at samples …
+DEEPEST_BETWEEN = 1e-4  # … and between them, where places of contacts change all the time
 
 
 @dataclass(frozen=True)
@@ -207,8 +208,9 @@ def _clear(problem: Problem, now: Iterate) -> bool:
     if problem.scene.detector is None or now.full <= KEEP_PAIRS_AFTER:
         return True
     found = problem.scene.detector.detect(now.q)
-    deepest = (found.gap - problem.allowance[found.index]).min(initial=0.0)
-    return bool(deepest > -DEEPEST_KEPT * problem.scene.robot.length)
+    depth = problem.allowance[found.index] - found.gap
+    allowed = np.where(found.key > found.index, DEEPEST_BETWEEN, DEEPEST_KEPT)
+    return bool((depth < allowed * problem.scene.robot.length).all())
 
 
 def _converged(now: Iterate, tolerance: Tolerance, length: float) -> bool:

@@ -34,7 +34,8 @@ class Certificate:
     laws said, "solved", "infeasible" (laws that contradict each other) or "not converged"; where no
     equilibrium was found, that is in the status: "infeasible" or "solver not converged" instead of "not
     converged". `loose`: motions of free bodies that nothing holds, in words; the state is one of many then,
-    that nearest to where the solve began.
+    that nearest to where the solve began. `penetration` [m]: depth of the deepest point, in obstacles that of
+    the surfaces as they are; above 5e-4 of the robot's length the status is "too deep", not "converged".
     """
 
     status: str
@@ -48,6 +49,7 @@ class Certificate:
     tangent: str = "exact"
     solver: str = "solved"
     loose: tuple[str, ...] = ()
+    penetration: float = 0.0
 
     @property
     def converged(self) -> bool:
@@ -58,8 +60,13 @@ class Certificate:
         return (
             f"{self.status} after {self.iterations} iterations in {self.load_steps} load step(s): residual "
             f"{self.residual:.1e}, decrement {self.decrement:.1e} m, "
-            f"constraints {self.constraint:.1e}{self.notes}"
+            f"constraints {self.constraint:.1e}{self.depth}{self.notes}"
         )
+
+    @property
+    def depth(self) -> str:
+        """Penetration in words, if there is any."""
+        return f", penetration {self.penetration:.1e} m" if self.penetration > 0.0 else ""
 
     @property
     def notes(self) -> str:
@@ -71,6 +78,8 @@ class Certificate:
         return f"{note}, nothing holds {'; '.join(self.loose)}" if self.loose else note
 
 
+DEEPEST = 5e-4  # of the robot's length: a state that is deeper in an obstacle is no equilibrium beside it
+TOO_DEEP = "too deep"
 UNSOLVED = {"infeasible": "infeasible", "not converged": "solver not converged"}
 
 

@@ -22,7 +22,7 @@ from pliant.core.view import linearise
 from pliant.errors import ConvergenceError, InputError, SingularError
 from pliant.laws import Law
 from pliant.newton import Iterate, Problem, Tolerance, newton
-from pliant.result import Certificate, Result, failed
+from pliant.result import DEEPEST, TOO_DEEP, Certificate, Result, failed
 from pliant.robot import Robot
 from pliant.state import State
 from pliant.timing import Stopwatch
@@ -53,6 +53,8 @@ def static(
     start = robot.checked(state)
     if detector is None and (obstacles or not robot.surroundings.empty(robot)):
         detector = robot.surroundings.detector(robot, obstacles)
+    if detector is not None:
+        detector.require_apart(start.q)
     ramp = _Ramp(robot, laws, start, detector)
     work, begin = Stopwatch(), perf_counter()
     if linearise(robot, start.q, start.effort, start.internal, start.gravity, tangent=False) is None:
@@ -79,7 +81,17 @@ def static(
                 "imposed instead of efforts, may help.",
                 result,
             )
-    return _result(ramp, 1.0, best, z, count, work, begin)
+    result = _result(ramp, 1.0, best, z, count, work, begin)
+    if result.certificate.status == TOO_DEEP:
+        assert detector is not None
+        depths = detector.penetrations(best.q)
+        worst = max(depths, key=lambda name: depths[name])
+        raise ConvergenceError(
+            f"{robot.name!r} balances {1e3 * result.certificate.penetration:.3g} mm deep in {worst!r}: "
+            f"{result.certificate}. The state is in error.result; start from one that is outside.",
+            result,
+        )
+    return result
 
 
 def resting(
@@ -221,8 +233,11 @@ def _loose(ramp: _Ramp, best: Iterate, z: np.ndarray) -> tuple[str, ...]:
 
 
 def _result(ramp: _Ramp, s: float, best: Iterate, z: np.ndarray, count: Count, work: Stopwatch, begin: float):
-    robot = ramp.robot
+    robot, detector, depth = ramp.robot, ramp.scene.detector, 0.0
     status = "converged" if s == 1.0 else failed(best.solver)
+    if detector is not None and best.contacts is not None:
+        depth = detector.depth(best.q, best.contacts)
+        status = TOO_DEEP if status == "converged" and depth > DEEPEST * robot.length else status
     certificate = Certificate(
         status,
         best.residual,
@@ -235,6 +250,7 @@ def _result(ramp: _Ramp, s: float, best: Iterate, z: np.ndarray, count: Count, w
         best.treatment,
         best.solver,
         _loose(ramp, best, z),
+        depth,
     )
     gravity = ramp.at(s, best, z).gravity
     state = State(best.q, np.zeros(robot.ndof), best.lam, z, gravity)

@@ -288,3 +288,17 @@ class Contacts:
         Rows of one sample have no such limit.
         """
         return False
+
+
+def joined(*parts: Contacts) -> Contacts:
+    """Contacts on the same points, one set after the other: keys ascend if they do so from set to set."""
+    first = parts[0]
+    names = [f.name for f in fields(Contacts)[:OF_EACH]]
+    all_: dict[str, np.ndarray] = {n: np.concatenate([getattr(p, n) for p in parts]) for n in names}
+    counts = np.concatenate([np.diff(p.stencil.ptr) for p in parts])
+    stencil = Stencil(
+        np.concatenate([[0], np.cumsum(counts)]),
+        np.concatenate([p.stencil.point for p in parts]),
+        np.concatenate([p.stencil.weight for p in parts]),
+    )
+    return replace(first, **all_, stencil=stencil)

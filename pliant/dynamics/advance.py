@@ -30,7 +30,7 @@ from pliant.dynamics.model import Model, one_sided
 from pliant.dynamics.motion import Motion
 from pliant.dynamics.pressure import followed
 from pliant.dynamics.schemes.euler import EULER
-from pliant.result import UNSOLVED
+from pliant.result import DEEPEST, TOO_DEEP, UNSOLVED
 from pliant.timing import Stopwatch
 
 MOST_HALVINGS = 6  # of a step that there is none of, or that is worthless
@@ -209,7 +209,8 @@ def _conclude(
         return None
     once = model.viscosity.present or model.scheme.predicts  # no later step is linearised there as it is now
     where = motion.q if stage.reach == stage.step else solved.q  # the same numbers, which nobody changes
-    contacts, force = model.contacts(motion.q, motion.v, task.step), np.zeros(0)  # while q is at hand
+    contacts = model.contacts(motion.q, motion.v, task.step, motion.touching)  # while q is at hand
+    force = np.zeros(0)
     there = end = elastic(model, task, where, motion.effort, z, tangent=not once)
     if stage.reach != stage.step:
         end = elastic(model, task, motion.q, motion.effort, z, tangent=False)
@@ -230,6 +231,9 @@ def _conclude(
     decrement = robot.farthest(condensed.factor.plain.solve(left))
     linearised = "linearised" if model.iterations == 1 else "not converged"
     status = "converged" if decrement <= model.tolerance else linearised
+    depth = 0.0 if contacts is None else model.detector.depth(motion.q, contacts)
+    if depth > DEEPEST * robot.length and status != "not converged":
+        status = TOO_DEEP
     certificate = StepCertificate(
         status=UNSOLVED.get(solved.solver, status),
         residual=float(np.linalg.norm(left)) / scale,
@@ -241,6 +245,7 @@ def _conclude(
         negative=condensed.negative,
         tangent=condensed.treatment,
         solver=solved.solver,
+        penetration=depth,
     )
     handover = Handover(None if once else end, contacts, task.step, model.detector.version)
     return Arrival(motion, contacts, force, certificate, handover, closed)

@@ -25,14 +25,15 @@ class StepCertificate(Certificate):
     estimated, with the stiffness of contacts only as far as the pattern of K has room for it. `residual` is
     the imbalance of forces there, relative to them. status: "converged" if the decrement is below the
     tolerance, "linearised" if it is not but only one linearisation was asked for; "infeasible" or "solver not
-    converged" if the laws of the rows could not be met.
+    converged" if the laws of the rows could not be met; "too deep" if `penetration` exceeds 5e-4 of the
+    robot's length at the end of a step that would be "converged" or "linearised".
     """
 
     def __str__(self) -> str:
         steps = f" in {self.load_steps} parts" if self.load_steps > 1 else ""
         return (
             f"{self.status} after {self.iterations} linearisation(s){steps}: residual {self.residual:.1e}, "
-            f"decrement {self.decrement:.1e} m, constraints {self.constraint:.1e}{self.notes}"
+            f"decrement {self.decrement:.1e} m, constraints {self.constraint:.1e}{self.depth}{self.notes}"
         )
 
 

@@ -121,7 +121,7 @@ def begin(
     if travel is None and handover is not None and alike:
         contacts = handover.contacts
     else:
-        contacts = model.contacts(now.q, now.v, step, travel=travel)
+        contacts = model.contacts(now.q, now.v, step, now.touching, travel=travel)
     if contacts is not None:
         allowance = np.minimum(contacts.gap + model.recovery * step, 0.0)
     return Task(now, conditions, step, model.scheme.stage(now, step), contacts, allowance, travel)
@@ -190,7 +190,9 @@ def moving(
     r = at.r + inertia.product(M, stage.v - v) / h - inertia.damping_force(M, K_rayleigh, v)
     view, conditions = replace(at, r=r, K=K, lam=lam), task.conditions
     begins = guess is task.now.v and (at.q is task.now.q or np.array_equal(at.q, task.now.q))
-    contacts = task.contacts if begins else model.contacts(at.q, guess, task.step, travel=task.travel)
+    contacts, pushing = task.contacts, task.now.touching
+    if not begins:
+        contacts = model.contacts(at.q, guess, task.step, pushing, travel=task.travel)
     if contacts is not None:
         view, conditions = _touching(model, task, view, contacts, conditions)
     if s != h:

@@ -41,18 +41,19 @@ class Model:
         return self.scene.detector
 
     def contacts(
-        self, q: np.ndarray, v: np.ndarray, step: float, *, travel: float | None = None
+        self, q: np.ndarray, v: np.ndarray, step: float, pushing: np.ndarray, *, travel: float | None = None
     ) -> Contacts | None:
         """Contacts at q that the motion v is about to close within a step [s].
 
         These are nearer than twice the motion, or than a small share of the alarm distance. With a `travel`
         [m] that the robot may go besides: all that are nearer than twice both, or than the alarm distance.
+        `pushing`: keys of contacts that do.
         None if there is nothing to touch.
         """
         if not self.detector.opponents:
             return None
         search, near = search_distance.in_time(step * self.robot.farthest(v), self.detector.alarm, travel)
-        contacts = self.detector.detect(q, search)
+        contacts = self.detector.detect(q, search, held=pushing)
         if len(contacts.stencil.point):  # modes have no stencil
             contacts = self._closing(contacts, q, v, step, near)
         return contacts

@@ -105,6 +105,8 @@ class Simulation:
         self._work = Stopwatch()
         self._handover: Handover | None = None  # what the last step knows of the next
         self.state = robot.rest if state is None else state
+        if state is None:  # one that was in motion goes on, and says that it is too deep
+            self.detector.require_apart(robot.rest.q)
         self.time_step = positive("time_step", self._usual_step() if time_step is None else time_step, "s")
         if chosen.explicit is not None and self.time_step > self.stable_step:
             stable = f"central differences need {self.stable_step:.3g} s or less"

@@ -43,6 +43,7 @@ class Pose:
     view: View | None  # the scene as seen from there; None if cells are inside out
     delta: np.ndarray  # of all rows (m,)
     version: int  # of the obstacles
+    detector: Detector  # which knows them
 
     @property
     def normal(self) -> np.ndarray:
@@ -57,8 +58,8 @@ class Pose:
 
     @cached_property
     def depth(self) -> float:
-        """Of the deepest collision sample [m]."""
-        return float(max(0.0, -self.contacts.gap.min(initial=0.0)))
+        """Of the deepest point [m], measured on the surfaces as they are; see `Detector.depth`."""
+        return self.detector.depth(self.q, self.contacts)
 
 
 @dataclass(frozen=True)
@@ -130,14 +131,15 @@ class Model:
         if view is None:
             bundle, contacts = self.robot.bundle, self.detector.detect(q)
             delta, version = bundle.delta(bundle.positions(q)), self.detector.version
-            return Pose(q, lam, contacts, np.zeros(contacts.scalars), None, delta, version)
+            return Pose(q, lam, contacts, np.zeros(contacts.scalars), None, delta, version, self.detector)
         return self._pose(view)
 
     def _pose(self, view: View) -> Pose:
         contacts, own = view.contacts, view.own
         assert contacts is not None
         version = self.detector.version
-        return Pose(view.q, view.lam[:own], contacts, view.force, view, view.delta[:own], version)
+        known = view.q, view.lam[:own], contacts, view.force, view, view.delta[:own]
+        return Pose(*known, version, self.detector)
 
     def refreshed(self, pose: Pose) -> Pose:
         """The same pose among obstacles that may have moved."""

@@ -189,9 +189,9 @@ def test_one_type_of_array_whether_q_is_frozen_or_not():
 # How deep
 
 
-def test_face_points_keep_facets_out_of_a_ball():
-    """Samples a apart touch a ball of radius R: between them the skin is R − √(R² − a²/4) ≈ a²/8R deep."""
-    R, depth = 0.03, {}
+def test_facets_stay_out_of_a_ball_however_few_samples_there_are():
+    """Samples a apart would let the skin between them lie R − √(R² − a²/4) ≈ a²/8R deep: over 1 mm here."""
+    R = 0.03
     for spacing in (1.0, 0.005, 0.0025):
         robot = pl.Robot(bar(kind="hex"))
         ball = contact.Sphere((0.0225, 0.005, 0.02 + R), R, name="ball")  # over the middle of a face
@@ -202,10 +202,7 @@ def test_face_points_keep_facets_out_of_a_ball():
             ball = ball.moved(translation=(0, 0, -gap))
             detector.replace(ball)
         assert abs(gap) < 1e-9
-        depth[spacing] = detector.penetration(robot.rest.q)
-        a = np.hypot(0.015, 0.01) if spacing == 1.0 else np.sqrt(2) * spacing
-        assert depth[spacing] < R - np.sqrt(R**2 - a**2 / 4) + 1e-9
-    assert depth[1.0] > 1e-3 and depth[0.0025] < 1e-4
+        assert detector.penetration(robot.rest.q) < 2e-5 * robot.length
 
 
 def test_penetration_by_opponent():

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import frozen, frozen_view
+from pliant.contact.detect.facets import Facets
 from pliant.contact.detect.nearest import facet_normals_at
 from pliant.contact.detect.samples import Samples
 from pliant.contact.stack import Stack
@@ -63,6 +64,17 @@ class Cloud:
     def _stack_points(self, robot: Any, touched: Iterable[int]) -> None:
         """The stack, and for each touched body the number in it of each of its nodes."""
         parts, self.point_of_node, first = [s.points for s in self.samples], {}, self.size
+        facet_nodes = []
+        for s, start in zip(self.samples, np.cumsum([0, *map(len, self.samples)]), strict=False):
+            place = _sampled_nodes(s, int(start))
+            missing = [] if s.surface is None else sorted(set(s.surface.facets.ravel().tolist()) - set(place))
+            if missing:  # mid nodes that are no samples
+                parts.append(s.body.node_points(np.array(missing)))
+                place |= dict(zip(missing, range(first, first + len(missing)), strict=True))
+                first += len(missing)
+            facet_nodes.append(place)
+        self.facets = Facets.of(self.samples, facet_nodes)
+        self.all_nodes_sampled = first == self.size
         for b in touched:
             nodes = robot.bodies[b].mesh.surface.vertices
             parts.append(robot.bodies[b].node_points(nodes))
@@ -73,3 +85,10 @@ class Cloud:
         self.points_of_samples = Stack(robot, [s.points for s in self.samples])
         more = len(parts) > len(self.samples)
         self.points = Stack(robot, parts) if more else self.points_of_samples
+
+
+def _sampled_nodes(samples: Samples, first: int) -> dict[int, int]:
+    """The number of the sample at each node of the surface that has one; `first`: of these samples."""
+    single = np.flatnonzero(np.diff(samples.points.node_ptr) == 1)
+    nodes = samples.points.node_index[samples.points.node_ptr[single]]
+    return dict(zip(nodes.tolist(), (first + single).tolist(), strict=True))

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pliant.arrays import frozen, frozen_view
-from pliant.contact.contacts import Contacts, Stencil
+from pliant.contact.contacts import Contacts, Stencil, joined
 from pliant.contact.detect import search_distance
+from pliant.contact.detect.between import FIRST_KEY, Between, Surfaced, key_step, least_gap, rows_between
 from pliant.contact.detect.cloud import Cloud
-from pliant.contact.detect.gather import gather
+from pliant.contact.detect.depth import SoftDepth
+from pliant.contact.detect.gather import gather, tangent_frames
 from pliant.contact.detect.keeping import OVERHANG, kept
 from pliant.contact.detect.opponents import SoftOpponent, SoftSearch, body_opponents, pair_opponents
+from pliant.contact.detect.overlap import Insides, require_apart
 from pliant.contact.detect.samples import Samples
 from pliant.contact.detect.skin import Skin
 from pliant.contact.detect.surfaces import SurfaceSearch
@@ -22,10 +26,13 @@ from pliant.contact.obstacles import Obstacle
 from pliant.contact.obstacles.obstacle import INF
 from pliant.contact.stack import Stack
 from pliant.contact.stiffness import Change, contact_stiffness
+from pliant.contact.surface_contacts import SurfaceContacts
 from pliant.errors import InputError, unknown_name
 from pliant.inputs import not_negative, positive
 from pliant.mesh import Surface
 
+DEEP = 100  # contacts deeper than the alarm distance, above which only some of them are rows
+NO_KEYS = np.zeros(0, np.int64)
 MARGIN = 2.5e-4  # of the robot's length: kept from concave obstacles, whose linearised gap is too large
 
 
@@ -150,12 +157,15 @@ class Detector:
         overhang: float = OVERHANG,
     ) -> Contacts:
         """Contacts at q; those that pushed `before` with `force` (n,) [N] keep their facets (`keeping`)."""
-        fresh = self._detected(q, self._limit(reach), (before, force))
+        fresh = self._detected(q, self._limit(reach), before.key[force > 0.0], before)
         return kept(fresh, before, force, q, overhang) if self.soft and force.any() else fresh
 
-    def detect(self, q: np.ndarray, reach: float | None = None) -> Contacts:
-        """Contacts at coordinates q with a gap below `reach` [m], by default the alarm distance."""
-        return self._detected(q, self._limit(reach))
+    def detect(self, q: np.ndarray, reach: float | None = None, *, held: np.ndarray = NO_KEYS) -> Contacts:
+        """Contacts at coordinates q with a gap below `reach` [m], by default the alarm distance.
+
+        held: keys of contacts that push; points between samples among them stay contacts (see `between`).
+        """
+        return self._detected(q, self._limit(reach), held)
 
     def _limit(self, reach: float | None) -> float:
         """How far to look [m]."""
@@ -165,14 +175,17 @@ class Detector:
         return limit
 
     def _detected(
-        self, q: np.ndarray, limit: float, before: tuple[Contacts, np.ndarray] | None = None
+        self, q: np.ndarray, limit: float, held: np.ndarray = NO_KEYS, before: Contacts | None = None
     ) -> Contacts:
-        """Contacts at q with a gap below `limit` [m]; before: earlier ones and their forces."""
-        points = self.detect_samples(q, limit)
-        return self._surfaces(self.robot, q, points, self._mu, limit, before) if self.soft else points
+        """Contacts at q with a gap below `limit` [m]; those with keys `held` pushed, of the set `before`."""
+        points = self.detect_samples(q, limit, held=held[held >= FIRST_KEY])
+        return self._surfaces(self.robot, q, points, self._mu, limit, held, before) if self.soft else points
 
-    def detect_samples(self, q: np.ndarray, limit: float) -> Contacts:
-        """Contacts of single samples at q with a gap below `limit` [m], also where rows of surfaces stand."""
+    def detect_samples(self, q: np.ndarray, limit: float, *, held: np.ndarray = NO_KEYS) -> Contacts:
+        """Contacts of single points at q with a gap below `limit` [m], also where rows of surfaces stand.
+
+        held: keys of points between samples that push.
+        """
         cloud, soft = self.cloud, len(self.soft)
         if self._nothing is not None:
             return self._nothing
@@ -185,6 +198,10 @@ class Detector:
             gaps[soft + k], normals[soft + k] = obstacle.distance(p, far)
         everyone = np.arange(len(gaps))
         contacts = self._gathered(gaps, normals, corners, weights, everyone, cloud.points, p, limit)
+        if self._present and len(cloud.facets):
+            skin = self._skin(cloud.points, q, p)
+            each = zip(everyone[soft:], self._present, gaps[soft:], normals[soft:], strict=True)
+            contacts = self._with_between(contacts, skin, each, limit, held)
         if not soft and not self._present:
             self._nothing = contacts
         return contacts
@@ -206,7 +223,37 @@ class Detector:
             gaps, normals, corners, weights, slot, mu, margin, self.cloud.radius, points.mobile, p, limit
         )
         size = len(self._slots) * self.cloud.size
-        return Contacts(arrays[0], *arrays[:9], Stencil(*arrays[9:]), points, size, self.opponents)
+        found = Contacts(arrays[0], *arrays[:9], Stencil(*arrays[9:]), points, size, self.opponents)
+        many = np.count_nonzero(found.gap < -self.alarm) > DEEP
+        return found.take(_shown(found, self.alarm)) if many else found
+
+    def _skin(self, points: Stack, q: np.ndarray, p: np.ndarray) -> Surfaced:
+        """The robot's surface at q, its samples at p (S, 3) [m]."""
+        cloud = self.cloud
+        every = p if cloud.all_nodes_sampled else frozen_view(points.positions(q))
+        return Surfaced(cloud.facets.arrays, every, cloud.radius, self._rest, points.mobile)
+
+    def _with_between(
+        self,
+        contacts: Contacts,
+        skin: Surfaced,
+        each: Iterable[tuple[int, Obstacle, np.ndarray, np.ndarray]],
+        limit: float,
+        held: np.ndarray,
+    ) -> Contacts:
+        """Contacts of samples, and those of points between them with obstacles that are nearer there.
+
+        each: the number of an obstacle among the present opponents, it, and gaps and normals of samples.
+        """
+        parts, step = [], key_step(skin.facets)
+        for k, obstacle, gap, normal in each:
+            far, slot = limit + float(self._margins[k]), int(self._slot[k])
+            samples = gap - skin.radius, normal
+            mine = held[(held - FIRST_KEY) // step == slot] - slot * step
+            rows = rows_between(skin, obstacle, samples, far, self.robot.length, mine)
+            if rows is not None:
+                parts.append(_as_contacts(rows, contacts, slot, self._mu[k], self._margins[k], skin))
+        return joined(contacts, *parts) if parts else contacts
 
     def stiffness(
         self, K: np.ndarray, contacts: Contacts, force: np.ndarray, q: np.ndarray, *, exact: bool = False
@@ -219,25 +266,75 @@ class Detector:
         return contact_stiffness(K, self.robot, contacts, force, q, obstacles, exact=exact)
 
     def penetrations(self, q: np.ndarray) -> dict[str, float]:
-        """Depth [m] of the deepest point of the skin in each opponent, 0 if none; on much denser samples.
+        """Depth [m] of the deepest point of the skin in each opponent, 0 if none.
 
-        Measured without margins. Points that nothing can move do not count, nor contacts of a body with
-        itself or another that are deeper than the alarm distance and 5 % of the robot's length.
+        Measured without margins: in obstacles on the facets as they are, to 1e-5 of the robot's length; in
+        bodies on dense points of their facets, see `SoftDepth`. Points that nothing can move do not count,
+        nor contacts of a body with itself that are deeper than the alarm distance and 5 % of the length.
         """
+        p = self._positions(self.cloud.points_of_samples, q)
+        inside = {o.name: self._depth_in(o, q, p) for o in self._present}
+        return {**self._soft_penetrations(q), **inside}
+
+    def _depth_in(self, obstacle: Obstacle, q: np.ndarray, p: np.ndarray) -> float:
+        """Depth [m] of the deepest point of the skin in an obstacle; p (S, 3) [m] are the samples.
+
+        For an obstacle that a body has closed round, that of its core in the body, if that is more.
+        """
+        skin = self._skin(self.cloud.points, q, p)
+        gap, normal = obstacle.distance(p, self._thickest)
+        depth = abs(least_gap(skin, obstacle, (gap - skin.radius, normal), self.robot.length))
+        if self._insides.around(obstacle, q, p) is None:
+            return depth
+        core = obstacle.core
+        assert core is not None
+        return max(depth, float((obstacle.distance(p)[0]).min() - obstacle.distance(core[None])[0][0]))
+
+    def require_apart(self, q: np.ndarray) -> None:
+        """Raise where an obstacle lies in a body, or a body wholly in an obstacle: no way out is known."""
+        p, swallowed = self._positions(self.cloud.points_of_samples, q), {}
+        around = {o.name: self._insides.around(o, q, p) for o in self._present}
+        for o in self._present:
+            gap = o.distance(p)[0] + self.cloud.radius
+            for b in self.cloud.bodies:
+                mine = self.cloud.body == b
+                if self.cloud.points.mobile[: len(gap)][mine].any() and gap[mine].max() < -self.alarm:
+                    swallowed[b] = o.name
+        require_apart(self.robot, {n: b for n, b in around.items() if b is not None}, swallowed)
+
+    def depth(self, q: np.ndarray, contacts: Contacts) -> float:
+        """Depth [m] of the deepest point at q: in obstacles on facets as they are, in bodies by contacts.
+
+        Where bodies touch over areas, contacts know the gaps of all points that were looked at.
+        """
+        p = self._positions(self.cloud.points_of_samples, q)
+        soft = contacts.gap[~contacts.rigid].min(initial=0.0)
+        if isinstance(contacts, SurfaceContacts):
+            soft = min(soft, contacts.least)
+        return max(-float(soft), *(self._depth_in(o, q, p) for o in self._present), 0.0)
+
+    def _soft_penetrations(self, q: np.ndarray) -> dict[str, float]:
+        """Depth [m] in each of the robot's own bodies, on dense points of their facets."""
+        if not self.soft:
+            return {}
+        self._positions(self.cloud.points_of_samples, q)  # checks q
         if self._dense is None:
-            refined = [s.refined() for s in self.cloud.samples]
-            cloud = Cloud(self.robot, dict(zip(self.cloud.bodies, refined)))
-            self._dense = cloud, SoftSearch(cloud, self._skins, self.soft)
-        cloud, search = self._dense
-        p, soft = self._positions(cloud.points_of_samples, q), len(self.soft)
-        gaps, normals = np.empty((soft, cloud.size)), np.empty((soft, cloud.size, 3))
-        search(
-            self.robot, q, p, max(self.alarm, 2 * search_distance.ALARM * self.robot.length), gaps, normals
-        )
-        gaps = [*gaps, *(o.distance(p, self._thickest)[0] for o in self._present)]
-        names = [o.name for o in self.soft] + [o.name for o in self._present]
-        depth = lambda gap: float(np.max(np.where(cloud.points.mobile, cloud.radius - gap, 0.0), initial=0.0))
-        return {name: depth(gap) for name, gap in zip(names, gaps)}
+            self._dense = SoftDepth(self.robot, self.cloud, self._skins, self.soft)
+        far = max(self.alarm, 2 * search_distance.ALARM * self.robot.length)
+        depth = np.maximum(self._dense(self.robot, q, far), self._depth_of_balls(q, far))
+        return {o.name: float(d) for o, d in zip(self.soft, depth, strict=True)}
+
+    def _depth_of_balls(self, q: np.ndarray, far: float) -> np.ndarray:
+        """Depth (k,) [m] of samples with a radius in bodies, and of all samples in sheets."""
+        cloud, depth = self.cloud, np.zeros(len(self.soft))
+        sheet = np.array([self.robot.bodies[o.body].two_sided for o in self.soft])
+        if not (sheet.any() or cloud.radius.any()):
+            return depth
+        p = self._positions(cloud.points_of_samples, q)
+        gaps, normals = np.empty((len(self.soft), cloud.size)), np.empty((len(self.soft), cloud.size, 3))
+        self._search(self.robot, q, p, far, gaps, normals)
+        counts = cloud.points.mobile[: cloud.size] & (sheet[:, None] | (cloud.radius > 0.0))
+        return np.max(np.where(counts, cloud.radius - gaps, 0.0), axis=1, initial=0.0)
 
     def penetration(self, q: np.ndarray) -> float:
         """Depth [m] of the deepest point of the robot's skin in anything, 0 if none; see `penetrations`."""
@@ -252,7 +349,9 @@ class Detector:
         self._search = SoftSearch(self.cloud, self._skins, self.soft)
         touching = self.soft if self.areas else []
         self._surfaces = SurfaceSearch(self.cloud, self._skins, touching, self.robot.length)
-        self._dense: tuple[Cloud, SoftSearch] | None = None
+        self._insides = Insides(self.robot, self.cloud.bodies)
+        self._rest = frozen_view(self.cloud.points.positions(self.robot.rest.q))
+        self._dense: SoftDepth | None = None
 
     def _positions(self, points: Stack, q: np.ndarray) -> np.ndarray:
         """Of points at the robot's coordinates q, (P, 3) [m]."""
@@ -289,6 +388,37 @@ class Detector:
         self._mu = frozen([self._friction.get(name, self._common_friction) for name in names])
         self._margins = frozen(margins)
         self._thickest = float(self.cloud.radius.max(initial=0.0))
+
+
+def _as_contacts(
+    rows: Between, like: Contacts, slot: int, friction: float, margin: float, skin: Surfaced
+) -> Contacts:
+    """Points between samples that touch an obstacle, as contacts on the points of others."""
+    n, samples = len(rows.key), len(skin.radius)
+    return replace(
+        like,
+        key=rows.key + slot * key_step(skin.facets),
+        index=slot * samples + rows.sample,
+        sample=rows.sample,
+        opponent=np.full(n, slot),
+        gap=rows.gap - margin,
+        normal=rows.normal,
+        position=rows.position,
+        tangents=tangent_frames(rows.normal),
+        friction=np.full(n, friction),
+        margin=np.full(n, margin),
+        stencil=Stencil(rows.ptr, rows.point, rows.weight),
+    )
+
+
+def _shown(contacts: Contacts, alarm: float) -> np.ndarray:
+    """All contacts that are no deeper than the alarm distance, and of the others every so manieth sample.
+
+    A robot that was swallowed would have thousands of rows, which say the same as some.
+    """
+    deep = contacts.gap < -alarm
+    every = 1 << int(np.ceil(np.log2(np.count_nonzero(deep) / DEEP)))  # a power of two: mostly the same ones
+    return np.flatnonzero(~deep | (contacts.sample % every == 0))
 
 
 def _named(obstacle: Obstacle, name: str) -> Obstacle:

@@ -17,7 +17,7 @@ from pliant.contact.detect.rules import (
 )
 from pliant.contact.geometry.triangle import FACE, box_square, closest, pseudo_normal
 
-TIE = 1e-11  # relative: triangles that are nearer by less, those at an edge say, are as near as the first
+TIE = 1e-11  # relative: of triangles that are as near, those at an edge say, the one that faces best counts
 
 
 @njit(error_model="numpy")
@@ -68,7 +68,7 @@ def nearest_facing(
         x, y, z = p[s, 0], p[s, 1], p[s, 2]
         fx, fy, fz = facing[s, 0], facing[s, 1], facing[s, 2]
         faces = fx != 0.0 or fy != 0.0 or fz != 0.0
-        best, tiny = reach + radius[s], 1e-9 * reach
+        best, tiny, near, look = reach + radius[s], 1e-9 * reach, np.inf, 0.0
         while n < len(links):
             if box_square(x, y, z, bounds, n) >= best * best or (faces and looks_away(bounds, n, fx, fy, fz)):
                 n = links[n, 0]
@@ -92,6 +92,8 @@ def nearest_facing(
                 d, w0, w1, w2, feature, along = _measured(x, y, z, X, i, j, k, fx, fy, fz)
                 if d >= best or (faces and feature != FACE and d > tiny and along < FACING * d):
                     continue
+                if d > near and nx * fx + ny * fy + nz * fz >= look:
+                    continue
                 if own[a] and not apart(
                     s, d, rest, support_ptr, support, X0, T, t, ways_ptr, ways_node, ways_length, limit
                 ):
@@ -107,7 +109,8 @@ def nearest_facing(
                     inside = crossings(x + into * u, y + into * v, z + into * w, X, T, links, everything)
                     if inside < (2 if own[a] else 1):
                         continue
-                best, gap[s], triangle[s] = (1.0 - TIE) * d, g, t
+                best, near, gap[s], triangle[s] = (1.0 + TIE) * d, (1.0 - TIE) * d, g, t
+                look = nx * fx + ny * fy + nz * fz
                 normal[s, 0], normal[s, 1], normal[s, 2] = m[0], m[1], m[2]
                 weights[s, 0], weights[s, 1], weights[s, 2] = w0, w1, w2
             n += 1

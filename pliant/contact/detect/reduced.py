@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from pliant.arrays import frozen, frozen_view
 from pliant.contact.basis import ContactBasis
-from pliant.contact.contacts import OF_EACH, Contacts, Stencil, Sums
+from pliant.contact.contacts import Contacts, Stencil, Sums, joined
 from pliant.contact.detect.candidates import nearest_candidate
-from pliant.contact.detect.detector import Detector
+from pliant.contact.detect.detector import NO_KEYS, Detector
 from pliant.contact.detect.gather import tangent_frames
 from pliant.contact.modes import Members, Modes
 from pliant.contact.obstacles import Obstacle
@@ -75,7 +74,7 @@ class ReducedDetector(Detector):
         self._unknown = np.array([o.name not in slot_of for o in self._present], bool)
 
     def _detected(
-        self, q: np.ndarray, limit: float, before: tuple[Contacts, np.ndarray] | None = None
+        self, q: np.ndarray, limit: float, held: np.ndarray = NO_KEYS, before: Contacts | None = None
     ) -> Contacts:
         """Modes at coordinates q with a gap below `limit` [m], then contacts that no mode covers."""
         p = self._positions(self._points, q)
@@ -109,7 +108,7 @@ class ReducedDetector(Detector):
         if self._unknown.any():
             single = self._touching(p, limit)
             shares = _beside(shares, len(inner), len(single))
-            inner, index = _joined(inner, single), np.append(index, len(self.basis) + single.index)
+            inner, index = joined(inner, single), np.append(index, len(self.basis) + single.index)
             closed = np.append(closed, single.gap)
         return Modes.of(index, closed, shares, inner, self.size, self.basis.fade, len(self.basis))
 
@@ -152,16 +151,3 @@ def _beside(shares: Sums, inner: int, more: int) -> Sums:
         np.concatenate([shares.item, inner + each]),
         np.concatenate([shares.share, np.ones(more)]),
     )
-
-
-def _joined(a: Contacts, b: Contacts) -> Contacts:
-    """Contacts on the same points, those of b after those of a."""
-    names = [f.name for f in fields(Contacts)[:OF_EACH]]
-    both: Any = {name: np.concatenate([getattr(a, name), getattr(b, name)]) for name in names}
-    s, t = a.stencil, b.stencil
-    stencil = Stencil(
-        np.concatenate([s.ptr, s.ptr[-1] + t.ptr[1:]]),
-        np.concatenate([s.point, t.point]),
-        np.concatenate([s.weight, t.weight]),
-    )
-    return Contacts(**both, stencil=stencil, points=a.points, size=a.size, names=a.names)

@@ -44,8 +44,9 @@ SAME_PLACE = 1e-9  # [m]
 class Side:
     """One of two surfaces: its lattice, its nodes in the stack, and what it meets.
 
-    triangle (t,): the number on the lattice of each triangle that points of the pair know; sample (k,): that of
-    each node, −1 for none; slots: opponents that samples of this side touch on the other. slave: whether it is.
+    triangle (t,): the number on the lattice of each triangle that points of the pair know; sample (k,): that
+    of each node, −1 for none; slots: opponents that samples of this side touch on the other. slave: whether
+    it is the slave.
     """
 
     body: int
@@ -85,16 +86,34 @@ class Refining:
     ) -> Refining:
         """Of the pair with this number."""
         here, there = skins[pair.slave], pair.target.skin
-        back, slots = Target.of(here, pair.patch), lambda body: _slots(opponents, body)
         of_slave = _triangles(here.surface, pair.patch)
+        key = FIRST_KEY + 2 * number * EACH_SIDE
         slave = Side(
-            pair.slave, lattices[pair.slave], of_slave, _sampled(cloud, pair.slave, len(here.rest)),
-            slots(pair.master), pair.slave_point, pair.target, pair.master, pair.master_point, True, FIRST_KEY + 2 * number * EACH_SIDE,
-        )  # fmt: skip
+            body=pair.slave,
+            lattice=lattices[pair.slave],
+            triangle=of_slave,
+            sample=_sampled(cloud, pair.slave, len(here.rest)),
+            slots=_slots(opponents, pair.master),
+            node_point=pair.slave_point,
+            target=pair.target,
+            target_body=pair.master,
+            target_point=pair.master_point,
+            slave=True,
+            first_key=key,
+        )
         master = Side(
-            pair.master, lattices[pair.master], there.order, _sampled(cloud, pair.master, len(there.rest)),
-            slots(pair.slave), pair.master_point, back, pair.slave, pair.slave_point, False, slave.first_key + EACH_SIDE,
-        )  # fmt: skip
+            body=pair.master,
+            lattice=lattices[pair.master],
+            triangle=there.order,
+            sample=_sampled(cloud, pair.master, len(there.rest)),
+            slots=_slots(opponents, pair.slave),
+            node_point=pair.master_point,
+            target=Target.of(here, pair.patch),
+            target_body=pair.slave,
+            target_point=pair.slave_point,
+            slave=False,
+            first_key=key + EACH_SIDE,
+        )
         near = NEAR * depth + NEAR_PLACE * edge_length(pair.patch)
         return cls(pair.slot, cloud.size, pair.home, (slave, master), depth, near)
 

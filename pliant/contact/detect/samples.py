@@ -13,7 +13,7 @@ but not closer than L/80.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,9 @@ class Samples:
     facet: np.ndarray
     radius: np.ndarray
     spacing: float
+    # On facet f of the surface lie the points on_facet[on_facet_ptr[f]:on_facet_ptr[f+1]], a sheet's too.
+    on_facet_ptr: np.ndarray = field(default_factory=lambda: frozen([0], int))
+    on_facet: np.ndarray = field(default_factory=lambda: frozen([], int))
 
     def __len__(self) -> int:
         return len(self.points)
@@ -75,10 +78,11 @@ class Samples:
             else positive("spacing of samples", spacing, "m")
         )
         points, facet_ptr, facet = _joined(body, surface, placed_points(surface, apart, mid_nodes=mid_nodes))
+        on = _points_of_facets(facet_ptr, facet, len(surface))
         if body.two_sided:  # balls of the sheet's thickness on its middle surface
             balls = cls.around(points, body.half_thickness(points))
-            return replace(balls, surface=surface, spacing=apart)
-        return cls(points, surface, facet_ptr, facet, frozen(np.zeros(len(points))), apart)
+            return replace(balls, surface=surface, spacing=apart, on_facet_ptr=on[0], on_facet=on[1])
+        return cls(points, surface, facet_ptr, facet, frozen(np.zeros(len(points))), apart, *on)
 
     @classmethod
     def against(cls, body: Any, radius: float, length: float) -> Samples:
@@ -106,6 +110,13 @@ class Samples:
             return self
         spacing = min(self.spacing, edge_length(self.surface) / 2) / factor
         return Samples.on(self.body, self.surface, spacing=spacing)
+
+
+def _points_of_facets(ptr: np.ndarray, facet: np.ndarray, facets: int) -> tuple[np.ndarray, np.ndarray]:
+    """The points of each facet, from the facets of each point."""
+    point = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    order = np.argsort(facet, kind="stable")
+    return frozen(np.searchsorted(facet[order], np.arange(facets + 1)), int), frozen(point[order], int)
 
 
 def default_spacing(surface: Surface, body: Any) -> float:

@@ -151,19 +151,19 @@ class SurfaceSearch:
         points: Contacts,
         friction: np.ndarray,
         reach: float,
-        before: tuple[Contacts, np.ndarray] | None = None,
+        pushed: np.ndarray,
+        before: Contacts | None = None,
     ) -> Contacts:
         """Contacts of single points, with the rows of surfaces for those that these keep apart.
 
-        `before`: earlier contacts and their normal forces (m,) [N]. Points keep the facets that they were over.
+        pushed: keys of contacts that push; points among them stay. Points of surfaces keep the facets that
+        they were over in the contacts `before`.
         """
         if not self.pairs:
             return points
         bodies = {b for pair in self.pairs for b in (pair.slave, pair.master)}
         at = {b: self.skins[b].posture(q[robot.q_spans[b]]) for b in bodies}
-        known, pushed = {}, np.zeros(0, np.int64)
-        if before is not None and isinstance(before[0], SurfaceContacts):
-            known, pushed = before[0].partners, before[0].key[before[1] > 0.0]
+        known = before.partners if isinstance(before, SurfaceContacts) else {}
         mean, sets, partners = np.full(len(points), np.inf), [], {}
         least = float(points.gap[~points.rigid].min(initial=0.0))
         for k, pair in enumerate(self.pairs):

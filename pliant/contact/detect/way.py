@@ -74,7 +74,7 @@ class Target:
     ) -> Met | None:
         """What points meet of it in a posture: the nearest facet that looks at them within reach[0] [m].
 
-        own: whether they belong to the same body. Points that are deeper than a share of reach[1] must be
+        own: whether they belong to the same body. Points that are deeper than a tenth of reach[1] must be
         inside it. `before`: earlier triangles, by point.
         """
         which, p, facing, rest, support_ptr, support = spots

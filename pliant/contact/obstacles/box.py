@@ -57,6 +57,10 @@ class Box(Obstacle):
         return {"centre": R @ self.centre + t, "rotation": frozen(R @ self.rotation)}
 
     @property
+    def core(self) -> np.ndarray:
+        return self.handle
+
+    @property
     def handle(self) -> np.ndarray:
         return self.centre
 

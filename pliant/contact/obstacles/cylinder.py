@@ -48,6 +48,10 @@ class Cylinder(Obstacle):
         return {"start": R @ self.start + t, "end": R @ self.end + t}
 
     @property
+    def core(self) -> np.ndarray:
+        return self.handle
+
+    @property
     def handle(self) -> np.ndarray:
         return (self.start + self.end) / 2
 

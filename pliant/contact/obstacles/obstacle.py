@@ -83,6 +83,16 @@ class Obstacle:
         """Smallest radius [m] of what bulges towards the robot; inf where it is flat or hollow."""
         return INF
 
+    @property
+    def bulges(self) -> bool:
+        """Whether any of it bulges towards the robot: something round, an edge or a corner."""
+        return True
+
+    @property
+    def core(self) -> np.ndarray | None:
+        """A point (3,) [m] deep inside, where a body may have closed round it; None where none can."""
+        return None
+
     def distance(self, p: Any, reach: float = INF) -> tuple[np.ndarray, np.ndarray]:
         """Gap (P,) [m] of points (P, 3) [m], negative where they penetrate, and its gradient (P, 3), unit.
 

@@ -64,6 +64,11 @@ class Pipe(Obstacle):
         """No: the wall bends towards the point."""
         return False
 
+    @property
+    def bulges(self) -> bool:
+        """Only where it bends."""
+        return len(self.path) > 2
+
     def _distance(self, p: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
         return inside_distance(p, self._tubes, self._radii, self._mouths)
 

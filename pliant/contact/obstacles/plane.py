@@ -30,6 +30,10 @@ class Plane(Obstacle):
             point=vector(self.point, "point of a plane"), normal=direction(self.normal, "normal of a plane")
         )
 
+    @property
+    def bulges(self) -> bool:
+        return False
+
     def _distance(self, p: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
         normal = np.empty_like(p)
         normal[:] = self.normal

@@ -50,6 +50,10 @@ class Sphere(Obstacle):
         return {"centre": R @ self.centre + t}
 
     @property
+    def core(self) -> np.ndarray:
+        return self.handle
+
+    @property
     def handle(self) -> np.ndarray:
         return self.centre
 
@@ -92,6 +96,10 @@ class Capsule(Obstacle):
 
     def _moved(self, R: np.ndarray, t: np.ndarray) -> dict[str, Any]:
         return {"start": R @ self.start + t, "end": R @ self.end + t}
+
+    @property
+    def core(self) -> np.ndarray:
+        return self.handle
 
     @property
     def handle(self) -> np.ndarray:

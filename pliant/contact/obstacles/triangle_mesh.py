@@ -70,6 +70,13 @@ class TriangleMesh(Obstacle):
         return (-gap, -normal) if self.inside else (gap, normal)
 
     @property
+    def core(self) -> np.ndarray | None:
+        """Its middle, or where that is outside one of its vertices."""
+        if self.inside:
+            return None
+        return self.handle if self.distance(self.handle[None])[0][0] < 0.0 else self.vertices[0]
+
+    @property
     def handle(self) -> np.ndarray:
         return np.mean(self.vertices, axis=0)
 

@@ -60,7 +60,7 @@ def advance(
     factor = work.timed("factorise", Lumped, robot.pattern, scaled)
     K = work.timed("linearise", rayleigh_stiffness, model, q, now.internal)
     view, rows = replace(at, r=_forces(model.inertia, M, K, at, now.v, step)), len(now.effort)
-    contacts = model.contacts(q, now.v, step, travel=model.fall(step))
+    contacts = model.contacts(q, now.v, step, now.touching, travel=model.fall(step))
     if contacts is not None:
         view = view.touching(contacts, now.carried(contacts, contacts.scalars), now.q)
         allowance = np.minimum(contacts.gap + model.recovery * half, 0.0)

@@ -257,7 +257,7 @@ class MovingInverse:
             moment,
             left=float(np.linalg.norm(left)),
             foreseen=self._missed(roles, choice),
-            depth=float(max(0.0, -contacts.gap.min(initial=0.0))),
+            depth=self.detector.depth(state.q, contacts),
             length=robot.length,
         )
         effort = np.array(state.effort)
