@@ -133,6 +133,18 @@ class SoftDepth:
             depth[way.slot] = max(depth[way.slot], measured(way, at, reach))
         return depth
 
+    def between(
+        self, robot: Any, q: np.ndarray, pairs: Sequence[tuple[int, int]]
+    ) -> dict[tuple[int, int], float]:
+        """Depth [m] of bodies in each other, by pairs of them."""
+        at = {b: self.skins[b].posture(q[robot.q_spans[b]]) for b in {b for pair in pairs for b in pair}}
+        depth = dict.fromkeys(pairs, 0.0)
+        for way in self._ways:
+            pair = min(way.body, way.other), max(way.body, way.other)
+            if pair in depth and way.body != way.other:
+                depth[pair] = max(depth[pair], self._in_another(way, at, np.inf))
+        return depth
+
     def _in_another(self, way: _Way, at: Mapping[int, Posture], reach: float) -> float:
         lattice, skin, there = way.lattice, self.skins[way.other], at[way.other]
         of = lattice.triangles, frozen(lattice.nodes, int), frozen(lattice.part, int)

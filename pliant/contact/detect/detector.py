@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from pliant.contact.detect.depth import SoftDepth
 from pliant.contact.detect.gather import gather, tangent_frames
 from pliant.contact.detect.keeping import OVERHANG, kept
 from pliant.contact.detect.opponents import SoftOpponent, SoftSearch, body_opponents, pair_opponents
-from pliant.contact.detect.overlap import Insides, require_apart
+from pliant.contact.detect.overlap import Insides, boxes_overlap, require_apart, require_bodies_apart
 from pliant.contact.detect.samples import Samples
 from pliant.contact.detect.skin import Skin
 from pliant.contact.detect.surfaces import SurfaceSearch
@@ -291,7 +292,11 @@ class Detector:
         return max(depth, float((obstacle.distance(p)[0]).min() - obstacle.distance(core[None])[0][0]))
 
     def require_apart(self, q: np.ndarray) -> None:
-        """Raise where an obstacle lies in a body, or a body wholly in an obstacle: no way out is known."""
+        """Raise where an obstacle lies in a body, a body wholly in an obstacle, or bodies deep in each other.
+
+        No way out is known there.
+        """
+        require_bodies_apart(self.robot, self._overlaps(q), self.alarm)
         p, swallowed = self._positions(self.cloud.points_of_samples, q), {}
         around = {o.name: self._insides.around(o, q, p) for o in self._present}
         for o in self._present:
@@ -301,6 +306,17 @@ class Detector:
                 if self.cloud.points.mobile[: len(gap)][mine].any() and gap[mine].max() < -self.alarm:
                     swallowed[b] = o.name
         require_apart(self.robot, {n: b for n, b in around.items() if b is not None}, swallowed)
+
+    def _overlaps(self, q: np.ndarray) -> dict[tuple[int, int], float]:
+        """Depth [m] of bodies in each other, by pairs of bodies of which one may touch the other."""
+        pairs = {
+            (min(body, o.body), max(body, o.body))
+            for o in self.soft
+            for body, _ in o.touched_by
+            if body != o.body
+        }
+        near = [pair for pair in sorted(pairs) if boxes_overlap(self.robot, q, *pair, self.alarm)]
+        return self._soft_depth.between(self.robot, q, near) if near else {}
 
     def depth(self, q: np.ndarray, contacts: Contacts) -> float:
         """Depth [m] of the deepest point at q: in obstacles on facets as they are, in bodies by contacts.
@@ -318,11 +334,13 @@ class Detector:
         if not self.soft:
             return {}
         self._positions(self.cloud.points_of_samples, q)  # checks q
-        if self._dense is None:
-            self._dense = SoftDepth(self.robot, self.cloud, self._skins, self.soft)
         far = max(self.alarm, 2 * search_distance.ALARM * self.robot.length)
-        depth = np.maximum(self._dense(self.robot, q, far), self._depth_of_balls(q, far))
+        depth = np.maximum(self._soft_depth(self.robot, q, far), self._depth_of_balls(q, far))
         return {o.name: float(d) for o, d in zip(self.soft, depth, strict=True)}
+
+    @cached_property
+    def _soft_depth(self) -> SoftDepth:
+        return SoftDepth(self.robot, self.cloud, self._skins, self.soft)
 
     def _depth_of_balls(self, q: np.ndarray, far: float) -> np.ndarray:
         """Depth (k,) [m] of samples with a radius in bodies, and of all samples in sheets."""
@@ -351,7 +369,6 @@ class Detector:
         self._surfaces = SurfaceSearch(self.cloud, self._skins, touching, self.robot.length)
         self._insides = Insides(self.robot, self.cloud.bodies)
         self._rest = frozen_view(self.cloud.points.positions(self.robot.rest.q))
-        self._dense: SoftDepth | None = None
 
     def _positions(self, points: Stack, q: np.ndarray) -> np.ndarray:
         """Of points at the robot's coordinates q, (P, 3) [m]."""
