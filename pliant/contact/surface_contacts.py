@@ -80,7 +80,7 @@ class SurfaceContacts(Contacts):
 
     def depth_between_bodies(self) -> float:
         """Of the deepest point that was looked at, of a body in another or in itself [m]."""
-        return -self.least
+        return max(super().depth_between_bodies(), -self.least)
 
 
 def of_points(points: Contacts) -> SurfaceContacts:

@@ -29,6 +29,7 @@ class Surroundings:
     alarm: float | None = None
     margin: float | None = None
     friction: float | Mapping[str, float] = 0.0
+    areas: bool = True
     basis: ContactBasis | None = None
 
     def __post_init__(self) -> None:
@@ -51,6 +52,7 @@ class Surroundings:
             alarm=self.alarm,
             margin=self.margin,
             friction=self.friction,
+            areas=self.areas,
         )
 
 

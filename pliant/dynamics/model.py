@@ -53,7 +53,7 @@ class Model:
         if not self.detector.opponents:
             return None
         search, near = search_distance.in_time(step * self.robot.farthest(v), self.detector.alarm, travel)
-        contacts = self.detector.detect(q, search, pushing=pushing)
+        contacts = self.detector.detect(q, search, held=pushing)
         if len(contacts.stencil.point):  # modes have no stencil
             contacts = self._closing(contacts, q, v, step, near)
         return contacts

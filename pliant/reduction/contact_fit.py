@@ -104,16 +104,13 @@ def contact_basis(
         Psi, errors = _factorised(S, size, method, seed)
         Psi, S, index, beside = widened(detector, Psi, S, index, share, rings)
     gaps, pairs = measured(detector, used, index)
-    gaps = np.maximum(gaps, -detector.sinking)  # what is deeper is no snapshot at rest, and counts as closed
     Psi = factorisation.normalised(_evened(Psi, S, share) if even else Psi)
     width = detector.alarm * min(WIDEST_FADE, FADE_TIMES_MODES / Psi.shape[1]) if fade is None else fade
     basis = ContactBasis(
         index,
         Psi,
         *near(detector, pairs, index, beside, rings),
-        _measured_offsets(Psi, S, np.maximum(gaps, -detector.sinking), width)
-        if even
-        else _offsets(Psi, S, width),
+        _measured_offsets(Psi, S, gaps, width) if even else _offsets(Psi, S, width),
         width,
         detector.opponents,
         detector.cloud.size,
@@ -125,7 +122,7 @@ def contact_basis(
 def _options(robot: Robot) -> dict:
     s = robot.surroundings
     names = ("samples", "self_contact", "between_bodies", "alarm", "margin", "friction")
-    return {name: getattr(s, name) for name in names} | {"obstacles": s.obstacles}
+    return {name: getattr(s, name) for name in names} | {"obstacles": s.obstacles, "areas": False}
 
 
 def _pushing(used: Snapshots, detector: Detector) -> tuple[np.ndarray, np.ndarray]:
@@ -211,12 +208,12 @@ def _measured_offsets(Psi: np.ndarray, S: np.ndarray, gaps: np.ndarray, fade: fl
     """Offsets o (k,) [m] that close the modes Ψ (n, k) where they push in the snapshots.
 
     o = ⟨ℓ log Σ ψ e^(−δ/ℓ)⟩ with forces S and gaps (n, s) of the contacts, in the mean over snapshots by
-    their forces.
+    their forces. Gaps below zero are those of snapshots that are not quite at rest, and count as closed.
     """
     offset = np.zeros(Psi.shape[1])
     for j in range(len(offset)):
         in_mode = Psi[:, j] > 0.0
-        total, gap = S[in_mode].sum(axis=0), gaps[in_mode]
+        total, gap = S[in_mode].sum(axis=0), np.maximum(gaps[in_mode], 0.0)
         pushing = (total > 0.0) & np.isfinite(gap).any(axis=0)
         if pushing.any():
             exponent = np.log(Psi[in_mode, j])[:, None] - gap[:, pushing] / fade

@@ -8,6 +8,7 @@ from rest, (M/h² + K) dq = r + Hᵀλ.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,8 @@ class _Resting:
 
     def __init__(self, robot: Robot) -> None:
         self.robot, self.state = robot, None
-        self.detector = None if robot.surroundings.empty(robot) else robot.surroundings.detector(robot)
+        around = replace(robot.surroundings, areas=False)  # contact bases are made of single samples
+        self.detector = None if around.empty(robot) else around.detector(robot)
         self.contacts = 0 if self.detector is None else self.detector.size
 
     def to(self, laws: Mapping[str, Known]) -> Result:
@@ -92,6 +94,7 @@ class _Creeping:
 
     def __init__(self, robot: Robot, steps: int) -> None:
         self.robot, self.steps, self.still = robot, steps, STILL * robot.length
+        robot = pointwise(robot)
         self.simulation = Simulation(robot, time_step=CREEP_TIME_STEP, state=_stopped(static(robot).state))
         self.contacts = 0 if robot.surroundings.empty(robot) else self.simulation.detector.size
 
@@ -105,6 +108,14 @@ class _Creeping:
                 break
             before = after
         return moment
+
+
+def pointwise(robot: Robot) -> Robot:
+    """The same robot with contacts of single samples, which contact bases are made of."""
+    if not robot.surroundings.areas:
+        return robot
+    around = replace(robot.surroundings, areas=False)
+    return Robot(robot.bodies, robot.rows, gravity=robot.gravity, name=robot.name, surroundings=around)
 
 
 def _stopped(state: State) -> State:

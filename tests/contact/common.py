@@ -111,13 +111,13 @@ def check_rows(
     step: float = 1e-7,
     detect: Callable[[np.ndarray], contact.Contacts] | None = None,
 ) -> contact.Contacts:
-    """H is the derivative of the gap through the retraction, for contacts of samples (that `detect` finds).
+    """H is the derivative of the gap through the retraction, for every contact of a sample (by `detect`).
 
     Points between samples push across their facet, whatever the obstacle's gradient there is.
     """
     detect = detect or (lambda q: detector.detect(q, reach))
     found = detect(q)
-    samples = (found.key <= found.index) | ~found.rigid
+    samples = (found.key == found.index) | ~found.rigid
     H = found.rows(q)
     assert H.shape == (len(found), robot.ndof)
     for d in np.random.default_rng(5).normal(size=(3, robot.ndof)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,11 @@ from pliant.contact.contacts import Contacts, Stencil, joined
 from pliant.contact.detect import search_distance
 from pliant.contact.detect.between import FIRST_KEY, Between, Surfaced, key_step, least_gap, rows_between
 from pliant.contact.detect.cloud import Cloud
+from pliant.contact.detect.depth import SoftDepth
 from pliant.contact.detect.gather import gather, tangent_frames
 from pliant.contact.detect.keeping import OVERHANG, kept
 from pliant.contact.detect.opponents import SoftOpponent, SoftSearch, body_opponents, pair_opponents
-from pliant.contact.detect.overlap import Insides, require_apart
+from pliant.contact.detect.overlap import Insides, boxes_overlap, require_apart, require_bodies_apart
 from pliant.contact.detect.samples import Samples
 from pliant.contact.detect.skin import Skin
 from pliant.contact.detect.surfaces import SurfaceSearch
@@ -45,6 +47,7 @@ class Detector:
     alarm [m]: gaps below it are reported; 0.025 L by default, L the robot's length.
     margin [m]: taken off the gap to concave obstacles; 2.5e-4 L by default.
     friction: μ of all opponents, or of each by name (0 for the others).
+    areas: whether bodies touch each other and themselves over areas; False for single samples only.
 
     Opponents are known by name: obstacles by theirs, bodies as "body 0", patches as "pair 0 first" and
     "pair 0 second". A name keeps its slot for good, so that indices of contacts never change their meaning.
@@ -61,8 +64,9 @@ class Detector:
         alarm: float | None = None,
         margin: float | None = None,
         friction: float | Mapping[str, float] = 0.0,
+        areas: bool = True,
     ) -> None:
-        self.robot = robot
+        self.robot, self.areas = robot, areas
         self.alarm = (
             search_distance.ALARM * robot.length if alarm is None else positive("alarm distance", alarm, "m")
         )
@@ -103,11 +107,6 @@ class Detector:
     def size(self) -> int:
         """How many indices there are: opponents times samples."""
         return len(self._slots) * self.cloud.size
-
-    @property
-    def sinking(self) -> float:
-        """How deep [m] single points of bodies may sink into each other, see `SurfaceSearch`."""
-        return self._surfaces.depth if self._surfaces.pairs else 0.0
 
     def add(self, obstacle: Obstacle, *, friction: float | None = None) -> str:
         """A new obstacle; returns its name. One without a name is called after its kind."""
@@ -161,12 +160,12 @@ class Detector:
         fresh = self._detected(q, self._limit(reach), before.key[force > 0.0], before)
         return kept(fresh, before, force, q, overhang) if self.soft and force.any() else fresh
 
-    def detect(self, q: np.ndarray, reach: float | None = None, *, pushing: np.ndarray = NO_KEYS) -> Contacts:
+    def detect(self, q: np.ndarray, reach: float | None = None, *, held: np.ndarray = NO_KEYS) -> Contacts:
         """Contacts at coordinates q with a gap below `reach` [m], by default the alarm distance.
 
-        pushing: keys of earlier contacts that push; points between samples among them stay contacts.
+        held: keys of contacts that push; points between samples among them stay contacts (see `between`).
         """
-        return self._detected(q, self._limit(reach), pushing)
+        return self._detected(q, self._limit(reach), held)
 
     def _limit(self, reach: float | None) -> float:
         """How far to look [m]."""
@@ -176,18 +175,16 @@ class Detector:
         return limit
 
     def _detected(
-        self, q: np.ndarray, limit: float, pushing: np.ndarray = NO_KEYS, before: Contacts | None = None
+        self, q: np.ndarray, limit: float, held: np.ndarray = NO_KEYS, before: Contacts | None = None
     ) -> Contacts:
-        """Contacts at q with a gap below `limit` [m]; see `redetect`."""
-        points = self.detect_samples(q, limit, pushing[pushing >= FIRST_KEY])
-        if not self.soft:
-            return points
-        return self._surfaces(self.robot, q, points, self._mu, limit, pushing, before)
+        """Contacts at q with a gap below `limit` [m]; those with keys `held` pushed, of the set `before`."""
+        points = self.detect_samples(q, limit, held=held[held >= FIRST_KEY])
+        return self._surfaces(self.robot, q, points, self._mu, limit, held, before) if self.soft else points
 
-    def detect_samples(self, q: np.ndarray, limit: float, held: np.ndarray = NO_KEYS) -> Contacts:
+    def detect_samples(self, q: np.ndarray, limit: float, *, held: np.ndarray = NO_KEYS) -> Contacts:
         """Contacts of single points at q with a gap below `limit` [m], also where rows of surfaces stand.
 
-        held: keys of points between samples that push, which stay contacts (see `between`).
+        held: keys of points between samples that push.
         """
         cloud, soft = self.cloud, len(self.soft)
         if self._nothing is not None:
@@ -272,8 +269,8 @@ class Detector:
         """Depth [m] of the deepest point of the skin in each opponent, 0 if none.
 
         Measured without margins: in obstacles on the facets as they are, to 1e-5 of the robot's length; in
-        bodies on much denser samples. Points that nothing can move do not count, nor contacts of a body with
-        itself or another that are deeper than the alarm distance and 5 % of the robot's length.
+        bodies on dense points of their facets, see `SoftDepth`. Points that nothing can move do not count,
+        nor contacts of a body with itself that are deeper than the alarm distance and 5 % of the length.
         """
         p = self._positions(self.cloud.points_of_samples, q)
         inside = {o.name: self._depth_in(o, q, p) for o in self._present}
@@ -294,7 +291,11 @@ class Detector:
         return max(depth, float((obstacle.distance(p)[0]).min() - obstacle.distance(core[None])[0][0]))
 
     def require_apart(self, q: np.ndarray) -> None:
-        """Raise where an obstacle lies in a body, or a body wholly in an obstacle: no way out is known."""
+        """Raise where an obstacle lies in a body, a body wholly in an obstacle, or bodies deep in each other.
+
+        No way out is known there.
+        """
+        require_bodies_apart(self.robot, self._overlaps(q), self.alarm)
         p, swallowed = self._positions(self.cloud.points_of_samples, q), {}
         around = {o.name: self._insides.around(o, q, p) for o in self._present}
         for o in self._present:
@@ -305,28 +306,49 @@ class Detector:
                     swallowed[b] = o.name
         require_apart(self.robot, {n: b for n, b in around.items() if b is not None}, swallowed)
 
+    def _overlaps(self, q: np.ndarray) -> dict[tuple[int, int], float]:
+        """Depth [m] of bodies in each other, by pairs of bodies of which one may touch the other."""
+        pairs = {
+            (min(body, o.body), max(body, o.body))
+            for o in self.soft
+            for body, _ in o.touched_by
+            if body != o.body
+        }
+        near = [pair for pair in sorted(pairs) if boxes_overlap(self.robot, q, *pair, self.alarm)]
+        return self._soft_depth.between(self.robot, q, near) if near else {}
+
     def depth(self, q: np.ndarray, contacts: Contacts) -> float:
-        """Depth [m] of the deepest point at q: in obstacles on facets as they are, in bodies by contacts."""
+        """Depth [m] of the deepest point at q: in obstacles on facets as they are, in bodies by contacts.
+
+        Where bodies touch over areas, contacts know the gaps of all points that were looked at.
+        """
         p = self._positions(self.cloud.points_of_samples, q)
         return max(contacts.depth_between_bodies(), *(self._depth_in(o, q, p) for o in self._present), 0.0)
 
     def _soft_penetrations(self, q: np.ndarray) -> dict[str, float]:
-        """Depth [m] in each of the robot's own bodies, on dense samples."""
+        """Depth [m] in each of the robot's own bodies, on dense points of their facets."""
         if not self.soft:
             return {}
-        if self._dense is None:
-            refined = [s.refined() for s in self.cloud.samples]
-            cloud = Cloud(self.robot, dict(zip(self.cloud.bodies, refined)))
-            self._dense = cloud, SoftSearch(cloud, self._skins, self.soft)
-        cloud, search = self._dense
-        p, soft = self._positions(cloud.points_of_samples, q), len(self.soft)
-        gaps, normals = np.empty((soft, cloud.size)), np.empty((soft, cloud.size, 3))
-        search(
-            self.robot, q, p, max(self.alarm, 2 * search_distance.ALARM * self.robot.length), gaps, normals
-        )
-        names = [o.name for o in self.soft]
-        depth = lambda gap: float(np.max(np.where(cloud.points.mobile, cloud.radius - gap, 0.0), initial=0.0))
-        return {name: depth(gap) for name, gap in zip(names, gaps)}
+        self._positions(self.cloud.points_of_samples, q)  # checks q
+        far = max(self.alarm, 2 * search_distance.ALARM * self.robot.length)
+        depth = np.maximum(self._soft_depth(self.robot, q, far), self._depth_of_balls(q, far))
+        return {o.name: float(d) for o, d in zip(self.soft, depth, strict=True)}
+
+    @cached_property
+    def _soft_depth(self) -> SoftDepth:
+        return SoftDepth(self.robot, self.cloud, self._skins, self.soft)
+
+    def _depth_of_balls(self, q: np.ndarray, far: float) -> np.ndarray:
+        """Depth (k,) [m] of samples with a radius in bodies, and of all samples in sheets."""
+        cloud, depth = self.cloud, np.zeros(len(self.soft))
+        sheet = np.array([self.robot.bodies[o.body].two_sided for o in self.soft])
+        if not (sheet.any() or cloud.radius.any()):
+            return depth
+        p = self._positions(cloud.points_of_samples, q)
+        gaps, normals = np.empty((len(self.soft), cloud.size)), np.empty((len(self.soft), cloud.size, 3))
+        self._search(self.robot, q, p, far, gaps, normals)
+        counts = cloud.points.mobile[: cloud.size] & (sheet[:, None] | (cloud.radius > 0.0))
+        return np.max(np.where(counts, cloud.radius - gaps, 0.0), axis=1, initial=0.0)
 
     def penetration(self, q: np.ndarray) -> float:
         """Depth [m] of the deepest point of the robot's skin in anything, 0 if none; see `penetrations`."""
@@ -339,10 +361,10 @@ class Detector:
         self._skins = self._make_skins()
         self.cloud = Cloud(self.robot, self._chosen, self._skins)
         self._search = SoftSearch(self.cloud, self._skins, self.soft)
-        self._surfaces = SurfaceSearch(self.cloud, self._skins, self.soft, self.robot.length)
+        touching = self.soft if self.areas else []
+        self._surfaces = SurfaceSearch(self.cloud, self._skins, touching, self.robot.length)
         self._insides = Insides(self.robot, self.cloud.bodies)
         self._rest = frozen_view(self.cloud.points.positions(self.robot.rest.q))
-        self._dense: tuple[Cloud, SoftSearch] | None = None
 
     def _positions(self, points: Stack, q: np.ndarray) -> np.ndarray:
         """Of points at the robot's coordinates q, (P, 3) [m]."""

@@ -17,7 +17,7 @@ from pliant.contact.detect.rules import (
 )
 from pliant.contact.geometry.triangle import FACE, box_square, closest, pseudo_normal
 
-TIE = 1e-11  # relative: triangles that are nearer by less, those at an edge say, are as near as the first
+TIE = 1e-11  # relative: of triangles that are as near, those at an edge say, the one that faces best counts
 
 
 @njit(error_model="numpy")
@@ -50,14 +50,15 @@ def _gradient(x, y, z, X, T, N, across, fan_ptr, fan, t, a, b, c, feature, m):
 @njit(cache=True, error_model="numpy")
 def nearest_facing(
     which, own, p, facing, radius, rest, support_ptr, support,  # samples
-    X, X0, T, allowed, N, N0, across, fan_ptr, fan, links, bounds,  # surface
+    X, X0, T, allowed, N, N0, across, fan_ptr, fan, links, bounds, everything,  # surface
     ways_ptr, ways_node, ways_length, limit, closed, reach, shallow,
     gap, normal, triangle, weights,
 ):  # fmt: skip
     """Signed distance of samples `which` to the surface, gradient, triangle and weights; within reach.
 
     `own` (len(which),) marks samples of the same body; `allowed` (t,) the triangles that may be touched;
-    facing (S, 3) is the normal at each sample, zero if it has none. Where the surface is not `closed` but a
+    facing (S, 3) is the normal at each sample, zero if it has none. bounds are those of the tree's nodes that
+    hold allowed triangles, `everything` those of all. Where the surface is not `closed` but a
     patch, nobody can tell whether a sample is truly inside; otherwise those deeper than `shallow` must be.
     Other samples keep what the outputs hold.
     """
@@ -67,7 +68,7 @@ def nearest_facing(
         x, y, z = p[s, 0], p[s, 1], p[s, 2]
         fx, fy, fz = facing[s, 0], facing[s, 1], facing[s, 2]
         faces = fx != 0.0 or fy != 0.0 or fz != 0.0
-        best, tiny = reach + radius[s], 1e-9 * reach
+        best, tiny, near, look = reach + radius[s], 1e-9 * reach, np.inf, 0.0
         while n < len(links):
             if box_square(x, y, z, bounds, n) >= best * best or (faces and looks_away(bounds, n, fx, fy, fz)):
                 n = links[n, 0]
@@ -91,6 +92,8 @@ def nearest_facing(
                 d, w0, w1, w2, feature, along = _measured(x, y, z, X, i, j, k, fx, fy, fz)
                 if d >= best or (faces and feature != FACE and d > tiny and along < FACING * d):
                     continue
+                if d > near and nx * fx + ny * fy + nz * fz >= look:
+                    continue
                 if own[a] and not apart(
                     s, d, rest, support_ptr, support, X0, T, t, ways_ptr, ways_node, ways_length, limit
                 ):
@@ -103,10 +106,11 @@ def nearest_facing(
                 if closed and -g > shallow:
                     into = 0.5 * d if own[a] else 0.1 * d  # its own body, where both should be
                     u, v, w = (-fx, -fy, -fz) if faces else (m[0], m[1], m[2])
-                    inside = crossings(x + into * u, y + into * v, z + into * w, X, T, links, bounds)
+                    inside = crossings(x + into * u, y + into * v, z + into * w, X, T, links, everything)
                     if inside < (2 if own[a] else 1):
                         continue
-                best, gap[s], triangle[s] = (1.0 - TIE) * d, g, t
+                best, near, gap[s], triangle[s] = (1.0 + TIE) * d, (1.0 - TIE) * d, g, t
+                look = nx * fx + ny * fy + nz * fz
                 normal[s, 0], normal[s, 1], normal[s, 2] = m[0], m[1], m[2]
                 weights[s, 0], weights[s, 1], weights[s, 2] = w0, w1, w2
             n += 1

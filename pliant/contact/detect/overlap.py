@@ -1,4 +1,4 @@
-"""Overlap that no sample shows: an obstacle wholly inside a body, and a body wholly inside an obstacle."""
+"""Overlap that no sample shows: an obstacle inside a body, a body inside an obstacle or another body."""
 
 from __future__ import annotations
 
@@ -75,3 +75,25 @@ def require_apart(robot: Any, inside: Mapping[str, int], swallowed: Mapping[int,
             got=f"one wholly inside obstacle {name!r}",
             hint=hint,
         )
+
+
+def boxes_overlap(robot: Any, q: np.ndarray, a: int, b: int, depth: float) -> bool:
+    """Whether the boxes round two bodies overlap by more than `depth` [m] along all axes."""
+    boxes = []
+    for body in (a, b):
+        X = robot.bodies[body].positions(q[robot.q_spans[body]])
+        boxes.append((X.min(axis=0), X.max(axis=0)))
+    (low, high), (lower, higher) = boxes
+    return bool((np.minimum(high, higher) - np.maximum(low, lower) > depth).all())
+
+
+def require_bodies_apart(robot: Any, depth: Mapping[tuple[int, int], float], seen: float) -> None:
+    """Raise for bodies that lie deeper in each other, by `depth` [m] of pairs of them, than is `seen` [m]."""
+    for (a, b), d in depth.items():
+        if d > seen:
+            raise InputError(
+                f"bodies {a} and {b} of {robot.name!r}",
+                expected=f"an overlap of {1e3 * seen:.3g} mm at most, as far as contact is looked for",
+                got=f"{1e3 * d:.3g} mm",
+                hint="Move them apart first, let them not touch (between_bodies), or look farther (alarm).",
+            )

@@ -114,7 +114,7 @@ class Quadrature:
 
 
 @njit(error_model="numpy")
-def _is_near(x, y, z, radius, bounds, links, reach):
+def is_near(x, y, z, radius, bounds, links, reach):
     """Whether a box of the tree is within reach of a ball."""
     n, far = 0, (reach + radius) * (reach + radius)
     while n < len(links):
@@ -146,7 +146,7 @@ def placed(X, triangles, nodes, part, N, bounds, links, reach):
             m = nodes[t, a]
             u, v, w = X[m, 0] - x, X[m, 1] - y, X[m, 2] - z
             square = max(square, u * u + v * v + w * w)
-        if not _is_near(x, y, z, np.sqrt(square), bounds, links, reach):
+        if not is_near(x, y, z, np.sqrt(square), bounds, links, reach):
             continue
         ux, uy, uz = X[j, 0] - X[i, 0], X[j, 1] - X[i, 1], X[j, 2] - X[i, 2]
         vx, vy, vz = X[k, 0] - X[i, 0], X[k, 1] - X[i, 1], X[k, 2] - X[i, 2]

@@ -74,7 +74,7 @@ class ReducedDetector(Detector):
         self._unknown = np.array([o.name not in slot_of for o in self._present], bool)
 
     def _detected(
-        self, q: np.ndarray, limit: float, pushing: np.ndarray = NO_KEYS, before: Contacts | None = None
+        self, q: np.ndarray, limit: float, held: np.ndarray = NO_KEYS, before: Contacts | None = None
     ) -> Contacts:
         """Modes at coordinates q with a gap below `limit` [m], then contacts that no mode covers."""
         p = self._positions(self._points, q)

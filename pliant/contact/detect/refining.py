@@ -8,7 +8,7 @@ pushes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,8 @@ from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.detect.cloud import Cloud
 from pliant.contact.detect.fine_lattice import FineLattice
 from pliant.contact.detect.gather import tangent_frames
+from pliant.contact.detect.lattice import edge_length
+from pliant.contact.detect.opponents import SoftOpponent
 from pliant.contact.detect.quadrature import Spots
 from pliant.contact.detect.skin import Posture, Skin
 from pliant.contact.detect.way import Met, Target
@@ -29,9 +31,11 @@ if TYPE_CHECKING:
 
 FIRST_KEY = -(2**60)  # of points of lattices: below the keys of rows of surfaces
 EACH_SIDE = 2**40  # keys that one side of a pair has
-NEAR = 2.0  # times what points may sink in, …
-NEAR_FACET = 0.1  # … and of a facet's edge: facets nearer than both together are looked at
-NEAR_PLACE = 0.04  # of a facet's edge, likewise, for the nearest coarse place: it is looked round
+NEAR = 2.0  # times what points may sink in: facets nearer than that are looked at
+BEYOND = 0.25  # of the range of gaps on a facet: how much nearer its corners may be than its points
+NEAR_PLACE = (
+    0.04  # of a facet's edge, and twice what points may sink in: nearest coarse places are looked round
+)
 ON_NODE = 1.0 - 1e-9  # weight of a point that is a node
 SAME_PLACE = 1e-9  # [m]
 
@@ -40,14 +44,16 @@ SAME_PLACE = 1e-9  # [m]
 class Side:
     """One of two surfaces: its lattice, its nodes in the stack, and what it meets.
 
-    triangle (t,): the number on the lattice of each triangle that points of the pair know; sampled (k,):
-    nodes that are samples. slave: whether it is.
+    triangle (t,): the number on the lattice of each triangle that points of the pair know; sample (k,): that
+    of each node, −1 for none; slots: opponents that samples of this side touch on the other. slave: whether
+    it is the slave.
     """
 
     body: int
     lattice: FineLattice
     triangle: np.ndarray
-    sampled: np.ndarray
+    sample: np.ndarray
+    slots: np.ndarray
     node_point: np.ndarray
     target: Target
     target_body: int
@@ -66,7 +72,6 @@ class Refining:
     sides: tuple[Side, ...]
     depth: float
     near: float
-    near_coarse: float
 
     @classmethod
     def of(
@@ -74,25 +79,43 @@ class Refining:
         cloud: Cloud,
         skins: Mapping[int, Skin],
         lattices: Mapping[int, FineLattice],
+        opponents: Sequence[SoftOpponent],
         pair: SurfacePair,
         number: int,
         depth: float,
     ) -> Refining:
         """Of the pair with this number."""
         here, there = skins[pair.slave], pair.target.skin
-        back = Target.of(here, pair.patch)
         of_slave = _triangles(here.surface, pair.patch)
+        key = FIRST_KEY + 2 * number * EACH_SIDE
         slave = Side(
-            pair.slave, lattices[pair.slave], of_slave, _sampled(cloud, pair.slave, len(here.rest)),
-            pair.slave_point, pair.target, pair.master, pair.master_point, True,
-            FIRST_KEY + 2 * number * EACH_SIDE,
-        )  # fmt: skip
+            body=pair.slave,
+            lattice=lattices[pair.slave],
+            triangle=of_slave,
+            sample=_sampled(cloud, pair.slave, len(here.rest)),
+            slots=_slots(opponents, pair.master),
+            node_point=pair.slave_point,
+            target=pair.target,
+            target_body=pair.master,
+            target_point=pair.master_point,
+            slave=True,
+            first_key=key,
+        )
         master = Side(
-            pair.master, lattices[pair.master], there.order, _sampled(cloud, pair.master, len(there.rest)),
-            pair.master_point, back, pair.slave, pair.slave_point, False, slave.first_key + EACH_SIDE,
-        )  # fmt: skip
-        near = [NEAR * depth + share * pair.widest for share in (NEAR_FACET, NEAR_PLACE)]
-        return cls(pair.slot, cloud.size, pair.home, (slave, master), depth, *near)
+            body=pair.master,
+            lattice=lattices[pair.master],
+            triangle=there.order,
+            sample=_sampled(cloud, pair.master, len(there.rest)),
+            slots=_slots(opponents, pair.slave),
+            node_point=pair.master_point,
+            target=Target.of(here, pair.patch),
+            target_body=pair.slave,
+            target_point=pair.slave_point,
+            slave=False,
+            first_key=key + EACH_SIDE,
+        )
+        near = NEAR * depth + NEAR_PLACE * edge_length(pair.patch)
+        return cls(pair.slot, cloud.size, pair.home, (slave, master), depth, near)
 
     def __call__(
         self,
@@ -111,8 +134,15 @@ class Refining:
         nodes; pushed: keys of contacts that pushed before.
         """
         least = min(0.0, float(met.gap[met.which].min(initial=0.0)))
-        close = met.which[met.gap[met.which] < self.near]
-        touched = np.unique(close // per), np.unique(met.triangle[close])
+        triangle, gap = met.which // per, met.gap[met.which]
+        low, high = (
+            np.full(triangle.max(initial=-1) + 1, np.inf),
+            np.full(triangle.max(initial=-1) + 1, -np.inf),
+        )
+        np.minimum.at(low, triangle, gap)
+        np.maximum.at(high, triangle, gap)
+        close = (low - BEYOND * (high - low))[triangle] < NEAR * self.depth
+        touched = np.unique(triangle[close]), np.unique(met.triangle[met.which[close]])
         sets = []
         for side, known in zip(self.sides, touched, strict=True):
             held = pushed[(pushed >= side.first_key) & (pushed < side.first_key + EACH_SIDE)] - side.first_key
@@ -120,15 +150,15 @@ class Refining:
             found = self._met(side, at, number, reach) if len(number) else None
             if found is None:
                 continue
-            number = _candidates_around(side, number, found[1], self.near_coarse)
-            found = self._met(side, at, np.union1d(number, held), reach)
-            if found is None:
-                continue
-            number, met_now, spots = np.union1d(number, held), found[1], found[0]
-            least = min(least, float(met_now.gap[met_now.which].min()))
-            rows = self._chosen(side, number, spots, met_now, of_node, np.isin(number, held))
+            finer = _around(side, number, found[1], self.near)
+            if len(finer):
+                number, found = _both(number, found, finer, self._met(side, at, finer, reach))
+            spots, near = found
+            least = min(least, float(near.gap[near.which].min()))
+            kept = np.fmin(self._mean(side, number, near, of_node), _between(side, number, near, like))
+            rows = self._chosen(side, number, spots, near, kept, np.isin(number, held))
             if len(rows):
-                sets.append(self._rows(side, number, spots, met_now, rows, like, friction))
+                sets.append(self._rows(side, number, spots, near, rows, like, friction))
         return sets, least
 
     def _met(self, side: Side, at: Mapping[int, Posture], number: np.ndarray, reach: float):
@@ -138,12 +168,14 @@ class Refining:
         met = side.target.meet(at[side.target_body], spots, own, (reach, reach))
         return None if met is None else (spots, met)
 
-    def _chosen(self, side: Side, number, spots: Spots, met: Met, of_node, held) -> np.ndarray:
-        """Places in `met.which` of points that become rows: those held, and the deepest of each triangle."""
+    def _chosen(self, side: Side, number, spots: Spots, met: Met, kept, held) -> np.ndarray:
+        """Places in `met.which` of points that become rows: those held, and the deepest of each triangle.
+
+        kept (n,) [m]: the gaps there that other rows keep open, nan where none does.
+        """
         which = met.which
         gap, triangle = met.gap[which], number[which] // side.lattice.per
-        mean = self._mean(side, number, met, of_node)
-        deep = (gap < NEAR * self.depth) & ~(gap > mean - self.depth) & (self._base(side, number, met) >= 0)
+        deep = (gap < NEAR * self.depth) & ~(gap > kept - self.depth) & (self._base(side, number, met) >= 0)
         order = np.lexsort((gap, triangle, ~held[which]))
         order = order[deep[order] | held[which][order]]
         taken, places, out = set(), set(), []
@@ -207,18 +239,40 @@ class Refining:
         )
 
 
-def _candidates_around(side: Side, number: np.ndarray, met: Met, near: float) -> np.ndarray:
-    """Coarse places that met something, and those around the nearest of each triangle; ascending."""
-    per, which = (
-        side.lattice.per,
-        met.which[np.lexsort((met.gap[met.which], number[met.which] // side.lattice.per))],
+def _between(side: Side, number: np.ndarray, met: Met, samples: Contacts) -> np.ndarray:
+    """Gaps (n,) [m] of samples at the corners of triangles, between these; nan where a corner has none."""
+    lattice, of = side.lattice, number[met.which]
+    gap = np.full(int(side.sample.max()) + 2, np.nan)  # the last for nodes without a sample
+    mine = np.flatnonzero(np.isin(samples.opponent, side.slots) & (samples.sample < len(gap) - 1))
+    np.fmin.at(gap, samples.sample[mine], samples.gap[mine])
+    gap[-1] = np.nan
+    b, corners = (
+        lattice.reference.weights[of % lattice.per],
+        side.sample[lattice.triangles[of // lattice.per]],
     )
-    triangle, first = np.unique(number[which] // per, return_index=True)
-    nearest = which[first]
+    return np.where(b > 1e-9, b * gap[corners], 0.0).sum(axis=1)
+
+
+def _around(side: Side, number: np.ndarray, met: Met, near: float) -> np.ndarray:
+    """Places around the nearest coarse one of each triangle, where that is nearer than `near` [m]."""
+    per, triangle = side.lattice.per, number[met.which] // side.lattice.per
+    order = np.lexsort((met.gap[met.which], triangle))
+    triangle, first = np.unique(triangle[order], return_index=True)
+    nearest = met.which[order[first]]
     close = met.gap[nearest] < near
     around = side.lattice.around[number[nearest[close]] % per]
     finer = (triangle[close, None] * per + around)[around >= 0]
-    return np.union1d(number[met.which], finer)
+    return np.setdiff1d(finer, number)
+
+
+def _both(number: np.ndarray, found: tuple[Spots, Met], more: np.ndarray, others: tuple[Spots, Met] | None):
+    """Numbers of places, where they are and what they meet, of two sets of places."""
+    if others is None:
+        return number, found
+    (a, b), (c, d), n = found, others, len(number)
+    spots = a._replace(p=np.concatenate([a.p, c.p]))
+    joined = [np.concatenate([x, y]) for x, y in zip(b[1:], d[1:], strict=True)]
+    return np.append(number, more), (spots, Met(np.append(b.which, n + d.which), *joined))
 
 
 def _candidates(side: Side, triangles: np.ndarray, held: np.ndarray) -> np.ndarray:
@@ -227,15 +281,21 @@ def _candidates(side: Side, triangles: np.ndarray, held: np.ndarray) -> np.ndarr
     number = (triangles[:, None] * lattice.per + lattice.coarse).ravel()
     b = lattice.reference.weights[number % lattice.per]
     node = lattice.triangles[number // lattice.per][np.arange(len(number)), b.argmax(axis=1)]
-    return np.union1d(number[~((b.max(axis=1) > ON_NODE) & side.sampled[node])], held)
+    return np.union1d(number[~((b.max(axis=1) > ON_NODE) & (side.sample[node] >= 0))], held)
+
+
+def _slots(opponents: Sequence[SoftOpponent], body: int) -> np.ndarray:
+    """Numbers of the opponents that are parts of a body."""
+    return np.array([k for k, o in enumerate(opponents) if o.body == body], int)
 
 
 def _sampled(cloud: Cloud, body: int, nodes: int) -> np.ndarray:
-    """Which nodes (k,) of a body are samples."""
-    samples = cloud.samples[cloud.bodies.index(body)].points
-    mask = np.zeros(nodes, bool)
-    mask[samples.node_index[samples.node_ptr[:-1][np.diff(samples.node_ptr) == 1]]] = True
-    return mask
+    """The sample (k,) of each node of a body, −1 for none."""
+    points = cloud.samples[cloud.bodies.index(body)].points
+    alone = np.flatnonzero(np.diff(points.node_ptr) == 1)
+    sample = np.full(nodes, -1)
+    sample[points.node_index[points.node_ptr[alone]]] = np.flatnonzero(cloud.body == body)[0] + alone
+    return sample
 
 
 def _triangles(surface: Surface, patch: Surface) -> np.ndarray:

@@ -31,6 +31,7 @@ from pliant.mesh import Surface
 
 AHEAD = np.array([0.5481, 0.7714, 0.3235])  # no direction that meshes favour
 AS_FINE = 1.02  # ratio of edges within which two surfaces are equally fine
+WIDEST = 0.5  # of a facet's edge: how much gaps differ on a row's piece before it is of no more interest
 SINKING = 0.25  # of the bound, that points may sink in without a row of their own
 NOTHING = 1e-9  # of a weight: corners with less have no part in a point
 ROWS = -(2**40)  # keys of rows of surfaces are their indices from here on, apart from those of single points
@@ -76,7 +77,7 @@ class SurfacePair:
             slave,
             patch,
             Quadrature(patch),
-            edge_length(patch),
+            WIDEST * edge_length(patch),
             _homes(samples, patch, int(first)),
             frozen(cloud.point_of_node[slave], int),
             to.body,
@@ -97,7 +98,7 @@ class SurfacePair:
         The slave's nodes are at X (k, 3), the master's skin in a posture; `before` are earlier partners.
         """
         far = reach + self.widest
-        spots = self.points.near(X, at.bounds, self.target.skin.links, far)
+        spots = self.points.near(X, self.target.bounds(at), self.target.skin.links, far)
         met = self.target.meet(at, spots, self.own, (far, reach), before) if len(spots.which) else None
         if met is not None and self.same:
             met = self._ahead(met)
@@ -128,7 +129,8 @@ class SurfaceSearch:
         bodies = {b for pair in self.pairs for b in (pair.slave, pair.master)}
         lattices = {b: FineLattice(skins[b].surface) for b in bodies}
         self._refining = [
-            Refining.of(cloud, skins, lattices, pair, k, self.depth) for k, pair in enumerate(self.pairs)
+            Refining.of(cloud, skins, lattices, opponents, pair, k, self.depth)
+            for k, pair in enumerate(self.pairs)
         ]
         self._paired = np.zeros((len(opponents) + 1, max(cloud.bodies, default=0) + 1), bool)
         for slot, to in enumerate(opponents):
@@ -143,12 +145,13 @@ class SurfaceSearch:
         points: Contacts,
         friction: np.ndarray,
         reach: float,
-        pushing: np.ndarray,
+        pushed: np.ndarray,
         before: Contacts | None = None,
     ) -> Contacts:
         """Contacts of single points, with the rows of surfaces for those that these keep apart.
 
-        pushing: keys of earlier contacts that push. Points keep the facets that they were over `before`.
+        pushed: keys of contacts that push; points among them stay. Points of surfaces keep the facets that
+        they were over in the contacts `before`.
         """
         if not self.pairs:
             return points
@@ -168,11 +171,11 @@ class SurfaceSearch:
             partners[k] = np.full(len(p), -1)
             partners[k][met.which] = met.triangle[met.which]
             fine, deepest = self._refining[k](
-                at, met, pair.points.per, of_node, points, friction, pushing, reach
+                at, met, pair.points.per, of_node, points, friction, pushed, reach
             )
             sets += [rows, *fine]
             least = min(least, deepest)
-        return joined([self._left(points, mean, pushing), *sets], partners, least)
+        return joined([self._left(points, mean, pushed), *sets], partners, least)
 
     def _rows(
         self,

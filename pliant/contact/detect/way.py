@@ -42,18 +42,27 @@ class Target:
     facets: np.ndarray
     part: np.ndarray
     reference: Reference
+    idle: np.ndarray  # (m,) nodes of the skin's tree without allowed triangles
 
     @classmethod
     def of(cls, skin: Skin, patch: Surface) -> Target:
         """A patch of the body's boundary."""
-        surface = skin.surface
+        surface, allowed = skin.surface, skin.allowed(patch)
+        count = np.concatenate([[0], np.cumsum(allowed)])
+        skip, start, _ = skin.links.T
+        ends = np.append(start, len(surface.triangles))[np.minimum(skip, len(start))]
         return cls(
             skin,
-            skin.allowed(patch),
+            allowed,
             frozen(surface.facets[surface.facet_of_triangle[skin.order]], int),
             frozen(skin.order % (len(surface.triangles) // len(surface)), int),
             reference(surface.kind),
+            count[ends] == count[start],
         )
+
+    def bounds(self, at: Posture) -> np.ndarray:
+        """Bounds (m, 12) of the nodes of the tree, out of the way where nothing is allowed."""
+        return frozen_view(np.where(self.idle[:, None], np.inf, at.bounds)) if self.idle.any() else at.bounds
 
     def meet(
         self,
@@ -65,7 +74,7 @@ class Target:
     ) -> Met | None:
         """What points meet of it in a posture: the nearest facet that looks at them within reach[0] [m].
 
-        own: whether they belong to the same body. Points that are deeper than a share of reach[1] must be
+        own: whether they belong to the same body. Points that are deeper than a tenth of reach[1] must be
         inside it. `before`: earlier triangles, by point.
         """
         which, p, facing, rest, support_ptr, support = spots
@@ -76,7 +85,7 @@ class Target:
             frozen_view(which, int), frozen(np.full(len(which), own), bool), frozen_view(p), facing,
             frozen(np.zeros(n)), rest, support_ptr, support,
             at.X, skin.rest, skin.triangles, self.allowed, at.normals, skin.rest_normals,
-            near.across, near.fan_ptr, near.fan, skin.links, at.bounds,
+            near.across, near.fan_ptr, near.fan, skin.links, self.bounds(at), at.bounds,
             along.ptr, along.node, along.length, along.limit, True, reach[0], SHALLOW * reach[1],
             gap, normal, triangle, weights,
         )  # fmt: skip
