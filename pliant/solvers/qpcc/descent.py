@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.algebra.jit import work_inner, work_kernel, work_part
+from pliant.algebra.jit import work_kernel, work_part
 from pliant.solvers.qpcc.newton_step import gradient, hessian, newton_step
-from pliant.solvers.qpcc.region import pivot_contact, respond, settle
+from pliant.solvers.qpcc.region import pivot_contact, respond
 from pliant.solvers.qpcc.working_set import (
     AT_REST,
     NOTHING,
@@ -37,8 +37,7 @@ GIVE_UP = 40, 10  # … and after which a descent ends
 MOST_MOVES = 400  # pivots that are remembered
 GRAZES = 1e-12  # gap or effort, relative to the largest, of a contact that neither pushes nor opens
 
-MINIMUM, GRAZING, UNFINISHED, OUTSIDE = range(4)  # how a descent ends; the last: it cannot begin
-SAME_COST = 1e-9  # costs closer than this, relative to them and to the task without efforts, are equal
+MINIMUM, UNFINISHED = range(2)  # how a descent ends
 MET, RETURNED, BEYOND = range(3)  # a border is met by a step, was crossed in vain, or multipliers ask for it
 
 
@@ -130,8 +129,8 @@ def _cost(task, region):
     return total
 
 
-@work_inner
-def _to_minimum(scaled, task, region, working, step, span, path, moves, limit):
+@work_kernel
+def descend(scaled, task, region, working, step, span, path, moves, limit):
     """Move to a local minimum of the task's cost.
 
     Returns (status, cost, iterations, length of the path, whether a contact grazes). It begins in a region
@@ -187,42 +186,3 @@ def _to_minimum(scaled, task, region, working, step, span, path, moves, limit):
     if status == UNFINISHED:
         contact_multipliers(scaled, task, region, working)
     return status, _cost(task, region), iterations, moves, _grazes(scaled, region, working)
-
-
-@work_kernel
-def descend(scaled, task, region, working, step, span, path, points, guess, costs, bar, begin, limit):
-    """Descend from one of the points (k, na) after the other, until one of the descents is of interest.
-
-    That is one that starts outside its displacement bounds, from where it is not made; one that does not end
-    in a minimum, or where a contact grazes; and one that ends below the bar (lowest cost so far, size of
-    costs) by more than SAME_COST of its cost and of that size. Returns (its number, status, cost, iterations
-    of all, length of its path, pushing contacts at its start); the number is that of the last point if there
-    is none. `costs` (k,) are filled in. With `begin` ≥ 0 a descent goes on from the region as it is, and from
-    this length of the path. `limit` are the most iterations of one descent, and of all.
-    """
-    number, status, cost, iterations, moves, began = -1, MINIMUM, np.inf, 0, 0, 0
-    going = True
-    while going:
-        number += 1
-        grazes, within = False, True
-        began = moves = max(begin, 0)
-        if begin < 0:
-            for i in range(len(region.x)):
-                region.x[i] = min(max(points[number, i], scaled.lo[i]), scaled.hi[i])
-            within = settle(scaled, region, guess)
-            began = moves = region.size[0]
-            for a in range(began):
-                path[a] = region.members[a] + 1
-        if within:
-            status, cost, more, moves, grazes = _to_minimum(
-                scaled, task, region, working, step, span, path, began, limit[0]
-            )
-            iterations += more
-            costs[number] = cost
-            status = GRAZING if status == MINIMUM and grazes else status
-        else:
-            status = OUTSIDE
-        last = number + 1 == len(points) or iterations >= limit[1]
-        better = cost < bar[0] - SAME_COST * (abs(cost) + bar[1])
-        going = status == MINIMUM and not better and not last
-    return number, status, cost, iterations, moves, began

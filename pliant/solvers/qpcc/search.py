@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
-from pliant.solvers.qpcc.descent import GRAZING, MINIMUM, MOST_MOVES, OUTSIDE, SAME_COST, descend
+from pliant.solvers.qpcc.descent import MINIMUM, MOST_MOVES, descend
 from pliant.solvers.qpcc.newton_step import Step, Task, new_step
 from pliant.solvers.qpcc.proof import is_global
-from pliant.solvers.qpcc.region import REPAIRED, Region, new_region
+from pliant.solvers.qpcc.region import REPAIRED, Region, new_region, settle
 from pliant.solvers.qpcc.scaled import Scaled, Scaling
-from pliant.solvers.qpcc.starts import PER_START, chances, proposals
+from pliant.solvers.qpcc.starts import PER_START, chances, propose
 from pliant.solvers.qpcc.working_set import WorkingSet, new_working_set
 from pliant.solvers.solution import Reals
 
+SAME_COST = 1e-9  # costs closer than this, relative to them and to the task without efforts, are equal
 PATIENCE = 50  # iterations for every start, after which no descent is begun
 REPAIRS = 8  # rounds of phase 1, which brings displacements into their bounds …
 PROXIMAL = 1e-9  # … and stays near its start by this weight, in scaled units
@@ -24,7 +27,6 @@ SHAKES = 2  # times that efforts are moved where contacts just touch or steps st
 SHAKE = 1e-6  # … by up to this share of their range
 LEAST_EFFORT = 1e-6  # share of their range that efforts count at least, where gaps are compared
 NO_GUESS = np.zeros(0)  # of contact efforts
-UNLIMITED = 2**31
 
 
 class Work(NamedTuple):
@@ -39,14 +41,14 @@ class Work(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """Where a descent stopped, the first of interest of some; see `descent.descend`."""
+    """Where a descent stopped."""
 
-    number: int  # of its start among those given
     status: int
     cost: float  # up to a constant
-    iterations: int  # of all descents until here
+    iterations: int
     moves: int  # the length of the path …
-    began: int  # … and how many contacts pushed at its start: the first numbers of the path
+    grazes: bool  # whether a contact neither pushes nor opens there
+    began: int = 0  # … and how many contacts pushed at its start: the first numbers of the path
     violation: float = 0.0  # of displacement bounds, relative
 
 
@@ -90,30 +92,30 @@ def search(scaling: Scaling, start: Reals | None, guess: Reals, starts: int) -> 
     rows, na = scaling.rows, len(scaling.Q)
     errors = rows.f[len(rows.C) : -na]
     task, descents = float(errors @ errors), 1 + PER_START * (starts - 1) if len(rows.C) else 1
-    costs, points = np.full(descents, np.inf), np.zeros((1, na)) if start is None else start[None]
-    lowest, least, chosen, iterations, done, proven = np.inf, np.inf, 0, 0, 0, False
+    lowest, least, chosen, iterations = np.inf, np.inf, 0, 0
     best: Minimum | None = None
-    while done < descents and not proven and (done == 0 or iterations < PATIENCE * starts):
-        if best is not None:
-            points = proposals(done - warm, descents - warm, scaling.efforts, best.x)
-        most = PATIENCE * starts - iterations
-        stop = _until_better(work, points, guess, costs[done:], (lowest, task), most)
-        iterations, number = iterations + stop.iterations, done + stop.number
-        feasible = stop.violation <= ALLOWED
-        costs[number] = stop.cost if feasible else np.inf
-        cheaper = stop.cost < lowest - SAME_COST * (abs(stop.cost) + task)
-        if feasible and cheaper if least <= ALLOWED else stop.violation < least:
-            least, chosen, best = stop.violation, number, _minimum(work, stop)
-            lowest = stop.cost if feasible else np.inf
-            proven = descents > 1 and stop.status <= GRAZING and least <= ALLOWED
-            proven = proven and is_global(scaling, work.region, stop.cost)
-        done, guess = number + 1, NO_GUESS
+    costs: list[float] = []
+    proven = False
+    while len(costs) < descents and not proven and (not costs or iterations < PATIENCE * starts):
+        number = len(costs) - warm
+        drawn, efforts = chances(max(number, 0)), None if best is None else best.x
+        work.region.x[:] = start if number < 0 else propose(number, drawn, work.scaling.efforts, efforts)
+        stop = _attempt(work, drawn, guess if not costs else NO_GUESS)
+        iterations, cost = iterations + stop.iterations, stop.cost
+        nearer = stop.violation < least and least > ALLOWED
+        cheaper = stop.violation <= max(least, ALLOWED) and cost < lowest - SAME_COST * (abs(cost) + task)
+        if best is None or nearer or cheaper:
+            lowest, least, chosen, best = cost, stop.violation, len(costs), _minimum(work, stop)
+            proven = descents > 1 and stop.status == MINIMUM and least <= ALLOWED
+            proven = proven and is_global(scaling, work.region, cost)
+        costs.append(cost if stop.violation <= ALLOWED else np.inf)
     assert best is not None
     if least > ALLOWED:  # make the best of the smallest violation
-        stop = _relaxed(work, best.x)
+        work.region.x[:] = best.x
+        stop = _attempt(work, drawn, NO_GUESS, relax=True)
         iterations, best = iterations + stop.iterations, _minimum(work, stop)
     penetration = best.penetration / _gap_size(work, best.x)
-    return Search(best, costs[:done], chosen, iterations, least <= ALLOWED, proven, penetration)
+    return Search(best, np.array(costs), chosen, iterations, least <= ALLOWED, proven, penetration)
 
 
 def _work(scaling: Scaling) -> Work:
@@ -128,71 +130,50 @@ def _work(scaling: Scaling) -> Work:
     return Work(scaling, goal, new_region(*sizes), new_working_set(*sizes), new_step(*sizes), path)
 
 
-def _until_better(
-    work: Work, points: Reals, guess: Reals, costs: Reals, bar: tuple[float, float], most: int
-) -> Stop:
-    """Descents from points (k, na), until one of them is below the bar, or all were made; see `descend`.
+def _attempt(work: Work, drawn: Iterator[float], guess: Reals, *, relax: bool = False) -> Stop:
+    """One descent from the efforts of the region.
 
-    Where one ends on the edge of a contact, multipliers may miss a way down: it is repeated from a point
-    nearby. Where a start is outside its displacement bounds, these are met first.
+    Where it ends on the edge of a contact, multipliers may miss a way down: it is repeated from a point
+    nearby. `relax` allows the violation of displacement bounds at the start, for problems in which nothing
+    feasible was found.
     """
-    rows, span = work.scaling.rows, work.scaling.efforts.span
-    stop = _descend(work, rows, work.goal, points, guess, costs, bar=bar, most=most)
-    iterations = stop.iterations
-    for shake in range(SHAKES + 1):
-        if stop.status == OUTSIDE:
-            stop = _repaired(work, rows, stop)
-            iterations += stop.iterations
-        if stop.status == MINIMUM or shake == SHAKES:
+    rows, x, span = work.scaling.rows, work.region.x, work.scaling.efforts.span
+    iterations = 0
+    for again in range(SHAKES + 1):
+        if again:
+            x += SHAKE * span * (2.0 * np.array(list(islice(drawn, len(x)))) - 1.0)
+        np.minimum(np.maximum(x, rows.lo, out=x), rows.hi, out=x)
+        within = settle(rows, work.region, guess if not again else NO_GUESS)
+        began = int(work.region.size[0])
+        work.path[:began] = work.region.members[:began] + 1
+        if not within and relax:
+            moved = work.region.value[-len(x) :]
+            rows = rows._replace(dlo=np.minimum(rows.dlo, moved), dhi=np.maximum(rows.dhi, moved))
+        stop = _descend(work, rows, work.goal, began) if within else _repaired(work, rows, began)
+        iterations += stop.iterations
+        if stop.status == MINIMUM and not stop.grazes:
             break
-        drawn = 2.0 * chances(SHAKES, len(span))[shake] - 1.0
-        again = _descend(work, rows, work.goal, (work.region.x + SHAKE * span * drawn)[None], NO_GUESS)
-        iterations += again.iterations
-        stop = again._replace(number=stop.number)
-    return stop._replace(iterations=iterations)
+    return stop._replace(iterations=iterations, began=began)
 
 
-def _relaxed(work: Work, x: Reals) -> Stop:
-    """The descent from x with the violation of displacement bounds there allowed: nothing is feasible."""
-    rows, moved = work.scaling.rows, work.region.value[-len(x) :]
-    stop = _descend(work, rows, work.goal, x[None], NO_GUESS)
-    if stop.status != OUTSIDE:
-        return stop
-    rows = rows._replace(dlo=np.minimum(rows.dlo, moved), dhi=np.maximum(rows.dhi, moved))
-    end = _descend(work, rows, work.goal, x[None], NO_GUESS, begin=stop.moves)
-    return end._replace(began=stop.began)
-
-
-def _descend(
-    work: Work,
-    rows: Scaled,
-    task: Task,
-    points: Reals,
-    guess: Reals,
-    costs: Reals | None = None,
-    *,
-    bar: tuple[float, float] = (-np.inf, 0.0),
-    begin: int = -1,
-    most: int = UNLIMITED,
-) -> Stop:
+def _descend(work: Work, rows: Scaled, task: Task, moves: int) -> Stop:
     """See `descent.descend`."""
     limit = LEAST_LIMIT + LIMIT_PER_ROW * (len(rows.S) + len(rows.C))
-    costs = np.empty(len(points)) if costs is None else costs
-    place = work.region, work.working, work.step, work.scaling.efforts.span, work.path
-    return Stop(*descend(rows, task, *place, points, guess, costs, bar, begin, (limit, most)))
+    span, path = work.scaling.efforts.span, work.path
+    return Stop(*descend(rows, task, work.region, work.working, work.step, span, path, moves, limit))
 
 
-def _repaired(work: Work, rows: Scaled, stop: Stop) -> Stop:
-    """Bring displacements into their bounds (phase 1), then descend, from the region where it stopped."""
-    moves, iterations, points = stop.moves, 0, work.region.x[None]
+def _repaired(work: Work, rows: Scaled, moves: int) -> Stop:
+    """Bring displacements into their bounds (phase 1), then descend."""
+    iterations = 0
     for repairs in range(REPAIRS + 1):
         violation, repair = _violation(rows, work.region)
         task = work.goal if repair is None or repairs == REPAIRS else repair
-        end = _descend(work, rows, task, points, NO_GUESS, begin=moves)
-        moves, iterations = end.moves, iterations + end.iterations
+        stop = _descend(work, rows, task, moves)
+        moves, iterations = stop.moves, iterations + stop.iterations
         if task is work.goal:
             break
-    return end._replace(number=stop.number, iterations=iterations, began=stop.began, violation=violation)
+    return stop._replace(iterations=iterations, violation=violation)
 
 
 def _violation(rows: Scaled, region: Region) -> tuple[float, Task | None]:
