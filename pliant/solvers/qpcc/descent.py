@@ -37,7 +37,7 @@ GIVE_UP = 40, 10  # … and after which a descent ends
 MOST_MOVES = 400  # pivots that are remembered
 GRAZES = 1e-12  # gap or effort, relative to the largest, of a contact that neither pushes nor opens
 
-MINIMUM, UNFINISHED = range(2)  # how a descent ends
+MINIMUM, GRAZING, UNFINISHED = range(3)  # how a descent ends
 MET, RETURNED, BEYOND = range(3)  # a border is met by a step, was crossed in vain, or multipliers ask for it
 
 
@@ -133,14 +133,20 @@ def _cost(task, region):
 def descend(scaled, task, region, working, step, span, path, moves, limit):
     """Move to a local minimum of the task's cost.
 
-    Returns (status, cost, iterations, length of the path, whether a contact grazes). It begins in a region
+    Returns (status, cost, iterations, length of the path, its length at the start). It begins in a region
     that `settle` has found. `span` (na,) is the range of the efforts. Contacts that pivot are written down in
-    `path` from `moves` on, as i + 1, or −i − 1 where they open.
+    `path` from `moves` on, as i + 1, or −i − 1 where they open; with `moves` < 0 after those that push at the
+    start.
     """
     na, nc, d, slope = len(region.x), len(scaled.C), step.d, step.slope
     fresh, pivoted, trial, idle, iterations = True, True, np.int64(-1), 0, 0
     size, falling, status = 0.0, 0.0, UNFINISHED
     floor = _begin(scaled, task, working)
+    if moves < 0:
+        moves = region.size[0]
+        for a in range(moves):
+            path[a] = region.members[a] + 1
+    began = moves
     while iterations < limit and idle <= GIVE_UP[0] + GIVE_UP[1] * na:
         iterations += 1
         longest = 1.0
@@ -185,4 +191,6 @@ def descend(scaled, task, region, working, step, span, path, moves, limit):
                 fresh, trial = not alone, np.int64(-1) if alone else border
     if status == UNFINISHED:
         contact_multipliers(scaled, task, region, working)
-    return status, _cost(task, region), iterations, moves, _grazes(scaled, region, working)
+    elif _grazes(scaled, region, working):
+        status = GRAZING
+    return status, _cost(task, region), iterations, moves, began

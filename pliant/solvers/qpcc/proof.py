@@ -18,7 +18,7 @@ from pliant.solvers.qpcc.region import Region
 from pliant.solvers.qpcc.scaled import Scaling
 
 ROUNDING = 1e-9  # share of the terms of a value, and of r², that rounding may be
-SINGULAR = 1e-12  # smallest eigenvalue of Q, relative to the largest, of an ellipsoid that is bounded
+SINGULAR = 1e-6  # smallest pivot of the Cholesky factor of Q, relative to the largest, of a bounded ellipsoid
 
 
 def is_global(scaling: Scaling, region: Region, cost: float) -> bool:
@@ -26,15 +26,18 @@ def is_global(scaling: Scaling, region: Region, cost: float) -> bool:
 
     False means that nothing is known.
     """
-    Q, p, nc = scaling.Q, scaling.p, len(scaling.rows.C)
-    eigenvalues, axes = np.linalg.eigh(Q)
-    if not eigenvalues[0] > SINGULAR * eigenvalues[-1]:
+    from scipy.linalg.lapack import dpotrf, dtrtrs  # type: ignore[attr-defined]  # slow to import
+
+    nc = len(scaling.rows.C)
+    L, wrong = dpotrf(scaling.Q, lower=1)
+    pivots = L.diagonal()
+    if wrong or not pivots.min() > SINGULAR * pivots.max():
         return False
-    root = axes / np.sqrt(eigenvalues)  # Q⁻¹ = root rootᵀ
-    along = root.T @ p  # x̄ = root along, pᵀx̄ = ‖along‖²
-    radius = np.sqrt(max(cost + along @ along, 0.0) + ROUNDING * (abs(cost) + along @ along))
-    slopes = region.S[:, :nc]
-    shift = (root @ along - region.x) @ slopes
-    least = region.value[:nc] + shift - radius * np.sqrt(((root.T @ slopes) ** 2).sum(axis=0))
-    terms = np.abs(region.value[:nc]) + np.abs(shift)
-    return bool((least > ROUNDING * terms).all())
+    # with y = Lᵀx the ellipsoid is a ball about L⁻¹p, and slopes are L⁻¹s_i
+    solved, _ = dtrtrs(L, np.column_stack((scaling.p, region.S[:, :nc])), lower=1)
+    centre, slopes = solved[:, 0], solved[:, 1:]
+    most = float(centre @ centre)  # pᵀx̄
+    radius = np.sqrt(max(cost + most, 0.0) + ROUNDING * (abs(cost) + most))
+    value, shift = region.value[:nc], (centre - L.T @ region.x) @ slopes
+    least = value + shift - radius * np.sqrt((slopes * slopes).sum(axis=0))
+    return bool((least > ROUNDING * (np.abs(value) + np.abs(shift))).all())

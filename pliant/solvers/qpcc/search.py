@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
-from pliant.solvers.qpcc.descent import MINIMUM, MOST_MOVES, descend
+from pliant.solvers.qpcc.descent import MINIMUM, MOST_MOVES, UNFINISHED, descend
 from pliant.solvers.qpcc.newton_step import Step, Task, new_step
 from pliant.solvers.qpcc.proof import is_global
 from pliant.solvers.qpcc.region import REPAIRED, Region, new_region, settle
@@ -47,8 +45,7 @@ class Stop(NamedTuple):
     cost: float  # up to a constant
     iterations: int
     moves: int  # the length of the path …
-    grazes: bool  # whether a contact neither pushes nor opens there
-    began: int = 0  # … and how many contacts pushed at its start: the first numbers of the path
+    began: int  # … and how many contacts pushed at its start: the first numbers of the path
     violation: float = 0.0  # of displacement bounds, relative
 
 
@@ -92,27 +89,23 @@ def search(scaling: Scaling, start: Reals | None, guess: Reals, starts: int) -> 
     rows, na = scaling.rows, len(scaling.Q)
     errors = rows.f[len(rows.C) : -na]
     task, descents = float(errors @ errors), 1 + PER_START * (starts - 1) if len(rows.C) else 1
-    lowest, least, chosen, iterations = np.inf, np.inf, 0, 0
+    lowest, least, chosen, iterations, proven = np.inf, np.inf, 0, 0, False
     best: Minimum | None = None
     costs: list[float] = []
-    proven = False
     while len(costs) < descents and not proven and (not costs or iterations < PATIENCE * starts):
-        number = len(costs) - warm
-        drawn, efforts = chances(max(number, 0)), None if best is None else best.x
-        work.region.x[:] = start if number < 0 else propose(number, drawn, work.scaling.efforts, efforts)
-        stop = _attempt(work, drawn, guess if not costs else NO_GUESS)
-        iterations, cost = iterations + stop.iterations, stop.cost
-        nearer = stop.violation < least and least > ALLOWED
-        cheaper = stop.violation <= max(least, ALLOWED) and cost < lowest - SAME_COST * (abs(cost) + task)
-        if best is None or nearer or cheaper:
-            lowest, least, chosen, best = cost, stop.violation, len(costs), _minimum(work, stop)
-            proven = descents > 1 and stop.status == MINIMUM and least <= ALLOWED
-            proven = proven and is_global(scaling, work.region, cost)
-        costs.append(cost if stop.violation <= ALLOWED else np.inf)
+        if best is not None:
+            start = propose(len(costs) - warm, scaling.efforts, best.x)
+        stop = _attempt(work, np.zeros(na) if start is None else start, guess if not costs else NO_GUESS)
+        iterations, feasible = iterations + stop.iterations, stop.violation <= ALLOWED
+        cheaper = stop.cost < lowest - SAME_COST * (abs(stop.cost) + task)
+        if feasible and cheaper if least <= ALLOWED else stop.violation < least:
+            lowest, least, chosen, best = stop.cost, stop.violation, len(costs), _minimum(work, stop)
+            proven = descents > 1 and feasible and stop.status != UNFINISHED
+            proven = proven and is_global(scaling, work.region, stop.cost)
+        costs.append(stop.cost if feasible else np.inf)
     assert best is not None
     if least > ALLOWED:  # make the best of the smallest violation
-        work.region.x[:] = best.x
-        stop = _attempt(work, drawn, NO_GUESS, relax=True)
+        stop = _attempt(work, best.x, NO_GUESS, relax=True)
         iterations, best = iterations + stop.iterations, _minimum(work, stop)
     penetration = best.penetration / _gap_size(work, best.x)
     return Search(best, np.array(costs), chosen, iterations, least <= ALLOWED, proven, penetration)
@@ -130,30 +123,28 @@ def _work(scaling: Scaling) -> Work:
     return Work(scaling, goal, new_region(*sizes), new_working_set(*sizes), new_step(*sizes), path)
 
 
-def _attempt(work: Work, drawn: Iterator[float], guess: Reals, *, relax: bool = False) -> Stop:
-    """One descent from the efforts of the region.
+def _attempt(work: Work, x: Reals, guess: Reals, *, relax: bool = False) -> Stop:
+    """One descent from efforts x (na,).
 
     Where it ends on the edge of a contact, multipliers may miss a way down: it is repeated from a point
     nearby. `relax` allows the violation of displacement bounds at the start, for problems in which nothing
     feasible was found.
     """
-    rows, x, span = work.scaling.rows, work.region.x, work.scaling.efforts.span
+    rows, region, span = work.scaling.rows, work.region, work.scaling.efforts.span
     iterations = 0
-    for again in range(SHAKES + 1):
-        if again:
-            x += SHAKE * span * (2.0 * np.array(list(islice(drawn, len(x)))) - 1.0)
-        np.minimum(np.maximum(x, rows.lo, out=x), rows.hi, out=x)
-        within = settle(rows, work.region, guess if not again else NO_GUESS)
-        began = int(work.region.size[0])
-        work.path[:began] = work.region.members[:began] + 1
+    for shake in range(SHAKES + 1):
+        np.minimum(np.maximum(x, rows.lo), rows.hi, out=region.x)
+        within = settle(rows, region, guess)
         if not within and relax:
-            moved = work.region.value[-len(x) :]
+            moved = region.value[-len(x) :]
             rows = rows._replace(dlo=np.minimum(rows.dlo, moved), dhi=np.maximum(rows.dhi, moved))
-        stop = _descend(work, rows, work.goal, began) if within else _repaired(work, rows, began)
+        stop = _descend(work, rows, work.goal, -1) if within or relax else _repaired(work, rows)
         iterations += stop.iterations
-        if stop.status == MINIMUM and not stop.grazes:
+        if stop.status == MINIMUM:
             break
-    return stop._replace(iterations=iterations, began=began)
+        aside = 2.0 * np.array(chances(shake, len(x))) - 1.0
+        x, guess = region.x + SHAKE * span * aside, NO_GUESS
+    return stop if shake == 0 else stop._replace(iterations=iterations)
 
 
 def _descend(work: Work, rows: Scaled, task: Task, moves: int) -> Stop:
@@ -163,9 +154,9 @@ def _descend(work: Work, rows: Scaled, task: Task, moves: int) -> Stop:
     return Stop(*descend(rows, task, work.region, work.working, work.step, span, path, moves, limit))
 
 
-def _repaired(work: Work, rows: Scaled, moves: int) -> Stop:
+def _repaired(work: Work, rows: Scaled) -> Stop:
     """Bring displacements into their bounds (phase 1), then descend."""
-    iterations = 0
+    moves, iterations, began = -1, 0, int(work.region.size[0])
     for repairs in range(REPAIRS + 1):
         violation, repair = _violation(rows, work.region)
         task = work.goal if repair is None or repairs == REPAIRS else repair
@@ -173,7 +164,7 @@ def _repaired(work: Work, rows: Scaled, moves: int) -> Stop:
         moves, iterations = stop.moves, iterations + stop.iterations
         if task is work.goal:
             break
-    return stop._replace(iterations=iterations, violation=violation)
+    return stop._replace(iterations=iterations, began=began, violation=violation)
 
 
 def _violation(rows: Scaled, region: Region) -> tuple[float, Task | None]:

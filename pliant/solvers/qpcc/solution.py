@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.solvers.qpcc.descent import MINIMUM
+from pliant.solvers.qpcc.descent import UNFINISHED
 from pliant.solvers.qpcc.problem import Problem
 from pliant.solvers.qpcc.residuals import Motion, Point, motion, residuals
 from pliant.solvers.qpcc.scaled import Scaling
@@ -179,7 +179,7 @@ def report(p: Problem, scaling: Scaling, result: Search, *, infeasible: bool) ->
     point = Point(
         effort, best.push * contact, best.eta / actuator, kappa, best.mu * actuator, best.nu * contact
     )
-    status = INFEASIBLE if infeasible else SOLVED if best.status == MINIMUM else STALLED
+    status = INFEASIBLE if infeasible else STALLED if best.status == UNFINISHED else SOLVED
     constant = p.rho * float(p.previous @ p.Waa @ p.previous) if p.rho else 0.0  # left out in the search
     limits = {"effort": best.at_effort, "displacement": best.at_displacement}
     trail = Trail(best.path, best.began)

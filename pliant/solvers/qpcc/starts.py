@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+from functools import lru_cache
 
 import numpy as np
 
@@ -16,7 +15,7 @@ PER_START = 4  # descents that a start but the first brings
 MULTIPLIER, INCREMENT = 6364136223846793005, 1442695040888963407  # of Knuth's generator
 
 
-def propose(number: int, chances: Iterator[float], efforts: Range, best: Reals | None) -> Reals:
+def propose(number: int, efforts: Range, best: Reals) -> Reals:
     """The start of a descent (na,).
 
     Zero efforts, then in turn a point of the range, the best efforts so far with one of them at its other
@@ -24,26 +23,28 @@ def propose(number: int, chances: Iterator[float], efforts: Range, best: Reals |
     """
     low, span, _ = efforts
     na, (lap, kind) = len(low), divmod(number - 1, PER_START)
-    one = int(next(chances) * na)
-    other = (one + 1 + int(next(chances) * (na - 1))) % na
-    shares = list(islice(chances, na))
-    if number == 0 or best is None:
+    if number == 0:
         return np.zeros(na)
+    drawn = chances(number, 2 + na)
     if kind == 0:
-        return low + span * np.array(shares)
+        return low + span * np.array(drawn[2:])
     start = best.copy()
     if kind == 1:
         i = lap % na
         start[i] = low[i] + span[i] * (0.0 if start[i] > low[i] + JUMPS_DOWN * span[i] else FAR_END)
     else:
-        for i in (one, other):
-            start[i] = low[i] + span[i] * shares[i]
+        one = int(drawn[0] * na)
+        for i in (one, (one + 1 + int(drawn[1] * (na - 1))) % na):
+            start[i] = low[i] + span[i] * drawn[2 + i]
     return start
 
 
-def chances(number: int) -> Iterator[float]:
+@lru_cache(maxsize=1024)
+def chances(number: int, count: int) -> tuple[float, ...]:
     """Numbers in [0, 1) for one descent, the same every time, by Knuth's linear congruential generator."""
     seed = (number * MULTIPLIER + INCREMENT) % 2**64  # the first depends too simply on the number
-    while True:
+    drawn = []
+    for _ in range(count):
         seed = (seed * MULTIPLIER + INCREMENT) % 2**64
-        yield (seed >> 11) / 2.0**53
+        drawn.append((seed >> 11) / 2.0**53)
+    return tuple(drawn)
