@@ -82,8 +82,12 @@ def exhausted(model: Model, memory: Memory) -> bool:
 
 def attempt(model: Model, memory: Memory) -> Attempt | None:
     """A move from the memory's pose; None if the state it leads to will not do."""
+    return tried_aim(model, memory, aim_of(model, memory))
+
+
+def tried_aim(model: Model, memory: Memory, aim: Aim) -> Attempt | None:
+    """The same with an aim of one's own."""
     settings, length, before = model.settings, model.robot.length, memory.pose
-    aim = _aim(model, memory)
     pose, move, decrement, count, predicted, stable = before, None, np.inf, 0, aim.goal, True
     while count < settings.linearisations and decrement > settings.decrement * length:
         move, count = model.move(pose, before, aim), count + 1
@@ -132,7 +136,7 @@ def leaps(model: Model, memory: Memory) -> bool:
     return failed is None or model.distance(memory.target, failed) > LEAP_AGAIN * model.robot.length
 
 
-def _aim(model: Model, memory: Memory) -> Aim:
+def aim_of(model: Model, memory: Memory) -> Aim:
     """What the program of this attempt wants."""
     settings, pose, share = model.settings, memory.pose, min(1.0, memory.step_length)
     rho = settings.inertia_in_contact if bool(pose.force.any()) else settings.inertia
@@ -143,6 +147,7 @@ def _aim(model: Model, memory: Memory) -> Aim:
         displacement=displacement_bounds(model, pose, share),
         inertia=rho * _inertia_factor(memory.idle) * share / memory.step_length + damping,
         starts=settings.starts if leaps(model, memory) else 1,
+        reach=memory.reach,
     )
 
 
