@@ -154,7 +154,7 @@ def _taken(model: Model, memory: Memory, taken: Attempt, still: bool) -> Memory:
         mode=Following(),
         trail=memory.trail.passed(model, taken.before, memory.decrement) if taken.stable else memory.trail,
         bias=_bias(model, memory, taken),
-        step_length=next_step_length(model, memory, taken),
+        step_length=next_step_length(model, memory, taken, still),
         idle=idle,
         nearest=nearest,
         disturbed=False,

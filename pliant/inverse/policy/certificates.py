@@ -27,7 +27,7 @@ def of_step(model: Model, memory: Memory, taken: Attempt) -> InverseCertificate:
     """Of a step that was taken."""
     efforts = taken.move.efforts
     status = "reached" if at_target(model, memory) else "moving"
-    if status == "moving" and memory.idle and (memory.tried.all_ways or not len(model.roles.actuators)):
+    if status == "moving" and memory.idle and _all_tried(model, memory):
         status = unreached(model, memory)
     return replace(
         of_walk(model, memory, UNSOLVED.get(efforts.status, status), moved=True),
@@ -36,6 +36,11 @@ def of_step(model: Model, memory: Memory, taken: Attempt) -> InverseCertificate:
         solver=efforts.certificate,
         tangent=taken.move.condensed.treatment,
     )
+
+
+def _all_tried(model: Model, memory: Memory) -> bool:
+    """Whether no scout will look for another way."""
+    return memory.tried.all_ways or not model.settings.scouts or not len(model.roles.actuators)
 
 
 def of_rest(model: Model, memory: Memory) -> InverseCertificate:
@@ -76,6 +81,6 @@ def unreached(model: Model, memory: Memory) -> str:
         return "about to buckle"
     if not within_limits(model, memory.pose):
         return "stuck"
-    if memory.tried.doubt:
+    if memory.tried.doubt or not model.settings.scouts:
         return "no way found from here"
     return "at its limits" if active_limits(model, memory.pose) else "out of reach"

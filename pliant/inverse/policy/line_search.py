@@ -105,11 +105,11 @@ def tried_aim(model: Model, memory: Memory, aim: Aim) -> Attempt | None:
     return Attempt(move, before, aim.goal, predicted, decrement, memory.failures, stable)
 
 
-def next_step_length(model: Model, memory: Memory, taken: Attempt) -> float:
+def next_step_length(model: Model, memory: Memory, taken: Attempt, still: bool) -> float:
     """The step length after a step that was taken.
 
     Shorter where the effectors did not come nearer as was predicted, longer where they did; longer than 1
-    where little was predicted. After failures it stays the one that worked at last.
+    where little was predicted and the target stays. After failures it stays the one that worked at last.
     """
     if taken.failures:
         return min(1.0, memory.step_length)
@@ -121,6 +121,7 @@ def next_step_length(model: Model, memory: Memory, taken: Attempt) -> float:
     gain = before - distance(model.effector_delta(taken.move.pose))
     factor = SHORTER if gain < POOR_GAIN * predicted else LONGER if gain > GOOD_GAIN * predicted else 1.0
     longest = LONGEST if predicted < SLOW * asked else max(1.0, memory.step_length)
+    longest = longest if still else 1.0
     return min(longest, memory.step_length * factor)
 
 

@@ -39,7 +39,8 @@ Step = Callable[[Model, Memory, bool], tuple[Memory, InverseCertificate]]
 
 def may_scout(model: Model, memory: Memory) -> bool:
     """Whether there is a reason to send a scout, and one left to send for this target."""
-    return not memory.scout and not memory.tried.all_ways and not at_target(model, memory)
+    left = model.settings.scouts and not memory.tried.all_ways
+    return left and not memory.scout and not at_target(model, memory)
 
 
 def send(model: Model, memory: Memory) -> Memory:
