@@ -37,6 +37,7 @@ class Aim:
     displacement: tuple[np.ndarray, np.ndarray]  # bounds on δ of the actuators (na,)
     inertia: float  # ρ, which keeps efforts where they were
     starts: int  # from how many the solver looks for a minimum; 1: that of the efforts at hand
+    reach: float = 0.0  # [m] how far contacts are searched for, if that is more than usual
 
 
 @dataclass(frozen=True)

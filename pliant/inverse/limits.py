@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.inverse.model import Model, Pose
+from pliant.inverse.model import AT_EFFORT_LIMIT, Model, Pose
 
 BEYOND = 1e-2  # of a bound: how far beyond it a recovery may leave an effort
 WORDS = "smallest effort", "largest effort", "smallest displacement", "largest displacement"
@@ -37,7 +37,8 @@ def displacement_bounds(model: Model, pose: Pose, share: float) -> Bounds:
 def within_limits(model: Model, pose: Pose) -> bool:
     """Whether the efforts are within their limits, or beyond them by no more than a recovery may bring."""
     lam, (low, high) = pose.lam[model.roles.actuators], model.roles.effort
-    slack = lambda bound: BEYOND * np.where(np.isfinite(bound), np.abs(bound), 0.0)
+    size = lambda bound: np.where(np.isfinite(bound), np.abs(bound), 0.0)
+    slack = lambda bound: np.maximum(BEYOND * size(bound), AT_EFFORT_LIMIT)
     return bool(np.all((lam >= low - slack(low)) & (lam <= high + slack(high))))
 
 

@@ -142,14 +142,16 @@ class Model:
         before: tuple[Contacts, np.ndarray] | None = None,
         moved: float = 0.0,
         predicted: np.ndarray | None = None,
+        reach: float = 0.0,
     ) -> Pose:
         """The pose at q with efforts λ and the forces of contacts known before.
 
-        `moved` [m] widens the search for new contacts. `predicted`: what the motion to q was to bring, see
-        `Robot.predict`.
+        `moved` [m] widens the search for new contacts; it goes as far as `reach` [m] in any case.
+        `predicted`: what the motion to q was to bring, see `Robot.predict`.
         """
         contacts, force = (None, np.zeros(0)) if before is None else before
         known, search = (q, lam, self.internal, self.gravity, contacts, force), self.scene.search(moved)
+        search = max(search, reach)
         at = Situation(*known, predicted=predicted, search=search)
         view = self.scene.look(at, self.work)
         if view is None:
@@ -167,11 +169,13 @@ class Model:
 
     def refreshed(self, pose: Pose) -> Pose:
         """The same pose among obstacles that may have moved."""
-        if pose.version == self.detector.version:
-            return pose
+        return pose if pose.version == self.detector.version else self.searched(pose, None)
+
+    def searched(self, pose: Pose, reach: float | None) -> Pose:
+        """The same pose with the contacts that are found there now, as far as `reach` [m]."""
         if pose.view is None:
             return self.pose(pose.q, pose.lam, (pose.contacts, pose.force))
-        at = replace(pose.view.at, contacts=pose.contacts, force=pose.force, search=None)
+        at = replace(pose.view.at, contacts=pose.contacts, force=pose.force, search=reach)
         return self._pose(self.scene.touched(pose.view.bare(), at, self.work))
 
     def effector_delta(self, pose: Pose) -> np.ndarray:
@@ -230,7 +234,7 @@ class Model:
         assert contacts is not None and isinstance(efforts, Efforts)
         self.spent.pivots += efforts.certificate.iterations
         q, known, predicted = robot.retract(pose.q, dq), (contacts, lam[own:]), robot.predict(pose.q, dq)
-        moved = self.pose(q, lam[:own], known, robot.farthest(dq), predicted)
+        moved = self.pose(q, lam[:own], known, robot.farthest(dq), predicted, aim.reach)
         if moved.view is None:
             return None
         effectors = view.delta[roles.effectors] + view.H.take(roles.effectors).dot(dq)

@@ -21,6 +21,7 @@ class Settings:
     halvings: int = 4  # of the step length, at most
     starts: int = 4  # of the solver
     frictional_starts: int = 2  # of the solver with friction: the last efforts, and those without friction
+    scouts: bool = True  # whether the model looks for another way where the robot comes no nearer
     slack: float = 5e-3  # by how much a slack cable is let out
     rate: float = 100.0  # [Hz], for speed limits
 

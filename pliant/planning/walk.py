@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -71,7 +71,7 @@ class Walker:
         tolerance: float,
     ) -> None:
         self.robot, self.obstacles, self.tolerance = robot, tuple(obstacles), tolerance
-        self.settings = settings or Settings()
+        self.settings = replace(settings or Settings(), scouts=False)  # the planner looks for ways itself
         self.effectors, self.actuators = robot.by_role("effector"), robot.by_role("actuator")
         self.sizes = [robot.rows[name].interaction.size for name in self.effectors]
         rows = [robot.rows[name].interaction for name in self.actuators]

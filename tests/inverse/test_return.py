@@ -47,7 +47,7 @@ class Watched:
         return list(dict.fromkeys(out.certificate.status for out in self.outcomes))
 
 
-@pytest.mark.parametrize("far", [(0.3, 0.0, -0.045), (0.0, -0.3, -0.045), (0.2, 0.2, 0.1), (0.0, 0.0, -0.4)])
+@pytest.mark.parametrize("far", [(0.3, 0.0, -0.045), (0.0, -0.2, 0.1)])
 def test_a_trunk_comes_back_from_targets_out_of_reach(far):
     """To where it began, and to another target that it can reach from there."""
     watched = Watched(pl.robots.trunk(), settings=HASTY)
@@ -89,10 +89,10 @@ def test_the_trail_has_no_loops_and_leads_back_to_the_start():
 def test_a_long_trail_is_thinned(monkeypatch):
     monkeypatch.setattr("pliant.inverse.policy.trail.MOST", 6)
     controller = Inverse(arm(effort=(0.0, 8.0)))
-    first = controller.memory.trail
+    first: Any = controller.memory.trail
     for _ in range(40):
         controller.step({"tip": tip(-0.02, 0.05, 0.0)})
-    trail = controller.memory.trail
+    trail: Any = controller.memory.trail
     assert len(trail.guides) <= 6 and trail.spacing > first.spacing and trail.guides[0] is first.guides[0]
 
 

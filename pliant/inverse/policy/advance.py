@@ -4,6 +4,7 @@
     look      where obstacles have moved, what was ruled out may work now
     rest      nothing leads on: the same command
     go back   one pose further on a way that was gone before, by the robot or by a scout
+    approach  efforts far from those at hand, which close a gap, one part of the way after another
     scout     the robot waits while a scout looks for another way, as long as the budget lasts
     settle    the robot waits while the equilibrium is found in which it will rest
     recover   disturbed, and no step would do: seek the equilibrium with locked drives, some iterations a step
@@ -28,11 +29,13 @@ import numpy as np
 from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate, Outcome, outcome
 from pliant.inverse.policy.acceptance import may_stay
+from pliant.inverse.policy.approach import approach, approached
 from pliant.inverse.policy.certificates import of_rest, of_step, of_waiting
 from pliant.inverse.policy.going_back import go_back
 from pliant.inverse.policy.line_search import RESTART, Attempt, exhausted, next_step_length, search
 from pliant.inverse.policy.memory import Memory, Tried
 from pliant.inverse.policy.modes import (
+    Approaching,
     Following,
     GoingBack,
     Recovering,
@@ -44,7 +47,7 @@ from pliant.inverse.policy.modes import (
 )
 from pliant.inverse.policy.recovery import recover
 from pliant.inverse.policy.rest import comes_to_rest, counted, settle, step_back
-from pliant.inverse.policy.scouting import IDLE, may_scout, scouted, send
+from pliant.inverse.policy.scouting import IDLE, may_scout, reaching_out, scouted, send
 from pliant.inverse.policy.targets import aimed
 
 SAME_GOAL = 1e-6  # of the length: distance between two goals that are one
@@ -82,6 +85,7 @@ def _looked(model: Model, memory: Memory) -> Memory:
         disturbed=True,
         idle=0,
         nearest=np.inf,
+        reach=0.0,
         tried=Tried(),
     )
 
@@ -93,6 +97,8 @@ def _decided(model: Model, memory: Memory, still: bool) -> Decision:
             return memory, replace(certificate, moved=False)
         case GoingBack():
             return go_back(model, memory)
+        case Approaching():
+            return approached(model, memory)
         case Scouting():
             return scouted(model, memory, _decided)
         case Settling():
@@ -117,9 +123,10 @@ def _followed(model: Model, memory: Memory, still: bool) -> Decision:
     if not taken.stable and len(memory.trail.guides) > 1 and not memory.disturbed:
         return step_back(model, memory)
     memory = _taken(model, memory, taken, still)
-    certificate = of_step(model, memory, taken, still)
+    certificate = of_step(model, memory, taken)
     if memory.idle >= IDLE and may_scout(model, memory):
-        memory = send(model, memory)
+        wider = reaching_out(model, memory)
+        memory = send(model, memory) if wider is None else approach(model, wider) or wider
     elif comes_to_rest(model, memory, taken):
         memory = memory.with_(mode=Settling())
     return memory, certificate
@@ -147,7 +154,7 @@ def _taken(model: Model, memory: Memory, taken: Attempt, still: bool) -> Memory:
         mode=Following(),
         trail=memory.trail.passed(model, taken.before, memory.decrement) if taken.stable else memory.trail,
         bias=_bias(model, memory, taken),
-        step_length=next_step_length(model, memory, taken),
+        step_length=next_step_length(model, memory, taken, still),
         idle=idle,
         nearest=nearest,
         disturbed=False,

@@ -13,8 +13,6 @@ from pliant.result import UNSOLVED
 
 REACHED = 1e-3  # of the length: distance from a target that is reached
 IN_EQUILIBRIUM = 1e-4  # of the length: decrement of a state that counts as reached
-BEHIND = 0.5  # of the task step: distance from its goal of a step that was kept back
-NO_GAIN = 0.1  # of the task step: coming nearer by less is none
 
 
 def at_target(model: Model, memory: Memory) -> bool:
@@ -25,14 +23,12 @@ def at_target(model: Model, memory: Memory) -> bool:
     )
 
 
-def of_step(model: Model, memory: Memory, taken: Attempt, still: bool) -> InverseCertificate:
+def of_step(model: Model, memory: Memory, taken: Attempt) -> InverseCertificate:
     """Of a step that was taken."""
     efforts = taken.move.efforts
     status = "reached" if at_target(model, memory) else "moving"
-    if status == "moving" and memory.idle and (memory.tried.all_ways or not len(model.roles.actuators)):
+    if status == "moving" and memory.idle and _all_tried(model, memory):
         status = unreached(model, memory)
-    elif status == "moving" and not still and _kept_back(model, memory, taken):
-        status = "at its limits"
     return replace(
         of_walk(model, memory, UNSOLVED.get(efforts.status, status), moved=True),
         halvings=taken.failures,
@@ -42,13 +38,9 @@ def of_step(model: Model, memory: Memory, taken: Attempt, still: bool) -> Invers
     )
 
 
-def _kept_back(model: Model, memory: Memory, taken: Attempt) -> bool:
-    """Whether limits kept a step from its goal and from coming nearer to a target that moves."""
-    here, before = model.effector_delta(memory.pose), model.effector_delta(taken.before)
-    task_step = model.settings.task_step * model.robot.length
-    gain = model.distance(memory.target, before) - model.distance(memory.target, here)
-    behind = model.distance(taken.goal, here) > BEHIND * task_step
-    return behind and gain < NO_GAIN * task_step and bool(active_limits(model, memory.pose))
+def _all_tried(model: Model, memory: Memory) -> bool:
+    """Whether no scout will look for another way."""
+    return memory.tried.all_ways or not model.settings.scouts or not len(model.roles.actuators)
 
 
 def of_rest(model: Model, memory: Memory) -> InverseCertificate:
@@ -89,6 +81,6 @@ def unreached(model: Model, memory: Memory) -> str:
         return "about to buckle"
     if not within_limits(model, memory.pose):
         return "stuck"
-    if memory.tried.doubt:
+    if memory.tried.doubt or not model.settings.scouts:
         return "no way found from here"
     return "at its limits" if active_limits(model, memory.pose) else "out of reach"

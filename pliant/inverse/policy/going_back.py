@@ -42,7 +42,7 @@ def go_back(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
         return _failed(model, memory, path, parts)
     left, parts = (path, parts - 1) if parts > 1 else (path[1:], 0)
     if not left and path[0].far(model.robot.positions(pose.q)) > _stride(model):
-        memory = memory.having_tried(doubt=True)  # these commands have led elsewhere
+        memory = memory.having_tried(doubt=True, scouts=SCOUTS)  # these commands have led elsewhere
     memory = memory.with_(
         pose=pose,
         decrement=decrement,

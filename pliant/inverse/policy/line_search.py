@@ -82,8 +82,12 @@ def exhausted(model: Model, memory: Memory) -> bool:
 
 def attempt(model: Model, memory: Memory) -> Attempt | None:
     """A move from the memory's pose; None if the state it leads to will not do."""
+    return tried_aim(model, memory, aim_of(model, memory))
+
+
+def tried_aim(model: Model, memory: Memory, aim: Aim) -> Attempt | None:
+    """The same with an aim of one's own."""
     settings, length, before = model.settings, model.robot.length, memory.pose
-    aim = _aim(model, memory)
     pose, move, decrement, count, predicted, stable = before, None, np.inf, 0, aim.goal, True
     while count < settings.linearisations and decrement > settings.decrement * length:
         move, count = model.move(pose, before, aim), count + 1
@@ -101,11 +105,11 @@ def attempt(model: Model, memory: Memory) -> Attempt | None:
     return Attempt(move, before, aim.goal, predicted, decrement, memory.failures, stable)
 
 
-def next_step_length(model: Model, memory: Memory, taken: Attempt) -> float:
+def next_step_length(model: Model, memory: Memory, taken: Attempt, still: bool) -> float:
     """The step length after a step that was taken.
 
     Shorter where the effectors did not come nearer as was predicted, longer where they did; longer than 1
-    where little was predicted. After failures it stays the one that worked at last.
+    where little was predicted and the target stays. After failures it stays the one that worked at last.
     """
     if taken.failures:
         return min(1.0, memory.step_length)
@@ -117,6 +121,7 @@ def next_step_length(model: Model, memory: Memory, taken: Attempt) -> float:
     gain = before - distance(model.effector_delta(taken.move.pose))
     factor = SHORTER if gain < POOR_GAIN * predicted else LONGER if gain > GOOD_GAIN * predicted else 1.0
     longest = LONGEST if predicted < SLOW * asked else max(1.0, memory.step_length)
+    longest = longest if still else 1.0
     return min(longest, memory.step_length * factor)
 
 
@@ -132,7 +137,7 @@ def leaps(model: Model, memory: Memory) -> bool:
     return failed is None or model.distance(memory.target, failed) > LEAP_AGAIN * model.robot.length
 
 
-def _aim(model: Model, memory: Memory) -> Aim:
+def aim_of(model: Model, memory: Memory) -> Aim:
     """What the program of this attempt wants."""
     settings, pose, share = model.settings, memory.pose, min(1.0, memory.step_length)
     rho = settings.inertia_in_contact if bool(pose.force.any()) else settings.inertia
@@ -143,6 +148,7 @@ def _aim(model: Model, memory: Memory) -> Aim:
         displacement=displacement_bounds(model, pose, share),
         inertia=rho * _inertia_factor(memory.idle) * share / memory.step_length + damping,
         starts=settings.starts if leaps(model, memory) else 1,
+        reach=memory.reach,
     )
 
 

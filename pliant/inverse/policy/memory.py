@@ -62,6 +62,9 @@ class Memory:
     # Steps since the effectors last came nearer to a target that stays; and how near [m] they were then.
     idle: int = 0
     nearest: float = np.inf
+    # How far [m] contacts are searched for, if that is more than usual: where the robot came no nearer to
+    # this target, it looks for something to push against.
+    reach: float = 0.0
     # What has been tried for this target.
     tried: Tried = Tried()
     # Whether an obstacle or a law has changed since the last step that was taken: the pose need not be an
@@ -104,6 +107,7 @@ class Memory:
             mode=when_target_moves(self.mode),
             idle=0,
             nearest=np.inf,
+            reach=0.0,
             tried=Tried(fresh=len(self.trail.guides) == 1),
         )
 

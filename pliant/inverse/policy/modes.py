@@ -1,18 +1,19 @@
-"""What a robot is doing: seven modes, and what ends them.
+"""What a robot is doing: its modes, and what ends them.
 
     Following ── the budget is spent ──→ Searching ── all step lengths failed ──→ Recovering, if disturbed
         ↑ ↑                                  │                                        │
         │ └────────── one will do ───────────┘                               Following or Stuck
         │
+        ├── comes no nearer ──→ Approaching, if contacts farther away offer a way ──→ Following
         ├── comes no nearer ──→ Scouting ── a scout has found a way ──→ GoingBack ──→ Following
         │                          └─────── none has ──→ Following, to settle
         └── about to buckle ──→ GoingBack ──→ Settling ──→ Resting
 
-| event | Following | Searching | Recovering | Stuck | Scouting | GoingBack | Settling | Resting |
-|---|---|---|---|---|---|---|---|---|
-| another target | | goes on | goes on | Following | Following | Following | Following | Following |
-| an obstacle moves | | goes on | Following | Following | Following | goes on | Following | Following |
-| laws change | | Following | Following | Following | Following | Following | Following | Following |
+| event | Searching | Recovering | GoingBack | all others |
+|---|---|---|---|---|
+| another target | goes on | goes on | Following | Following |
+| an obstacle moves | goes on | Following | goes on | Following |
+| laws change | Following | Following | Following | Following |
 """
 
 from __future__ import annotations
@@ -80,6 +81,14 @@ class GoingBack:
 
 
 @dataclass(frozen=True)
+class Approaching:
+    """The robot goes to efforts that are far from those at hand, part by part."""
+
+    efforts: np.ndarray  # (na,)
+    parts: int  # of the way that are left
+
+
+@dataclass(frozen=True)
 class Settling:
     """The robot waits while the equilibrium of its commands, in which it will rest, is found exactly."""
 
@@ -94,7 +103,7 @@ class Resting:
     certificate: InverseCertificate
 
 
-Mode = Following | Searching | Recovering | Stuck | Scouting | GoingBack | Settling | Resting
+Mode = Following | Searching | Recovering | Stuck | Approaching | Scouting | GoingBack | Settling | Resting
 
 
 def when_target_moves(mode: Mode) -> Mode:

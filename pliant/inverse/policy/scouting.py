@@ -30,6 +30,8 @@ STEPS = 120  # of a scout, at most
 WORTH = 5e-3  # of the length: what a scout must come nearer than the robot
 STRAIGHT, UNDEFORMED = 0, 1  # scouts by number
 DETOURS = {2: 1.0, 3: -1.0}  # to which side of the straight way the others go
+WIDER = 2.0  # factor of the search distance, where a robot comes no nearer …
+WIDEST = 0.1  # … up to this share of the length
 ASIDE = 0.25  # of the length: how far aside, at most
 
 Step = Callable[[Model, Memory, bool], tuple[Memory, InverseCertificate]]
@@ -37,7 +39,8 @@ Step = Callable[[Model, Memory, bool], tuple[Memory, InverseCertificate]]
 
 def may_scout(model: Model, memory: Memory) -> bool:
     """Whether there is a reason to send a scout, and one left to send for this target."""
-    return not memory.scout and not memory.tried.all_ways and not at_target(model, memory)
+    left = model.settings.scouts and not memory.tried.all_ways
+    return left and not memory.scout and not at_target(model, memory)
 
 
 def send(model: Model, memory: Memory) -> Memory:
@@ -58,9 +61,25 @@ def send(model: Model, memory: Memory) -> Memory:
         reference=legs[0],
         bias=0.0 * memory.target,
         trail=Trail((guide,), memory.trail.spacing),
+        reach=memory.reach,
         scout=True,
     )
     return memory.with_(mode=Scouting(scout, legs[1:]))
+
+
+def reaching_out(model: Model, memory: Memory) -> Memory | None:
+    """The memory with a wider search for contacts, if that finds more of them; None if not.
+
+    What is farther away than the alarm distance is no row of the program: where the effectors move through
+    contacts only, as with two bodies that do not touch yet, it sees no way until such rows are added.
+    """
+    reach, widest = max(memory.reach, model.detector.alarm), WIDEST * model.robot.length
+    while reach < widest and model.detector.opponents:
+        reach = min(WIDER * reach, widest)
+        pose = model.searched(memory.pose, reach)
+        if len(pose.contacts) > len(memory.pose.contacts):
+            return memory.with_(pose=pose, reach=reach, idle=0, nearest=np.inf, failed_leap=None)
+    return None
 
 
 def _undeformed(model: Model) -> Guide:
