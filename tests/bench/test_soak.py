@@ -215,7 +215,8 @@ def test_nothing_is_found_where_all_is_well():
 @pytest.mark.parametrize(
     ("wrong", "what"),
     [
-        ({"moment": GOOD._replace(depth=5e-4, certified=1e-4)}, f.SILENT),
+        ({"moment": GOOD._replace(depth=5e-4, certified=2e-4)}, f.SILENT),
+        ({"moment": GOOD._replace(depth=1.5e-4, certified=9e-5)}, f.SILENT),
         ({"moment": GOOD._replace(finite=False)}, f.NOT_FINITE),
         ({"moment": GOOD._replace(motion=0.2)}, f.JUMP),
         ({"failure": "KeyError: 'tip'"}, f.EXCEPTION),

@@ -96,9 +96,10 @@ class Episode:
         values = self.robot.split(bundle.delta(bundle.positions(q)))
         return {name: values[name] for name in self.robot.by_role("effector")}
 
-    def disturb(self, what: str) -> None:
-        """Note that an obstacle or a law has changed."""
-        self.record.disturbances.append((len(self.record.moments), what))
+    def disturb(self, what: str = "") -> None:
+        """Note that an obstacle or a law has changed, in words unless it goes on as before."""
+        if what:
+            self.record.disturbances.append((len(self.record.moments), what))
         self.disturbed = DISTURBED
 
     def step(self, targets: Mapping[str, np.ndarray] | None, *, measure: bool = False) -> Outcome:

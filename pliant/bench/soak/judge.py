@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from pliant.compliance import compliance
 from pliant.contact import Detector
+from pliant.contact.detect.crossing import Crossing
 from pliant.inverse import Outcome
 from pliant.laws import Bounded, Known, Law
 from pliant.newton import Tolerance
@@ -190,6 +192,11 @@ class Judge:
                 return False
         return True
 
+    @cached_property
+    def _crossing(self) -> Crossing:
+        return Crossing(self.detector)
+
     def _snapped(self, before: Result, after: Result) -> bool:
+        """Whether the way between two equilibria is too long to be followed, or leads through something."""
         moved = np.linalg.norm(after.positions - before.positions, axis=1).max()
-        return bool(moved > FARTHEST * self.robot.length)
+        return bool(moved > FARTHEST * self.robot.length) or bool(self._crossing.passed(before.q, after.q))
