@@ -3,7 +3,8 @@
 The line search takes full steps and halves them only where cells turn inside out or the residual blows up.
 Contacts are detected anew at every iterate; their forces go along by index. Where facets meet, normals jump,
 and detection may alternate for ever: after some iterations the pairs and their normals are kept, and the
-equilibrium counts if it does not penetrate.
+equilibrium counts if it does not penetrate. If it does, the pairs detected there are kept instead: a corner
+that two sides push in turns comes to rest where neither is missed by much.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from pliant.conditions import Conditions
 from pliant.contact import Contacts
 from pliant.core.scene import Scene
 from pliant.core.situation import Situation
-from pliant.core.step import FORWARD, balance, step
-from pliant.core.tangent import EXACT
+from pliant.core.step import FORWARD, Step, balance, step
+from pliant.core.tangent import EXACT, INDEFINITE, SHIFTED
 from pliant.core.view import View
 from pliant.errors import InputError, is_number
 from pliant.solvers.solution import STATUSES
@@ -27,8 +28,7 @@ from pliant.timing import Stopwatch
 MAX_HALVINGS = 8  # of the step length in a line search
 BLOW_UP = 1e4  # times the merit before: a step that ends there is too long
 KEEP_PAIRS_AFTER = 15  # full steps with pairs detected anew
-DEEPEST_KEPT = 1e-5  # of the robot's length: penetration that kept pairs may leave at samples …
-DEEPEST_BETWEEN = 1e-4  # … and between them, where places of contacts change all the time
+DEEPEST_KEPT = 1e-4  # of the robot's length: penetration that kept pairs may leave, a fifth of the bound
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,7 @@ def newton(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Stopwat
     for k in range(int(tolerance.iterations)):
         if look is None:
             return now
-        rows = look.conditions
-        move = step(problem.scene, look.view, rows, partial(balance, conditions=rows), FORWARD, work)
+        move = _move(problem, look, work)
         if move is None:
             return now
         decrement = robot.farthest(move.dq)
@@ -145,6 +144,18 @@ def newton(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Stopwat
                 return replace(now, converged=True)
             look = _look(problem, now, work)
     return now
+
+
+def _move(problem: Problem, look: Look, work: Stopwatch) -> Step | None:
+    """The step that a look asks for; None where no tangent can be used.
+
+    A tangent that only contacts would support is of no use where these open: then it is shifted.
+    """
+    rows, solve = look.conditions, partial(balance, conditions=look.conditions)
+    move = step(problem.scene, look.view, rows, solve, FORWARD, work)
+    if move is None or move.condensed.treatment != INDEFINITE or move.solution.status == STATUSES[0]:
+        return move
+    return step(problem.scene, look.view, rows, solve, (SHIFTED,), work) or move
 
 
 def _look(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:
@@ -217,8 +228,7 @@ def _cleared(problem: Problem, now: Iterate) -> tuple[Iterate, bool]:
     assert now.contacts is not None
     found = detector.redetect(now.q, now.contacts, now.force[: len(now.contacts)])
     depth = problem.allowance[found.index] - found.gap
-    allowed = np.where(found.key > found.index, DEEPEST_BETWEEN, DEEPEST_KEPT)
-    if (depth < allowed * problem.scene.robot.length).all():
+    if depth.max(initial=0.0) < DEEPEST_KEPT * problem.scene.robot.length:
         return now, True
     force = found.carried_forces(now.contacts, now.force, found.scalars)
     return replace(now, contacts=found, force=force, seen=now.q), False

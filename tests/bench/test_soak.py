@@ -17,7 +17,7 @@ from pliant.bench.soak import soaked
 from pliant.bench.soak.case import Case, cases
 from pliant.bench.soak.episode import Episode
 from pliant.bench.soak.findings import found_in
-from pliant.bench.soak.judge import Judge
+from pliant.bench.soak.judge import Judge, distance
 from pliant.bench.soak.random_obstacles import MAKERS, obstacle_beside
 from pliant.bench.soak.record import FAR, REACHABLE, Hold, Moment, Record
 from pliant.bench.soak.skin import Skins
@@ -161,6 +161,19 @@ def test_places_are_equilibria_within_the_bounds(bar):
     assert np.ptp([place.targets["tip"][1] for place in places]) > 0.01  # they are different places
 
 
+def test_the_nearest_equilibrium_is_sought_from_places(bar):
+    """Of a target that commands reach, from others that are far from it; of one too far, at the bounds."""
+    detector = bar.robot.surroundings.detector(bar.robot)
+    judge = Judge(bar.robot, bar.robot.chosen_laws({}), detector)
+    rest, *_, goal = judge.places(np.random.default_rng(0), 1)
+    length = bar.robot.length
+    first = distance(goal.targets, rest.targets)
+    assert first > 0.02 * length and judge.nearest(goal.targets, [rest]) < 0.1 * first
+    far = {"tip": rest.targets["tip"] + [0.0, 1.0]}
+    places = judge.places(np.random.default_rng(1), 3)
+    assert judge.nearest(far, places) <= min(distance(far, place.targets) for place in places)
+
+
 def test_states_are_solved_again(bar):
     """An equilibrium stays where it is; one that was moved away does not."""
     controller, length = bar.controller(True), bar.robot.length
@@ -202,7 +215,8 @@ def test_nothing_is_found_where_all_is_well():
 @pytest.mark.parametrize(
     ("wrong", "what"),
     [
-        ({"moment": GOOD._replace(depth=5e-4, certified=1e-4)}, f.SILENT),
+        ({"moment": GOOD._replace(depth=5e-4, certified=2e-4)}, f.SILENT),
+        ({"moment": GOOD._replace(depth=1.5e-4, certified=9e-5)}, f.SILENT),
         ({"moment": GOOD._replace(finite=False)}, f.NOT_FINITE),
         ({"moment": GOOD._replace(motion=0.2)}, f.JUMP),
         ({"failure": "KeyError: 'tip'"}, f.EXCEPTION),

@@ -148,3 +148,22 @@ def test_bodies_that_pass_each_other_are_noticed():
     assert not crossing.passed(robot.rest.q, lowered(0.004)) and not crossing.passed(
         robot.rest.q, lowered(-0.05)
     )
+
+
+def test_teeth_that_meet_at_their_corners_come_to_rest_in_one_load_step():
+    """Detected anew, corners go to and fro between sides; kept pairs learn of those that they miss."""
+    side, teeth = 0.01, 5
+    box = pl.mesh.box(((2 * teeth - 1) * side, side, 2 * side), cells=(2 * (2 * teeth - 1), 2, 4), kind="hex")
+    centre = box.nodes[box.cells].mean(axis=1)
+    cells = box.cells[(centre[:, 2] < side / 2) | (np.floor(centre[:, 0] / side) % 2 == 0)]
+    used, cells = np.unique(cells, return_inverse=True)
+    mesh = pl.mesh.Mesh(box.nodes[used], cells.reshape(-1, 8))
+    body = pl.Solid(mesh, pl.Hooke(young=1e5, poisson=0.3), fixed=mesh.nodes[:, 0] < 1e-9)
+    line = [[(2 * k + x) * side, side / 2, 1.6 * side] for k in range(teeth) for x in (0.2, 0.8)]
+    touching = pl.contact.Surroundings(self_contact=True)
+    robot = pl.Robot(body, {"cable": pl.Row(pl.Cable(body.points(line)))}, surroundings=touching)
+    result = pl.static(robot, {"cable": pl.Known(displacement=0.033)})
+    certificate = result.certificate
+    assert certificate.load_steps == 1 and certificate.iterations < 2 * Tolerance().iterations
+    assert (result.contact_force > 0).sum() > 4 and not result.events
+    assert result.contacts.gap.min() > -2e-4 * robot.length

@@ -34,7 +34,7 @@ def soak(steps: int = 10_000, seed: int = 0, only: str = "", repeat: int | None 
     chosen = cases(only)
     if repeat is not None:
         found = [episode(make(), seed, repeat, guarded=False) for make in chosen.values()]
-        return [table for record in found for table in episode_tables(record)]
+        return [table for record in found for table in episode_tables(record, seed)]
     each, records = -(-steps // len(chosen)), []
     for name, make in chosen.items():
         case = make()

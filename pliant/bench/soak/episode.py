@@ -19,7 +19,7 @@ from time import process_time
 import numpy as np
 
 from pliant.bench.soak.case import Case
-from pliant.bench.soak.judge import Judge, Place
+from pliant.bench.soak.judge import Judge, Place, distance
 from pliant.bench.soak.record import FAR, REACHABLE, Hold, Moment, Record
 from pliant.bench.soak.skin import Skins, bound
 from pliant.bench.soak.trouble import Troubles
@@ -96,9 +96,10 @@ class Episode:
         values = self.robot.split(bundle.delta(bundle.positions(q)))
         return {name: values[name] for name in self.robot.by_role("effector")}
 
-    def disturb(self, what: str) -> None:
-        """Note that an obstacle or a law has changed."""
-        self.record.disturbances.append((len(self.record.moments), what))
+    def disturb(self, what: str = "") -> None:
+        """Note that an obstacle or a law has changed, in words unless it goes on as before."""
+        if what:
+            self.record.disturbances.append((len(self.record.moments), what))
         self.disturbed = DISTURBED
 
     def step(self, targets: Mapping[str, np.ndarray] | None, *, measure: bool = False) -> Outcome:
@@ -168,7 +169,7 @@ class Episode:
         out = None
         for k in range(steps):
             out = self.step(targets if k == 0 else None)
-            left = _distance(targets, out.displacement) / length
+            left = distance(targets, out.displacement) / length
             tips.append(np.concatenate([out.displacement[n] for n in targets]))
             efforts.append(self._scaled(out))
             if after < 0 and left < REACHED:
@@ -185,6 +186,8 @@ class Episode:
         moved = np.nan
         if left < REACHED or still:
             moved = self.judge().moved(out, self.controller.detector) / length
+        denied = kind == FAR and out.certificate.status in CANNOT
+        nearer = self.judge().nearest(targets, places) if denied else _nearest(targets, places)
         self.record.holds.append(
             Hold(
                 kind,
@@ -192,7 +195,7 @@ class Episode:
                 after,
                 tuple(sorted(said)),
                 left,
-                min(_distance(targets, p.targets) for p in places) / length,
+                nearer / length,
                 np.nan if until_reached else _restless(efforts, quiet),
                 moved,
                 out.certificate.status,
@@ -206,8 +209,8 @@ class Episode:
         return np.concatenate([out.effort[n] / max(self.strongest[unit(n)], 1e-300) for n in rows])
 
 
-def _distance(targets: Mapping[str, np.ndarray], displacement: Mapping[str, np.ndarray]) -> float:
-    return float(np.sqrt(sum(np.sum((displacement[n] - t) ** 2) for n, t in targets.items())))
+def _nearest(targets: Mapping[str, np.ndarray], places: list[Place]) -> float:
+    return min(distance(targets, place.targets) for place in places)
 
 
 def _restless(efforts: list[np.ndarray], quiet: int) -> float:

@@ -14,7 +14,7 @@ EXCEPTION, NOT_FINITE, SILENT = "exceptions", "not finite", "silent depth"
 NO_RETURN, FALSE_CANNOT, NO_WAY = "no return", "false cannot", "no way found"
 RESTLESS, JUMP, UNBALANCED = "not at rest", "jump", "no equilibrium"
 NO_WAY_FOUND = "no way found from here"
-UNDERSTATED = 0.9  # of the measured depth: a certificate that says less is silent about it
+UNDERSTATED = 0.5  # of the measured depth: a certificate that says less, or less than the bound, is silent
 NEARER = 0.01  # of the length: an equilibrium that is so much nearer makes "cannot" false
 EFFORTS_AT_REST = 1e-3  # of the largest effort of the run: change in a step
 FARTHEST = 0.1  # of the length: motion of a node in a step where nothing was done to the robot
@@ -80,7 +80,7 @@ def silent(record: Record, moment: Moment) -> bool:
     if not moment.depth > record.bound:  # not measured is NaN
         return False
     warned = moment.status in STATUSES and STATUSES[moment.status].severity == BAD
-    return not warned and moment.certified < UNDERSTATED * moment.depth
+    return not warned and moment.certified < max(record.bound, UNDERSTATED * moment.depth)
 
 
 def returns(hold: Hold) -> bool:

@@ -6,12 +6,15 @@ displacements of the actuators that grow in small parts, each an equilibrium nea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from pliant.compliance import compliance
 from pliant.contact import Detector
+from pliant.contact.detect.crossing import Crossing
 from pliant.inverse import Outcome
 from pliant.laws import Bounded, Known, Law
 from pliant.newton import Tolerance
@@ -22,8 +25,15 @@ from pliant.static import relaxed
 
 PARTS = 6  # of a random command
 FARTHEST = 0.1  # of the length: how far a part may move any node; more is a snap, which is not followed
+STARTS, DESCENTS = 3, 6  # of searches for an equilibrium nearer to a target
+DAMPING = 1e-3  # of the length: what a whole range of an effort counts in such a search
 TOLERANCE = Tolerance(iterations=30)  # of equilibria next to a known state
 INSIDE = 1e-6  # of a displacement's range, that it may be past its end
+
+
+def distance(targets: Mapping[str, np.ndarray], displacement: Mapping[str, np.ndarray]) -> float:
+    """Between targets and where their rows are [m]."""
+    return float(np.sqrt(sum(np.sum((displacement[n] - t) ** 2) for n, t in targets.items())))
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,53 @@ class Judge:
 
     def _place(self, result: Result) -> Place:
         return Place(result, {name: result.displacement[name] for name in self._effectors()})
+
+    def nearest(self, targets: Mapping[str, np.ndarray], places: Sequence[Place]) -> float:
+        """Least distance [m] from targets: of known places, and of equilibria further on from the nearest.
+
+        From there efforts go on in steps as compliance tells, each an equilibrium near the one before.
+        """
+        ordered = sorted(places, key=lambda place: distance(targets, place.targets))
+        best = distance(targets, ordered[0].targets)
+        for now in ordered[:STARTS]:
+            for _ in range(DESCENTS):
+                laws = self._towards(now.result, targets)
+                result = None if laws is None else self._solved(laws, now.result.state)
+                if result is None or self._snapped(now.result, result) or not self._admissible(result):
+                    break
+                further = self._place(result)
+                if distance(targets, further.targets) >= distance(targets, now.targets):
+                    break
+                now = further
+            best = min(best, distance(targets, now.targets))
+        return best
+
+    def _towards(self, here: Result, targets: Mapping[str, np.ndarray]) -> dict[str, Law] | None:
+        """Laws with efforts that bring the effectors a step nearer, as far as W and the bounds tell.
+
+        None where no actuator is commanded by its effort, or nothing but rows support the robot.
+        """
+        from scipy.optimize import lsq_linear  # slow to import
+
+        named = {name: law for name, law in self._actuators().items() if self._by_effort(name, law)}
+        if not named or self.robot.rigid_modes():
+            return None
+        W = compliance(self.robot, here.state)
+        blocks = [np.concatenate([W[e, a].sum(axis=1) for e in targets]) for a in named]
+        off = np.concatenate([target - here.displacement[e] for e, target in targets.items()])
+        off *= min(1.0, FARTHEST * self.robot.length / 2 / max(float(np.linalg.norm(off)), 1e-300))
+        now = np.array([float(here.effort[name].mean()) for name in named])
+        low, high = np.array([self._efforts(name, law) for name, law in named.items()]).T
+        scale = np.maximum(high - low, 1e-300)
+        A = np.vstack([np.column_stack(blocks) * scale, DAMPING * self.robot.length * np.eye(len(scale))])
+        room = (low - now) / scale - 1e-9, (high - now) / scale + 1e-9
+        change = lsq_linear(A, np.concatenate([off, 0.0 * scale]), bounds=room).x * scale
+        laws = dict(self.laws)
+        for name in self._actuators():
+            laws[name] = Known(displacement=here.displacement[name])
+        for name, value in zip(named, np.clip(now + change, low, high), strict=True):
+            laws[name] = Known(effort=np.full(len(here.effort[name]), value))
+        return laws
 
     def moved(self, out: Outcome, detector: Detector) -> float:
         """How far [m] the effectors move if the drives keep their commands and statics decides.
@@ -135,6 +192,11 @@ class Judge:
                 return False
         return True
 
+    @cached_property
+    def _crossing(self) -> Crossing:
+        return Crossing(self.detector)
+
     def _snapped(self, before: Result, after: Result) -> bool:
+        """Whether the way between two equilibria is too long to be followed, or leads through something."""
         moved = np.linalg.norm(after.positions - before.positions, axis=1).max()
-        return bool(moved > FARTHEST * self.robot.length)
+        return bool(moved > FARTHEST * self.robot.length) or bool(self._crossing.passed(before.q, after.q))

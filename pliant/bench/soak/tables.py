@@ -160,7 +160,7 @@ def _checks(records: Sequence[Record], found: Sequence[Finding], by_case: dict) 
     return table
 
 
-def episode_tables(record: Record) -> list[Table]:
+def episode_tables(record: Record, seed: int) -> list[Table]:
     """One episode: what was done to the robot, and what became of its targets."""
     kept = Table(
         f"{record.case}, episode {record.number}: targets",
@@ -181,4 +181,4 @@ def episode_tables(record: Record) -> list[Table]:
             },
         )
     kept.notes += [f"step {step}: {what}" for step, what in record.disturbances]
-    return [kept, *tables([record], 0)]
+    return [kept, *tables([record], seed)]

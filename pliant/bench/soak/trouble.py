@@ -134,13 +134,14 @@ class Troubles:
         pace = self.rng.uniform(*PACE) * episode.robot.length
         way = pace * towards / max(float(np.linalg.norm(towards)), 1e-12)
         fixed = x[~mobile]
+        episode.disturb(f"{name!r} begins to move, {pace:.2e} m a step")
         for _ in range(self._steps()):
             moved = detector.obstacles[name].moved(translation=way)
             if len(fixed) and moved.distance(fixed)[0].min() < 0.02 * episode.robot.length:
                 way = -way
                 continue
             detector.replace(moved)
-            episode.disturb(f"{name!r} moves")
+            episode.disturb()
             episode.step(None)
 
     def vanishing(self) -> None:
