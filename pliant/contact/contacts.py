@@ -192,7 +192,7 @@ class Contacts:
         return None  # a row of one sample has a constant weight
 
     def jacobian_of(self, k: int, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The blocks (b,) of dq that the point of contact k hangs on, and ∂p/∂dq (b, 3, 3); with obstacles."""
+        """The blocks (b,) of dq that the point of contact k hangs on, ∂p/∂dq (b, 3, 3); with obstacles."""
         entries = range(self.stencil.ptr[k], self.stencil.ptr[k + 1])
         if len(entries) == 1:
             return self.points.jacobian_of(int(self.stencil.point[entries[0]]), q)

@@ -176,7 +176,7 @@ def moving(
     v: np.ndarray,
     guess: np.ndarray,
     lam: np.ndarray,
-    solved: StageSolution | None,
+    solved: StageSolution | None = None,
 ) -> Moving:
     """The step linearised at v, from the robot linearised there.
 
