@@ -166,7 +166,7 @@ def _attempt(
     K_rayleigh = None if at is None else work.timed("linearise", rayleigh_stiffness, model, at.q, z)
     energy = 0.0 if correct is None else _energy(model, task, handover)
     while at is not None and count < model.iterations:
-        here = work.timed("linearise", moving, model, task, at, K_rayleigh, v, guess, lam)
+        here = work.timed("linearise", moving, model, task, at, K_rayleigh, v, guess, lam, solved)
         if correct is not None:
             here = work.timed("linearise", correct, model, task, here, at, energy, lam, z)
         if not np.isfinite(here.view.r).all():
