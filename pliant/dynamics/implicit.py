@@ -36,6 +36,9 @@ LADDER = (EXACT, FLAT, SHIFTED)  # shifted: buckling faster than the step; the c
 GYROSCOPIC_ITERATIONS = 3  # of a fixed-point iteration: these forces have no symmetric tangent
 GYROSCOPIC_CHANGE = 1e-15  # of the largest force: a smaller change of the gyroscopic forces is rounding
 FEW_CONTACTS = 32  # up to so many rows of contacts are all solved for
+CLEARANCE = (
+    0.1  # of the fastest contact's motion in a step: nearer ones may touch though they seem to stay open
+)
 
 
 @dataclass(frozen=True)
@@ -282,7 +285,8 @@ def solve(model: Model, task: Task, here: Moving, guess: np.ndarray, work: Stopw
             break
         staying_open = staying_open & ~closed
         active = _without(conditions, staying_open)
-        treated = system.view, system.factor, system.treatment, system.shift
+        view = replace(system.view, lam=lam)  # what the solver begins from
+        treated = view, system.factor, system.treatment, system.shift
         system = work.timed("condense", condense, active, *treated)
     v = here.v + u / task.stage.reach
     q = model.robot.retract(task.now.q, task.stage.shift + task.stage.step * v)
@@ -292,14 +296,16 @@ def solve(model: Model, task: Task, here: Moving, guess: np.ndarray, work: Stopw
 
 
 def _staying_open(task: Task, here: Moving) -> np.ndarray:
-    """Which contacts (n,) do not push, and do not touch at the velocity at hand; none where they are few."""
+    """Which contacts (n,) do not push, and stay clear at the velocity at hand; none where they are few."""
     rows, view = len(task.now.effort), here.view
     contacts = 0 if view.contacts is None else len(view.contacts)
     if len(view.delta) <= rows + FEW_CONTACTS:
         return np.zeros(contacts, bool)
     gaps = slice(rows, rows + contacts)
-    predicted = view.delta + view.H.dot(task.step * task.now.v) - here.conditions.imposed
-    return (view.lam[gaps] == 0.0) & (np.minimum(predicted, view.delta)[gaps] > 0.0)
+    motion = view.H.dot(task.step * task.now.v)
+    predicted = view.delta + motion - here.conditions.imposed
+    clear = CLEARANCE * np.abs(motion[gaps]).max(initial=0.0)
+    return (view.lam[gaps] == 0.0) & (np.minimum(predicted, view.delta)[gaps] > clear)
 
 
 def _without(conditions: Conditions, staying_open: np.ndarray) -> Conditions:
