@@ -11,7 +11,10 @@
 | when a target is another one, what other laws change | `targets.py` |
 | how long a step is, and which state it is attempted to | `line_search.py` |
 | which states will do | `acceptance.py` |
-| what happens where no step will do | `recovery.py` |
+| what happens where something has pushed the robot and no step will do | `recovery.py` |
+| when a robot comes no nearer, and how it comes to rest | `rest.py` |
+| where else it looks then: contacts farther away, other starts | `scouting.py`, `approach.py` |
+| which poses it remembers, and how it goes back along them | `trail.py`, `going_back.py` |
 | what is said of a step | `certificates.py` |
 """
 

@@ -31,7 +31,9 @@ def aimed(model: Model, memory: Memory, targets: Mapping[str, Any] | None) -> tu
         target = _replaced(model, memory.target, name, value)
         moved = model.distance(target, memory.target)
         if moved > (ANOTHER_TARGET if settings.exhaustive else settings.task_step) * length:
-            memory = memory.with_(bias=0.0 * memory.bias, failed_leap=None).anew()
+            memory = memory.anew()
+        if moved > settings.task_step * length:
+            memory = memory.with_(bias=0.0 * memory.bias, failed_leap=None)
         still = still and moved < SAME_TARGET * length
         memory = memory.with_(target=target)
     if not still and isinstance(memory.mode, Resting):

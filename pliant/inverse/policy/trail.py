@@ -9,6 +9,7 @@ is short; and a trail that has become long keeps every other pose.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -66,8 +67,9 @@ class Trail:
         nodes = model.robot.positions(pose.q)
         if self.guides[-1].far(nodes) < self.spacing:
             return self
+        probe = int(np.argmax(((nodes - self.guides[-1].nodes) ** 2).sum(axis=1)))  # one node says most
         for k, guide in enumerate(self.guides[:-1]):
-            if guide.far(nodes) < self.spacing:
+            if math.dist(guide.nodes[probe], nodes[probe]) < self.spacing and guide.far(nodes) < self.spacing:
                 return replace(self, guides=self.guides[: k + 1])
         guides = (*self.guides, Guide.at(model, pose, decrement))
         if len(guides) <= MOST:
