@@ -6,6 +6,7 @@ from pliant.inverse.limits import within_limits
 from pliant.inverse.model import Model, Pose
 
 DIVERGED = 5e-2  # of the length: decrement after which another linearisation will not help
+SHALLOW = 1e-4  # [m] that anything may be deep, however small the robot is
 EMERGING = 0.7  # a robot that was too deep may end this share as deep
 
 
@@ -37,7 +38,7 @@ def may_stay(model: Model, pose: Pose, decrement: float) -> bool:
 
 def _allowed_depth(model: Model) -> float:
     """How deep the deepest collision sample may end inside an obstacle [m]."""
-    return model.settings.penetration * model.robot.length
+    return max(SHALLOW, model.settings.penetration * model.robot.length)
 
 
 def _allowed_decrement(model: Model) -> float:
