@@ -20,9 +20,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pliant.contact.detect.cells import at_places, first_cells, halved, reference, shape_weights, start_cells
+from pliant.contact.detect.cells import at_places, first_cells, halved, start_cells
 from pliant.contact.detect.facets import LEVELS, PIECES, FacetArrays
 from pliant.contact.obstacles import Obstacle
+from pliant.contact.obstacles.obstacle import INF
 
 CUT = 2e-5  # of the robot's length: by how much a facet may be deeper between samples, without a row there …
 FLAT_CUT = 1e-4  # … for an obstacle that does not bulge, where only a curved facet does …
@@ -35,6 +36,7 @@ MOST_CELLS = 6000  # at a time: a robot may lie flat on something with very many
 MOST_ROWS = 5  # new ones on one facet
 APART = 0.3  # of the longest side of a facet: rows on it are no nearer to each other and to samples as near
 ACROSS = 0.2  # cosine between gradient and facet's normal, below which an obstacle pushes beside the facet
+ASIDE = PIECES // 16  # how far from a place a facet's normal there is taken
 NO_GROUP = np.zeros(0, np.int64)
 FIRST_KEY = 1 << 52  # keys below it are those of samples
 PLACE_BITS = 2 * LEVELS + 1  # of a place in a key
@@ -97,7 +99,7 @@ def rows_between(
     gap, normal = samples
     cut = (CUT if obstacle.bulges else FLAT_CUT) * length
     first = skin.facets, skin.p, gap, normal, skin.mobile, obstacle.convex
-    triangles, least = first_cells(*first, limit, limit, cut, FAR_CUT)
+    triangles, least = first_cells(*first, limit, INF if obstacle.exact else limit, cut, FAR_CUT)
     if not len(triangles) and not len(held):
         return None
     kept = _spots(skin, obstacle, *place_of(skin.facets, held))
@@ -114,8 +116,7 @@ def rows_between(
         rows = Spots(*(np.concatenate(both) for both in zip(kept, found.take(new), strict=True)))
     if not len(rows.gap):
         return None
-    *fields, stencil = described(skin.facets, skin.p, skin.rest, *rows[:5], obstacle.bulges)
-    return Between(*fields, *stencil)
+    return described(skin, rows, obstacle.bulges)
 
 
 def key_step(facets: FacetArrays) -> int:
@@ -149,7 +150,7 @@ def least_gap(
     tolerance = MEASURED * length
     best = np.array([min(0.0, float(gap[skin.mobile[: len(gap)]].min(initial=0.0)))])
     first = skin.facets, skin.p, gap, normal, skin.mobile, obstacle.convex
-    triangles, _ = first_cells(*first, best[0] - tolerance, 0.0, tolerance, 0.0)
+    triangles, _ = first_cells(*first, best[0] - tolerance, INF if obstacle.exact else 0.0, tolerance, 0.0)
     if len(triangles):
         _cut(skin, obstacle, triangles, np.zeros(len(triangles), np.int64), best, -tolerance, tolerance)
     return float(best[0])
@@ -157,7 +158,8 @@ def least_gap(
 
 def _facing(skin: Surfaced, found: Spots, groups: int) -> np.ndarray:
     """Points that an obstacle pushes across their facet; all points of a facet that has none."""
-    faces = cosines(skin.facets, skin.p, found.triangle, found.place, found.normal) >= ACROSS
+    across = facet_normals(skin, found.triangle, found.place)
+    faces = np.abs(np.einsum("ki,ki->k", across, found.normal)) >= ACROSS
     some = np.bincount(found.group, faces, groups) > 0
     return np.flatnonzero(faces | ~some[found.group])
 
@@ -166,7 +168,7 @@ def _spots(
     skin: Surfaced, obstacle: Obstacle, triangle: np.ndarray, place: np.ndarray, group: np.ndarray = NO_GROUP
 ) -> Spots:
     """Places as they are."""
-    x, around = at_places(skin.facets, skin.p, skin.radius, triangle, place)
+    x, around, _ = at_places(skin.facets, skin.p, skin.radius, triangle, place)
     gap, normal = obstacle.distance(x)
     group = group if len(group) else np.zeros(len(triangle), np.int64)
     return Spots(triangle, place, x, gap - around, normal, group)
@@ -253,125 +255,61 @@ def chosen(
     return taken[:count].copy()
 
 
-@njit(error_model="numpy")
-def _facet_normal(arrays, p, t, xi, eta, weight, out):
-    """Unit normal of a facet at reference coordinates; differences are exact, as facets are quadratic."""
-    code, node_ptr, node, _, _, facet, _, _, _, _, _ = arrays
-    f, step = facet[t], 0.25
-    u, v = np.zeros(3), np.zeros(3)
-    for sign in (-1.0, 1.0):
-        n = shape_weights(code[f], xi + sign * step, eta, weight)
-        for e in range(n):
-            for k in range(3):
-                u[k] += sign * weight[e] * p[node[node_ptr[f] + e], k]
-        shape_weights(code[f], xi, eta + sign * step, weight)
-        for e in range(n):
-            for k in range(3):
-                v[k] += sign * weight[e] * p[node[node_ptr[f] + e], k]
-    out[0], out[1], out[2] = u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
-    length = np.sqrt(out[0] * out[0] + out[1] * out[1] + out[2] * out[2])
-    for k in range(3):
-        out[k] /= length if length > 0.0 else 1.0
+def facet_normals(skin: Surfaced, triangle: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Unit normals (n, 3) of facets at places; differences are exact, as facets are quadratic at most."""
+    n, shifts = len(triangle), ASIDE * np.array([(1, 0), (-1, 0), (0, 1), (0, -1)])
+    around = (place + shifts[:, None]).reshape(-1, 2)
+    x = at_places(skin.facets, skin.p, skin.radius, np.tile(triangle, 4), around)[0].reshape(4, n, 3)
+    return _unit(np.cross(x[0] - x[1], x[2] - x[3]))
 
 
-@njit(error_model="numpy")
-def _without_part_along(n, a, b, out):
-    """n less its part along b − a, unit, or n itself where little would be left; returns how long it was."""
-    along, square, length = 0.0, 0.0, 0.0
-    for k in range(3):
-        along += n[k] * (b[k] - a[k])
-        square += (b[k] - a[k]) ** 2
-    for k in range(3):
-        out[k] = n[k] - (along / square * (b[k] - a[k]) if square > 0.0 else 0.0)
-        length += out[k] * out[k]
-    length = np.sqrt(length)
-    for k in range(3):
-        out[k] = out[k] / length if length > ACROSS else n[k]
-    return length
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.maximum(np.sqrt(np.einsum("ki,ki->k", vectors, vectors)), 1e-300)[:, None]
 
 
-@njit(error_model="numpy")
-def _name_and_normal(arrays, p, t, i, j, gradient, spare, out):
-    """Key of a place with the first opponent, and the cosine between its gradient and the normal it pushes
-    along, which goes into `out`; 1 where that is the gradient.
-    """
-    _, _, _, _, _, facet, xi, corner, side, _, _ = arrays
-    on, along = -1, 0
-    if j == 0:
-        on, along = 0, i
-    elif i + j == PIECES:
-        on, along = 1, j
-    elif i == 0:
-        on, along = 2, PIECES - j
-    if on >= 0:
-        a, b = corner[t, on], corner[t, (on + 1) % 3]
-        c = _without_part_along(gradient, p[a], p[b], out)
-        spot = along if a < b else PIECES - along
-        return FIRST_KEY + ((len(facet) + side[t, on]) << PLACE_BITS) + spot, (c if c > ACROSS else 1.0)
-    u, v = reference(xi, t, i, j)
-    _facet_normal(arrays, p, t, u, v, spare, out)
-    c = out[0] * gradient[0] + out[1] * gradient[1] + out[2] * gradient[2]
-    for k in range(3):
-        out[k] = gradient[k] if abs(c) < ACROSS else np.sign(c) * out[k]
-    spot = i * (PIECES + 1) + j
-    return FIRST_KEY + (t << PLACE_BITS) + spot, (abs(c) if abs(c) >= ACROSS else 1.0)
+def _names(facets: FacetArrays, triangle: np.ndarray, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Keys (n,) of places with the first opponent, and on which side of its triangle each is, −1 for none."""
+    i, j = place.T
+    side = np.select([j == 0, i + j == PIECES, i == 0], [0, 1, 2], -1)
+    along = np.choose(np.maximum(side, 0), [i, j, PIECES - j])
+    a, b = facets.corner[triangle, side], facets.corner[triangle, (side + 1) % 3]
+    on_side = len(facets.facet) + facets.side[triangle, side], np.where(a < b, along, PIECES - along)
+    inside = triangle, i * (PIECES + 1) + j
+    unit, spot = (np.where(side >= 0, *both) for both in zip(on_side, inside, strict=True))
+    return FIRST_KEY + (unit << PLACE_BITS) + spot, side
 
 
-@njit(cache=True, error_model="numpy")
-def cosines(arrays, p, triangle, place, gradient):
-    """|cosine| (n,) between gradients (n, 3) at places on triangles and the facet's normal there."""
-    xi = arrays[6]
-    out, across, spare = np.empty(len(triangle)), np.empty(3), np.empty(8)
-    for r in range(len(triangle)):
-        u, v = reference(xi, triangle[r], place[r, 0], place[r, 1])
-        _facet_normal(arrays, p, triangle[r], u, v, spare, across)
-        out[r] = abs(across[0] * gradient[r, 0] + across[1] * gradient[r, 1] + across[2] * gradient[r, 2])
-    return out
+def _pushes(skin: Surfaced, rows: Spots, side: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Normals (n, 3) that points push along, and the gaps (n,) [m] in these directions."""
+    across = facet_normals(skin, rows.triangle, rows.place)
+    corner = skin.p[skin.facets.corner[rows.triangle]]
+    each = np.arange(len(side))
+    along = _unit(corner[each, (side + 1) % 3] - corner[each, side])
+    level = rows.normal - np.einsum("ki,ki->k", rows.normal, along)[:, None] * along
+    across = np.where((side >= 0)[:, None], _unit(level), across)
+    cosine = np.einsum("ki,ki->k", across, rows.normal)
+    faces = np.abs(cosine) >= ACROSS
+    normal = np.where(faces[:, None], np.sign(cosine)[:, None] * across, rows.normal)
+    way_out = rows.gap / np.where(faces, np.abs(cosine), 1.0)
+    return normal, np.where(rows.gap < 0.0, way_out, rows.gap)
 
 
-@njit(cache=True, error_model="numpy")
-def described(arrays, p, rest, triangle, place, x, gap, gradient, bulges):
-    """Keys, samples, gaps, normals, positions and stencils of points, each once, in the order of their keys.
-
-    Gaps below zero are those along the normal; that is the gradient where the obstacle does not bulge.
-    """
-    code, node_ptr, node, sample_ptr, sample, facet, xi, _, _, _, _ = arrays
-    n = len(triangle)
-    key, near, normal = np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n, 3))
-    along = gap.copy()
-    weights, here, spare = np.empty((n, 8)), np.zeros((1, 3)), np.empty(8)
-    for r in range(n):
-        t, i, j = triangle[r], place[r, 0], place[r, 1]
-        f = facet[t]
-        key[r], c = _name_and_normal(arrays, p, t, i, j, gradient[r], spare, normal[r])
-        if not bulges:
-            normal[r] = gradient[r]
-        elif gap[r] < 0.0:
-            along[r] = gap[r] / c
-        nodes = shape_weights(code[f], *reference(xi, t, i, j), weights[r])
-        here[:] = 0.0
-        for e in range(nodes):
-            for k in range(3):
-                here[0, k] += weights[r, e] * rest[node[node_ptr[f] + e], k]
-        far = np.inf
-        for e in range(sample_ptr[f], sample_ptr[f + 1]):
-            square = _apart(here, rest, 0, sample[e])
-            if square < far:
-                far, near[r] = square, sample[e]
-    kept, count = np.empty(n, np.int64), 0
-    for o in np.argsort(key):
-        if count == 0 or key[o] != key[kept[count - 1]]:
-            kept[count] = o
-            count += 1
-    kept = kept[:count].copy()
-    ptr, point, weight = np.zeros(count + 1, np.int64), np.empty(8 * count, np.int64), np.empty(8 * count)
-    for r in range(count):
-        o, e = kept[r], ptr[r]
-        f = facet[triangle[o]]
-        for a in range(node_ptr[f + 1] - node_ptr[f]):
-            if abs(weights[o, a]) > 1e-14:
-                point[e], weight[e] = node[node_ptr[f] + a], weights[o, a]
-                e += 1
-        ptr[r + 1] = e
-    stencil = ptr, point[: ptr[count]].copy(), weight[: ptr[count]].copy()
-    return key[kept], near[kept], along[kept], normal[kept], x[kept], stencil
+def described(skin: Surfaced, rows: Spots, bulges: bool) -> Between:
+    """Points as rows, each once, in the order of their keys."""
+    facets = skin.facets
+    key, first = np.unique(_names(facets, rows.triangle, rows.place)[0], return_index=True)
+    rows = rows.take(first)
+    normal, gap = rows.normal, rows.gap
+    if bulges:
+        normal, gap = _pushes(skin, rows, _names(facets, rows.triangle, rows.place)[1])
+    rest, _, weights = at_places(facets, skin.rest, skin.radius, rows.triangle, rows.place)
+    sample, nodes = np.empty(len(key), np.int64), np.zeros((len(key), 8), np.int64)
+    for r, f in enumerate(facets.facet[rows.triangle].tolist()):
+        on = facets.sample[facets.sample_ptr[f] : facets.sample_ptr[f + 1]]
+        apart = skin.rest[on] - rest[r]
+        sample[r] = on[np.argmin(np.einsum("ki,ki->k", apart, apart))]
+        mine = facets.node[facets.node_ptr[f] : facets.node_ptr[f + 1]]
+        nodes[r, : len(mine)] = mine
+    used = np.abs(weights) > 1e-14
+    ptr = np.concatenate([[0], np.cumsum(np.count_nonzero(used, axis=1))])
+    return Between(key, sample, gap, normal, rows.x, ptr, nodes[used], weights[used])

@@ -121,6 +121,40 @@ def _open(x, gap, normal, convex, bulge, level, beyond, tolerance):
     return convex or level < SURE_AFTER or not _hollow(x, gap, normal, tolerance)
 
 
+@njit(error_model="numpy")
+def _parts_beyond(samples, corner, p, gap, normal, known, beyond):
+    """Whether each of 16 parts of a triangle lies beyond, by the tangent planes of a convex obstacle's gap.
+
+    The plane of a sample is a lower bound; of each part the highest of them at its lowest corner counts.
+    """
+    n, x = 4, np.empty((3, 3))
+    for i in range(n):
+        for j in range(n - i):
+            for up in range(2 if i + j < n - 1 else 1):  # the part at (i, j), and the one that points back
+                for a in range(3):
+                    u = (i + (a == 1) if up == 0 else i + (a != 1)) / n
+                    v = (j + (a == 2) if up == 0 else j + (a != 0)) / n
+                    for k in range(3):
+                        c = p[corner[0], k]
+                        x[a, k] = c + u * (p[corner[1], k] - c) + v * (p[corner[2], k] - c)
+                bound = -np.inf
+                for s in samples:
+                    if gap[s] >= known:
+                        continue
+                    low = np.inf
+                    for a in range(3):
+                        d = gap[s]
+                        for k in range(3):
+                            d += normal[s, k] * (x[a, k] - p[s, k])
+                        low = min(low, d)
+                    bound = max(bound, low)
+                    if bound > beyond:
+                        break
+                if bound <= beyond:
+                    return False
+    return True
+
+
 @njit(cache=True, error_model="numpy")
 def first_cells(arrays, p, gap, normal, mobile, convex, reach, known, cut, far_cut):
     """The triangles that may be nearer than `reach` somewhere, and nearer than at their samples.
@@ -166,8 +200,16 @@ def first_cells(arrays, p, gap, normal, mobile, convex, reach, known, cut, far_c
                     u, v, w = p[c, 0] - p[s, 0], p[c, 1] - p[s, 1], p[c, 2] - p[s, 2]
                     above = gap[c] - gap[s] - normal[s, 0] * u - normal[s, 1] * v - normal[s, 2] * w
                     hollow = hollow and above <= cut and gap[s] < known
-        bound -= bulge
-        if bound > reach or bound >= least[f] - cut - far_cut * max(least[f], 0.0) or hollow:
+        beyond = min(reach, least[f] - cut - far_cut * max(least[f], 0.0))
+        if bound - bulge > beyond or hollow:
+            continue
+        if (
+            convex
+            and least[f] < known
+            and _parts_beyond(
+                sample[sample_ptr[f] : sample_ptr[f + 1]], corner[t], p, gap, normal, known, beyond + bulge
+            )
+        ):
             continue
         found[count] = t
         count += 1
@@ -189,12 +231,12 @@ def start_cells(arrays, p, triangles):
 
 @njit(cache=True, error_model="numpy")
 def at_places(arrays, p, radius, triangle, place):
-    """Positions (n, 3) of places (n, 2) on triangles (n,), and the radius (n,) there."""
+    """Positions (n, 3) of places (n, 2) on triangles (n,), the radius (n,) there, weights of nodes (n, 8)."""
     code, node_ptr, node, _, _, facet, xi, _, _, _, _ = arrays
-    x, around, weight = np.zeros((len(triangle), 3)), np.zeros(len(triangle)), np.empty(8)
+    x, around, weights = np.zeros((len(triangle), 3)), np.zeros(len(triangle)), np.zeros((len(triangle), 8))
     for c in range(len(triangle)):
         t = triangle[c]
-        f = facet[t]
+        f, weight = facet[t], weights[c]
         n = shape_weights(code[f], *reference(xi, t, place[c, 0], place[c, 1]), weight)
         for e in range(n):
             q = node[node_ptr[f] + e]
@@ -202,7 +244,7 @@ def at_places(arrays, p, radius, triangle, place):
                 around[c] += weight[e] * radius[q]
             for k in range(3):
                 x[c, k] += weight[e] * p[q, k]
-    return x, around
+    return x, around, weights
 
 
 @njit(cache=True, error_model="numpy")

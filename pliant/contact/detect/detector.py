@@ -321,13 +321,22 @@ class Detector:
     def depth(self, q: np.ndarray, contacts: Contacts) -> float:
         """Depth [m] of the deepest point at q: in obstacles on facets as they are, in bodies by contacts.
 
-        Where bodies touch over areas, contacts know the gaps of all points that were looked at.
+        `contacts` are those detected at q. Where none of them is below zero, no facet is, but for 2e-5 of the
+        robot's length; only whether an obstacle is inside a body must be seen then. Where bodies touch over
+        areas, contacts know the gaps of all points that were looked at.
         """
-        p = self._positions(self.cloud.points_of_samples, q)
-        soft = contacts.gap[~contacts.rigid].min(initial=0.0)
+        soft = contacts.gap[~contacts.rigid] + contacts.margin[~contacts.rigid]
+        deepest = max(0.0, -float(soft.min(initial=0.0)))
         if isinstance(contacts, SurfaceContacts):
-            soft = min(soft, contacts.least)
-        return max(-float(soft), *(self._depth_in(o, q, p) for o in self._present), 0.0)
+            deepest = max(deepest, -contacts.least)
+        if not self._present:
+            return deepest
+        p = self._positions(self.cloud.points_of_samples, q)
+        touched = set(contacts.opponent[contacts.rigid & (contacts.gap < 0.0)].tolist())
+        for o in self._present:
+            if self._slots[o.name] in touched or self._insides.around(o, q, p) is not None:
+                deepest = max(deepest, self._depth_in(o, q, p))
+        return deepest
 
     def _soft_penetrations(self, q: np.ndarray) -> dict[str, float]:
         """Depth [m] in each of the robot's own bodies, on dense points of their facets."""

@@ -30,14 +30,28 @@ class Insides:
 
     def around(self, obstacle: Obstacle, q: np.ndarray, p: np.ndarray) -> int | None:
         """The number of the body in which the core of an obstacle lies at q; p (S, 3) [m]: all samples."""
-        core = obstacle.core
-        if core is None or not self._solid or not ((p.min(axis=0) < core) & (core < p.max(axis=0))).all():
+        core = None if obstacle.core is None else frozen_view(obstacle.core)
+        if core is None or not self._solid or not amid(p, core):
             return None
         for b, triangles in self._solid:
             X = frozen_view(self._robot.bodies[b].positions(q[self._robot.q_spans[b]]))
-            if turns(X, triangles, frozen_view(core)) > INSIDE:
+            if turns(X, triangles, core) > INSIDE:
                 return b
         return None
+
+
+@njit(cache=True, error_model="numpy")
+def amid(p, core):
+    """Whether a point lies in the box round points p (n, 3)."""
+    for k in range(3):
+        below, above = False, False
+        for i in range(len(p)):
+            below, above = below or p[i, k] < core[k], above or p[i, k] > core[k]
+            if below and above:
+                break
+        if not (below and above):
+            return False
+    return True
 
 
 @njit(cache=True, error_model="numpy")
@@ -61,18 +75,18 @@ def turns(X, triangles, p):
 def require_apart(robot: Any, inside: Mapping[str, int], swallowed: Mapping[int, str]) -> None:
     """Raise for obstacles `inside` a body, and bodies `swallowed` by an obstacle."""
     hint = "No push says which way out is meant: move the obstacle or the robot apart first."
-    for name, body in inside.items():
-        raise InputError(
-            f"obstacle {name!r}",
-            expected="a place outside of the robot",
-            got=f"one inside body {body} of {robot.name!r}",
-            hint=hint,
-        )
     for body, name in swallowed.items():
         raise InputError(
             f"body {body} of {robot.name!r}",
             expected="a place outside of obstacles, or partly so",
             got=f"one wholly inside obstacle {name!r}",
+            hint=hint,
+        )
+    for name, body in inside.items():
+        raise InputError(
+            f"obstacle {name!r}",
+            expected="a place outside of the robot",
+            got=f"one inside body {body} of {robot.name!r}",
             hint=hint,
         )
 

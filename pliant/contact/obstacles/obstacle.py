@@ -67,6 +67,7 @@ class Obstacle:
     kind: ClassVar[str] = ""
     offer: ClassVar[Offer | None] = None
     primitive: ClassVar[bool] = False  # whether the studio's page can draw it from its numbers alone
+    exact: ClassVar[bool] = True  # whether `distance` is so beyond its reach
     bounded: ClassVar[bool] = True  # whether it has an end; if not, its surface is a part of it
 
     name: str = field(default="", kw_only=True)

@@ -27,6 +27,7 @@ class TriangleMesh(Obstacle):
 
     kind: ClassVar[str] = "mesh"
     primitive: ClassVar[bool] = True
+    exact: ClassVar[bool] = False
 
     vertices: Points
     triangles: Indices
