@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 FIRST_KEY = -(2**60)  # of points of lattices: below the keys of rows of surfaces
 EACH_SIDE = 2**40  # keys that one side of a pair has
-NEAR = 1.0  # times what points may sink in: facets nearer than that are looked at
+NEAR = 0.25  # of what points may sink in: facets nearer than that are looked at
 NEARER = 0.5  # of that: how much nearer a point must be than other rows keep it, to become one
 BEYOND = 0.25  # of the range of gaps on a facet: how much nearer its corners may be than its points
 NEAR_PLACE = (
@@ -176,7 +176,11 @@ class Refining:
         """
         which = met.which
         gap, triangle = met.gap[which], number[which] // side.lattice.per
-        deep = (gap < NEAR * self.depth) & ~(gap > kept - NEARER * self.depth) & (self._base(side, number, met) >= 0)
+        deep = (
+            (gap < NEAR * self.depth)
+            & ~(gap > kept - NEARER * self.depth)
+            & (self._base(side, number, met) >= 0)
+        )
         order = np.lexsort((gap, triangle, ~held[which]))
         order = order[deep[order] | held[which][order]]
         taken, places, out = set(), set(), []
@@ -257,7 +261,7 @@ class Refining:
 
 
 def _gaps(side: Side, samples: Contacts, reach: float) -> np.ndarray:
-    """Gaps [m] of samples of a side with the other, by sample, `reach` for those that are far; nan at the end."""
+    """Gaps [m] of samples of a side with the other, by sample; `reach` for far ones, nan at the end."""
     gap = np.full(int(side.sample.max(initial=-1)) + 2, reach)
     mine = np.flatnonzero(np.isin(samples.opponent, side.slots) & (samples.sample < len(gap) - 1))
     np.minimum.at(gap, samples.sample[mine], samples.gap[mine])
