@@ -35,7 +35,7 @@ class Certificate:
     equilibrium was found, that is in the status: "infeasible" or "solver not converged" instead of "not
     converged". `loose`: motions of free bodies that nothing holds, in words; the state is one of many then,
     that nearest to where the solve began. `penetration` [m]: depth of the deepest point, in obstacles that of
-    the surfaces as they are; above 5e-4 of the robot's length the status is "too deep", not "converged".
+    the surfaces as they are; above 0.1 mm and 5e-4 of the length the status is "too deep", not "converged".
     """
 
     status: str
@@ -78,7 +78,6 @@ class Certificate:
         return f"{note}, nothing holds {'; '.join(self.loose)}" if self.loose else note
 
 
-DEEPEST = 5e-4  # of the robot's length: a state that is deeper in an obstacle is no equilibrium beside it
 TOO_DEEP = "too deep"
 UNSOLVED = {"infeasible": "infeasible", "not converged": "solver not converged"}
 

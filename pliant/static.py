@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.contact import Detector, Obstacle
+from pliant.contact.detect.surfaces import depth_bound
 from pliant.core.rows import levers
 from pliant.core.scene import Scene
 from pliant.core.situation import Situation
@@ -22,7 +23,7 @@ from pliant.core.view import linearise
 from pliant.errors import ConvergenceError, InputError, SingularError
 from pliant.laws import Law
 from pliant.newton import Iterate, Problem, Tolerance, newton
-from pliant.result import DEEPEST, TOO_DEEP, Certificate, Result, failed
+from pliant.result import TOO_DEEP, Certificate, Result, failed
 from pliant.robot import Robot
 from pliant.state import State
 from pliant.timing import Stopwatch
@@ -237,7 +238,7 @@ def _result(ramp: _Ramp, s: float, best: Iterate, z: np.ndarray, count: Count, w
     status = "converged" if s == 1.0 else failed(best.solver)
     if detector is not None and best.contacts is not None:
         depth = detector.depth(best.q, best.contacts)
-        status = TOO_DEEP if status == "converged" and depth > DEEPEST * robot.length else status
+        status = TOO_DEEP if status == "converged" and depth > depth_bound(robot.length) else status
     certificate = Certificate(
         status,
         best.residual,

@@ -191,6 +191,18 @@ class Contacts:
         """The change (U, C⁻¹) of K because the weights of the sums change; None where they are constant."""
         return None  # a row of one sample has a constant weight
 
+    def jacobian_of(self, k: int, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The blocks (b,) of dq that the point of contact k hangs on, ∂p/∂dq (b, 3, 3); with obstacles."""
+        entries = range(self.stencil.ptr[k], self.stencil.ptr[k + 1])
+        if len(entries) == 1:
+            return self.points.jacobian_of(int(self.stencil.point[entries[0]]), q)
+        each = [self.points.jacobian_of(int(self.stencil.point[e]), q) for e in entries]
+        block, place = np.unique(np.concatenate([b for b, _ in each]), return_inverse=True)
+        parts = [self.stencil.weight[e] * J for e, (_, J) in zip(entries, each, strict=True)]
+        total = np.zeros((len(block), 3, 3))
+        np.add.at(total, place, np.concatenate(parts))
+        return block, total
+
     # Motion
 
     @cached_property

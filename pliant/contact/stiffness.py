@@ -23,6 +23,7 @@ from pliant.contact.obstacles import Obstacle
 from pliant.contact.surface_contacts import SurfaceContacts
 
 Change = tuple[SparseRows, np.ndarray]  # U (k, ndof) and C⁻¹, (k, k) or (k,) if it is diagonal, of UᵀCU
+ROUND = 0.02  # of the robot's length: radius of an obstacle from which on points between samples are as these
 SHARPEST_EDGE = 2e-3  # of the robot's length: the radius that edges of obstacles count as
 NEGLIGIBLE_PUSH = 1e-6  # of the largest: pushes below it turn no facet …
 NEGLIGIBLE_SHARE = 3e-3  # … and those of contacts of a mode below this
@@ -103,17 +104,20 @@ def add_obstacles(
 ) -> None:
     """K −= λ JᵀCJ: on a small obstacle as large as the stiffness of a soft robot.
 
-    Points between samples push along their facet, which slides over the obstacle as if it were flat.
+    Points between samples that push across their facet slide over the obstacle as if it were flat.
     """
-    pushing = np.flatnonzero((force > 0.0) & (np.diff(contacts.stencil.ptr) == 1))
+    pushing = np.flatnonzero(force > 0.0)
     for opponent, obstacle in obstacles.items():
         touching = pushing[contacts.opponent[pushing] == opponent]
+        ptr = contacts.stencil.ptr
+        turns = np.diff(ptr)[touching] == 1
+        turns |= obstacle.round_at(contacts.position[touching], ROUND * robot.length)
+        touching = touching[turns]
         if not len(touching):
             continue
         curvature = obstacle.curvature(contacts.position[touching], SHARPEST_EDGE * robot.length)
-        samples = contacts.stencil.point[contacts.stencil.ptr[touching]]
-        for point, push, C in zip(samples.tolist(), force[touching], curvature, strict=True):
-            block, J = contacts.points.jacobian_of(point, q)
+        for k, push, C in zip(touching.tolist(), force[touching], curvature, strict=True):
+            block, J = contacts.jacobian_of(k, q)
             e, f = np.nonzero(block[:, None] >= block[None])  # the half of K that is stored
             place, _ = robot.pattern.find(block[e], block[f])
             e, f, place = e[place >= 0], f[place >= 0], place[place >= 0]

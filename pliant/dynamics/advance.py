@@ -13,6 +13,7 @@ import numpy as np
 
 from pliant.conditions import Conditions
 from pliant.contact import Contacts
+from pliant.contact.detect.surfaces import depth_bound
 from pliant.dynamics.certificate import StepCertificate, imbalance, violation
 from pliant.dynamics.implicit import (
     Handover,
@@ -30,7 +31,7 @@ from pliant.dynamics.model import Model, one_sided
 from pliant.dynamics.motion import Motion
 from pliant.dynamics.pressure import followed
 from pliant.dynamics.schemes.euler import EULER
-from pliant.result import DEEPEST, TOO_DEEP, UNSOLVED
+from pliant.result import TOO_DEEP, UNSOLVED
 from pliant.timing import Stopwatch
 
 MOST_HALVINGS = 6  # of a step that there is none of, or that is worthless
@@ -166,7 +167,7 @@ def _attempt(
     K_rayleigh = None if at is None else work.timed("linearise", rayleigh_stiffness, model, at.q, z)
     energy = 0.0 if correct is None else _energy(model, task, handover)
     while at is not None and count < model.iterations:
-        here = work.timed("linearise", moving, model, task, at, K_rayleigh, v, guess, lam)
+        here = work.timed("linearise", moving, model, task, at, K_rayleigh, v, guess, lam, solved)
         if correct is not None:
             here = work.timed("linearise", correct, model, task, here, at, energy, lam, z)
         if not np.isfinite(here.view.r).all():
@@ -232,7 +233,7 @@ def _conclude(
     linearised = "linearised" if model.iterations == 1 else "not converged"
     status = "converged" if decrement <= model.tolerance else linearised
     depth = 0.0 if contacts is None else model.detector.depth(motion.q, contacts)
-    if depth > DEEPEST * robot.length and status != "not converged":
+    if depth > depth_bound(robot.length) and status != "not converged":
         status = TOO_DEEP
     certificate = StepCertificate(
         status=UNSOLVED.get(solved.solver, status),

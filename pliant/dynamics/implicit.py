@@ -176,11 +176,12 @@ def moving(
     v: np.ndarray,
     guess: np.ndarray,
     lam: np.ndarray,
+    solved: StageSolution | None = None,
 ) -> Moving:
     """The step linearised at v, from the robot linearised there.
 
     `guess` is the velocity that inertia is taken at, `K_rayleigh` the `rayleigh_stiffness` of D throughout
-    the step.
+    the step; `solved` the linearisation before, if this is not the first.
     """
     stage, inertia = task.stage, model.inertia
     assert at.K is not None
@@ -190,8 +191,9 @@ def moving(
     r = at.r + inertia.product(M, stage.v - v) / h - inertia.damping_force(M, K_rayleigh, v)
     view, conditions = replace(at, r=r, K=K, lam=lam), task.conditions
     begins = guess is task.now.v and (at.q is task.now.q or np.array_equal(at.q, task.now.q))
-    contacts, pushing = task.contacts, task.now.touching
+    contacts = task.contacts
     if not begins:
+        pushing = task.now.touching if solved is None else pushes(solved.contacts, solved.lam[len(lam) :])[0]
         contacts = model.contacts(at.q, guess, task.step, pushing, travel=task.travel)
     if contacts is not None:
         view, conditions = _touching(model, task, view, contacts, conditions)

@@ -9,6 +9,7 @@ import numpy as np
 from pliant.conditions import Conditions
 from pliant.contact import Contacts, Detector
 from pliant.contact.detect import search_distance
+from pliant.contact.detect.detector import NO_KEYS
 from pliant.core.scene import Scene
 from pliant.dynamics.inertia import Inertia
 from pliant.dynamics.schemes.scheme import Scheme
@@ -41,7 +42,13 @@ class Model:
         return self.scene.detector
 
     def contacts(
-        self, q: np.ndarray, v: np.ndarray, step: float, pushing: np.ndarray, *, travel: float | None = None
+        self,
+        q: np.ndarray,
+        v: np.ndarray,
+        step: float,
+        pushing: np.ndarray = NO_KEYS,
+        *,
+        travel: float | None = None,
     ) -> Contacts | None:
         """Contacts at q that the motion v is about to close within a step [s].
 

@@ -38,7 +38,7 @@ class InverseCertificate:
 
     status: str
     decrement: float  # [m] how far the state is from equilibrium
-    penetration: float  # [m] of the deepest collision sample
+    penetration: float  # [m] of the deepest point, measured on the surfaces as they are
     linearisations: int  # that the step took
     halvings: int  # of the step length that it took
     shift: float  # by how much the diagonal of K was raised, relative to its mean

@@ -7,10 +7,9 @@ of fixed places, so that each is a material point with a key of its own; it repo
 Points that push stay rows, and others join them only where they are deeper: a row that went along with the
 nearest point would lose its force at every step, and Newton's method would not come to rest.
 
-A row inside a facet pushes across the facet, as it does wherever a smooth obstacle touches a flat one, and
-as it must where an edge or a corner does; a row on the side of a facet across that side. Where it is deep,
-its gap is the way out in that direction. Only on obstacles that are flat or hollow is it pushed along their
-own normal.
+On obstacles that are round enough a point between samples is like a sample. On small ones, edges and corners
+a row inside a facet pushes across the facet, as a small thing that touches a flat one does; a row on the side
+of a facet across that side. Where it is deep, its gap is the way out in that direction.
 """
 
 from __future__ import annotations
@@ -24,13 +23,15 @@ from pliant.contact.detect.cells import at_places, first_cells, halved, start_ce
 from pliant.contact.detect.facets import LEVELS, PIECES, FacetArrays
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.obstacles.obstacle import INF
+from pliant.contact.stiffness import ROUND
 
 CUT = 2e-5  # of the robot's length: by how much a facet may be deeper between samples, without a row there …
+DENSE_CUT = 3.4e-4  # … where samples were made for such an obstacle: its push stays on them …
 FLAT_CUT = 1e-4  # … for an obstacle that does not bulge, where only a curved facet does …
 FAR_CUT = 0.05  # … and this share of the gap, where it is open
-RESOLVED = 0.5  # of that: how well the nearest point is found
-BAND = 4.0  # of that: points so much farther than the nearest are as near
-NEW = 1.0  # of that: by how much a point must be deeper than rows of its facet to become one
+RESOLVED = 1e-5  # of the length: how well the nearest point is found
+BAND = 8e-5  # of the length: points so much farther than the nearest are as near
+NEW = 2e-5  # of the length: by how much a point must be deeper than rows of its facet to become one
 MEASURED = 1e-5  # of the robot's length: how well the deepest point of the skin is found
 MOST_CELLS = 6000  # at a time: a robot may lie flat on something with very many edges
 MOST_ROWS = 5  # new ones on one facet
@@ -90,14 +91,17 @@ def rows_between(
     limit: float,
     length: float,
     held: np.ndarray,
+    *,
+    dense: bool = False,
 ) -> Between | None:
     """Rows for points between samples that are nearer than `limit` [m], None if there are none.
 
-    samples: their gaps (S,), less the radii, and normals (S, 3); above `limit` a gap may be a bound. held:
+    samples: their gaps (S,), less the radii, and normals (S, 3); above `limit` a gap may be a bound. dense:
+    whether they were made for such an obstacle. held:
     keys of points that push. Keys are those with the first opponent; to them goes `key_step` times the slot.
     """
     gap, normal = samples
-    cut = (CUT if obstacle.bulges else FLAT_CUT) * length
+    cut = (DENSE_CUT if dense else CUT if obstacle.bulges else FLAT_CUT) * length
     first = skin.facets, skin.p, gap, normal, skin.mobile, obstacle.convex
     triangles, least = first_cells(*first, limit, INF if obstacle.exact else limit, cut, FAR_CUT)
     if not len(triangles) and not len(held):
@@ -108,15 +112,16 @@ def rows_between(
     if len(triangles):
         facets, group = np.unique(skin.facets.facet[triangles], return_inverse=True)
         best = least[facets]
-        found = _cut(skin, obstacle, triangles, group, best, BAND * cut, RESOLVED * cut)
-        found = found.take(np.flatnonzero(found.gap <= np.minimum(best + BAND * cut, limit)[found.group]))
+        found = _cut(skin, obstacle, triangles, group, best, BAND * length, RESOLVED * length)
+        near = np.minimum(best + BAND * length, limit)
+        found = found.take(np.flatnonzero(found.gap <= near[found.group]))
         found = found.take(_facing(skin, found, len(facets)))
         found = found.take(np.lexsort((*found.place.T, found.triangle, found.gap, found.group)))
-        new = chosen(skin.facets, skin.p, gap, best, *found, kept.triangle, kept.x, kept.gap, cut)
+        new = chosen(skin.facets, skin.p, gap, best, *found, kept.triangle, kept.x, kept.gap, cut, length)
         rows = Spots(*(np.concatenate(both) for both in zip(kept, found.take(new), strict=True)))
     if not len(rows.gap):
         return None
-    return described(skin, rows, obstacle.bulges)
+    return described(skin, rows, obstacle.round_at(rows.x, ROUND * length))
 
 
 def key_step(facets: FacetArrays) -> int:
@@ -211,7 +216,21 @@ def _apart(x, p, i, s):
 
 @njit(cache=True, error_model="numpy")
 def chosen(
-    arrays, p, sample_gap, best, triangle, place, x, gap, normal, group, kept_triangle, kept_x, kept_gap, cut
+    arrays,
+    p,
+    sample_gap,
+    best,
+    triangle,
+    place,
+    x,
+    gap,
+    normal,
+    group,
+    kept_triangle,
+    kept_x,
+    kept_gap,
+    cut,
+    length,
 ):
     """Which points to take as rows, by number; points come by group and there by gap.
 
@@ -234,13 +253,13 @@ def chosen(
         for e in range(sample_ptr[f], sample_ptr[f + 1]):
             s = sample[e]
             least = min(least, sample_gap[s] - cut - FAR_CUT * max(sample_gap[s], 0.0))
-            if sample_gap[s] <= best[group[first]] + BAND * cut:
+            if sample_gap[s] <= best[group[first]] + BAND * length:
                 for k in range(first, last):
                     nearest[k - first] = min(nearest[k - first], _apart(x, p, k, s))
         for r in range(len(kept_gap)):
             if facet[kept_triangle[r]] == f:
-                least = min(least, kept_gap[r] - NEW * cut)
-                if kept_gap[r] <= best[group[first]] + BAND * cut:
+                least = min(least, kept_gap[r] - NEW * length)
+                if kept_gap[r] <= best[group[first]] + BAND * length:
                     for k in range(first, last):
                         nearest[k - first] = min(nearest[k - first], _apart(x, kept_x, k, r))
         pick, rows, far = first, 0, APART * APART * size
@@ -267,16 +286,22 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.maximum(np.sqrt(np.einsum("ki,ki->k", vectors, vectors)), 1e-300)[:, None]
 
 
-def _names(facets: FacetArrays, triangle: np.ndarray, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Keys (n,) of places with the first opponent, and on which side of its triangle each is, −1 for none."""
+def side_of(place: np.ndarray) -> np.ndarray:
+    """On which side of its triangle each place (n, 2) is, −1 for none."""
     i, j = place.T
-    side = np.select([j == 0, i + j == PIECES, i == 0], [0, 1, 2], -1)
+    return np.select([j == 0, i + j == PIECES, i == 0], [0, 1, 2], -1)
+
+
+def _names(facets: FacetArrays, triangle: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Keys (n,) of places with the first opponent."""
+    i, j = place.T
+    side = side_of(place)
     along = np.choose(np.maximum(side, 0), [i, j, PIECES - j])
     a, b = facets.corner[triangle, side], facets.corner[triangle, (side + 1) % 3]
     on_side = len(facets.facet) + facets.side[triangle, side], np.where(a < b, along, PIECES - along)
     inside = triangle, i * (PIECES + 1) + j
     unit, spot = (np.where(side >= 0, *both) for both in zip(on_side, inside, strict=True))
-    return FIRST_KEY + (unit << PLACE_BITS) + spot, side
+    return FIRST_KEY + (unit << PLACE_BITS) + spot
 
 
 def _pushes(skin: Surfaced, rows: Spots, side: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -294,14 +319,16 @@ def _pushes(skin: Surfaced, rows: Spots, side: np.ndarray) -> tuple[np.ndarray, 
     return normal, np.where(rows.gap < 0.0, way_out, rows.gap)
 
 
-def described(skin: Surfaced, rows: Spots, bulges: bool) -> Between:
-    """Points as rows, each once, in the order of their keys."""
+def described(skin: Surfaced, rows: Spots, smooth: np.ndarray) -> Between:
+    """Points as rows, each once, in the order of their keys; where the obstacle is `smooth`, as samples."""
     facets = skin.facets
-    key, first = np.unique(_names(facets, rows.triangle, rows.place)[0], return_index=True)
+    key, first = np.unique(_names(facets, rows.triangle, rows.place), return_index=True)
     rows = rows.take(first)
-    normal, gap = rows.normal, rows.gap
-    if bulges:
-        normal, gap = _pushes(skin, rows, _names(facets, rows.triangle, rows.place)[1])
+    normal, gap, smooth = rows.normal, rows.gap, smooth[first]
+    if not smooth.all():
+        across, way_out = _pushes(skin, rows, side_of(rows.place))
+        normal = np.where(smooth[:, None], normal, across)
+        gap = np.where(smooth, gap, way_out)
     rest, _, weights = at_places(facets, skin.rest, skin.radius, rows.triangle, rows.place)
     sample, nodes = np.empty(len(key), np.int64), np.zeros((len(key), 8), np.int64)
     for r, f in enumerate(facets.facet[rows.triangle].tolist()):

@@ -13,14 +13,22 @@ import numpy as np
 from pliant.arrays import frozen, frozen_view
 from pliant.contact.contacts import Contacts, Stencil, joined
 from pliant.contact.detect import search_distance
-from pliant.contact.detect.between import FIRST_KEY, Between, Surfaced, key_step, least_gap, rows_between
+from pliant.contact.detect.between import (
+    DENSE_CUT,
+    FIRST_KEY,
+    Between,
+    Surfaced,
+    key_step,
+    least_gap,
+    rows_between,
+)
 from pliant.contact.detect.cloud import Cloud
 from pliant.contact.detect.depth import SoftDepth
 from pliant.contact.detect.gather import gather, tangent_frames
 from pliant.contact.detect.keeping import OVERHANG, kept
 from pliant.contact.detect.opponents import SoftOpponent, SoftSearch, body_opponents, pair_opponents
 from pliant.contact.detect.overlap import Insides, boxes_overlap, require_apart, require_bodies_apart
-from pliant.contact.detect.samples import Samples
+from pliant.contact.detect.samples import Samples, spacing_for
 from pliant.contact.detect.skin import Skin
 from pliant.contact.detect.surfaces import SurfaceSearch
 from pliant.contact.obstacles import Obstacle
@@ -251,7 +259,8 @@ class Detector:
             far, slot = limit + float(self._margins[k]), int(self._slot[k])
             samples = gap - skin.radius, normal
             mine = held[(held - FIRST_KEY) // step == slot] - slot * step
-            rows = rows_between(skin, obstacle, samples, far, self.robot.length, mine)
+            dense = self._spacing <= 1.01 * spacing_for(obstacle.roundness, self.robot.length)
+            rows = rows_between(skin, obstacle, samples, far, self.robot.length, mine, dense=dense)
             if rows is not None:
                 parts.append(_as_contacts(rows, contacts, slot, self._mu[k], self._margins[k], skin))
         return joined(contacts, *parts) if parts else contacts
@@ -321,9 +330,9 @@ class Detector:
     def depth(self, q: np.ndarray, contacts: Contacts) -> float:
         """Depth [m] of the deepest point at q: in obstacles on facets as they are, in bodies by contacts.
 
-        `contacts` are those detected at q. Where none of them is below zero, no facet is, but for 2e-5 of the
-        robot's length; only whether an obstacle is inside a body must be seen then. Where bodies touch over
-        areas, contacts know the gaps of all points that were looked at.
+        `contacts` are those detected at q: where none of them is near, no facet is, and only whether an
+        obstacle is inside a body must be seen. Where bodies touch over areas, contacts know the gaps of all
+        points that were looked at.
         """
         soft = contacts.gap[~contacts.rigid] + contacts.margin[~contacts.rigid]
         deepest = max(0.0, -float(soft.min(initial=0.0)))
@@ -332,7 +341,8 @@ class Detector:
         if not self._present:
             return deepest
         p = self._positions(self.cloud.points_of_samples, q)
-        touched = set(contacts.opponent[contacts.rigid & (contacts.gap < 0.0)].tolist())
+        near = contacts.rigid & (contacts.gap < DENSE_CUT * self.robot.length)
+        touched = set(contacts.opponent[near].tolist())
         for o in self._present:
             if self._slots[o.name] in touched or self._insides.around(o, q, p) is not None:
                 deepest = max(deepest, self._depth_in(o, q, p))
@@ -376,6 +386,7 @@ class Detector:
         self._search = SoftSearch(self.cloud, self._skins, self.soft)
         touching = self.soft if self.areas else []
         self._surfaces = SurfaceSearch(self.cloud, self._skins, touching, self.robot.length)
+        self._spacing = max((s.spacing for s in self.cloud.samples if s.surface is not None), default=0.0)
         self._insides = Insides(self.robot, self.cloud.bodies)
         self._rest = frozen_view(self.cloud.points.positions(self.robot.rest.q))
 

@@ -89,7 +89,7 @@ class Samples:
         """Of a robot's body, fine enough for obstacles of this radius [m]; `length` is the robot's [m]."""
         spacing = default_spacing(_chosen(body, None), body)
         if np.isfinite(radius):
-            spacing = min(spacing, max(np.sqrt(8.0 * radius * DEEPEST_CUT * length), length / 80))
+            spacing = min(spacing, max(spacing_for(radius, length), length / 80))
         return cls.on(body, spacing=spacing)
 
     @classmethod
@@ -117,6 +117,11 @@ def _points_of_facets(ptr: np.ndarray, facet: np.ndarray, facets: int) -> tuple[
     point = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
     order = np.argsort(facet, kind="stable")
     return frozen(np.searchsorted(facet[order], np.arange(facets + 1)), int), frozen(point[order], int)
+
+
+def spacing_for(radius: float, length: float) -> float:
+    """How far apart [m] samples may be for obstacles of this radius [m]; `length` is the robot's [m]."""
+    return float(np.sqrt(8.0 * radius * DEEPEST_CUT * length)) if np.isfinite(radius) else 0.0
 
 
 def default_spacing(surface: Surface, body: Any) -> float:

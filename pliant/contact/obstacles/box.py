@@ -53,6 +53,9 @@ class Box(Obstacle):
     def _distance(self, p: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
         return box_distance(p, self.centre, self.rotation, self.size, self.rounding)
 
+    def round_at(self, p: np.ndarray, radius: float) -> np.ndarray:
+        return np.full(len(p), self.rounding >= radius)
+
     def _moved(self, R: np.ndarray, t: np.ndarray) -> dict[str, Any]:
         return {"centre": R @ self.centre + t, "rotation": frozen(R @ self.rotation)}
 

@@ -44,6 +44,13 @@ class Cylinder(Obstacle):
     def _distance(self, p: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
         return cylinder_distance(p, self.start, self.end, self.radius)
 
+    def round_at(self, p: np.ndarray, radius: float) -> np.ndarray:
+        """On the mantle, away from the rims."""
+        axis = self.end - self.start
+        length = float(np.linalg.norm(axis))
+        along = (p - self.start) @ axis / length
+        return (self.radius >= radius) & (along > radius) & (along < length - radius)
+
     def _moved(self, R: np.ndarray, t: np.ndarray) -> dict[str, Any]:
         return {"start": R @ self.start + t, "end": R @ self.end + t}
 

@@ -89,6 +89,10 @@ class Obstacle:
         """Whether any of it bulges towards the robot: something round, an edge or a corner."""
         return True
 
+    def round_at(self, p: np.ndarray, radius: float) -> np.ndarray:
+        """Whether it is flat, hollow or round by at least `radius` [m] near points (P, 3) [m]: no edges."""
+        return np.full(len(p), not self.bulges)
+
     @property
     def core(self) -> np.ndarray | None:
         """A point (3,) [m] deep inside, where a body may have closed round it; None where none can."""

@@ -46,6 +46,9 @@ class Sphere(Obstacle):
         far = np.maximum(gap + self.radius, sharpest)
         return (np.eye(3) - n[:, :, None] * n[:, None]) / far[:, None, None]
 
+    def round_at(self, p: np.ndarray, radius: float) -> np.ndarray:
+        return np.full(len(p), self.radius >= radius)
+
     def _moved(self, R: np.ndarray, t: np.ndarray) -> dict[str, Any]:
         return {"centre": R @ self.centre + t}
 
@@ -93,6 +96,9 @@ class Capsule(Obstacle):
 
     def _distance(self, p: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
         return capsule_distance(p, self.start, self.end, self.radius)
+
+    def round_at(self, p: np.ndarray, radius: float) -> np.ndarray:
+        return np.full(len(p), self.radius >= radius)
 
     def _moved(self, R: np.ndarray, t: np.ndarray) -> dict[str, Any]:
         return {"start": R @ self.start + t, "end": R @ self.end + t}
