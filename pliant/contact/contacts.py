@@ -303,7 +303,7 @@ class Contacts:
 
     def depth_between_bodies(self) -> float:
         """Of the deepest point of a body in another or in itself [m]."""
-        return -float(self.gap[~self.rigid].min(initial=0.0))
+        return -float((self.gap + self.margin)[~self.rigid].min(initial=0.0))
 
     def diverged(self, force: np.ndarray) -> bool:
         """Whether a step that ends here went farther than its linearised rows are good for.

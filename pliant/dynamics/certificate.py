@@ -25,8 +25,8 @@ class StepCertificate(Certificate):
     estimated, with the stiffness of contacts only as far as the pattern of K has room for it. `residual` is
     the imbalance of forces there, relative to them. status: "converged" if the decrement is below the
     tolerance, "linearised" if it is not but only one linearisation was asked for; "infeasible" or "solver not
-    converged" if the laws of the rows could not be met; "too deep" if `penetration` exceeds 5e-4 of the
-    robot's length at the end of a step that would be "converged" or "linearised".
+    converged" if the laws of the rows could not be met; "too deep" if `penetration` exceeds 0.1 mm and
+    5e-4 of the robot's length at the end of a step that would be "converged" or "linearised".
     """
 
     def __str__(self) -> str:

@@ -28,7 +28,7 @@ def tower(
     material: str = "dragon skin 30",
     poisson: float = 0.48,
     pressure: float = 25e3,
-    alarm: float = 0.0013,
+    alarm: float = 0.00095,
     gravity: tuple[float, float, float] = (0.0, 0.0, -GRAVITY),
 ) -> Robot:
     """A square silicone tower along z whose sections have a pressure chamber at +x, +y, −x and −y in turn.

@@ -34,7 +34,7 @@ def two_bodies(
     push: float = 1.0,
     aside: float = 1.0,
     spacing: float = 0.004,
-    alarm: float = 0.00004,
+    alarm: float = 0.00018,
 ) -> Robot:
     """A soft wall, fixed at its rim, and below it a softer organ, fixed at its foot; nothing is glued.
 

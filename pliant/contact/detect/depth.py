@@ -16,7 +16,7 @@ from numba import njit
 from pliant.arrays import frozen
 from pliant.contact.detect.cloud import Cloud
 from pliant.contact.detect.fine_lattice import FineLattice
-from pliant.contact.detect.opponents import SoftOpponent
+from pliant.contact.detect.opponents import SoftOpponent, SoftSearch
 from pliant.contact.detect.quadrature import is_near
 from pliant.contact.detect.skin import Posture, Skin
 from pliant.contact.detect.way import Target
@@ -97,11 +97,17 @@ class _Way:
 
 
 class SoftDepth:
-    """The depth of solid bodies in each other and in themselves, by opponent."""
+    """The depth of bodies in each other and in themselves, by opponent; `search` finds what samples touch."""
 
     def __init__(
-        self, robot: Any, cloud: Cloud, skins: Mapping[int, Skin], opponents: Sequence[SoftOpponent]
+        self,
+        robot: Any,
+        cloud: Cloud,
+        skins: Mapping[int, Skin],
+        opponents: Sequence[SoftOpponent],
+        search: SoftSearch,
     ) -> None:
+        self.robot, self.cloud, self.search = robot, cloud, search
         self.skins, self.opponents = dict(skins), opponents
         self._ways = []
         for slot, to in enumerate(opponents):
@@ -120,9 +126,12 @@ class SoftDepth:
         moves = np.full(len(patch.triangles), bool(free(body) or free(other)))
         return _Way(slot, body, FineLattice(patch), other, Target.of(self.skins[other], onto), moves)
 
-    def __call__(self, robot: Any, q: np.ndarray, reach: float) -> np.ndarray:
-        """Depth (k,) [m] in each of the k opponents, 0 if none; in itself not deeper than `reach` [m]."""
-        at: dict[int, Posture] = {}
+    def __call__(self, q: np.ndarray, p: np.ndarray, reach: float) -> np.ndarray:
+        """Depth (k,) [m] in each of the k opponents, 0 if none; in itself not deeper than `reach` [m].
+
+        The samples are at p (S, 3) [m].
+        """
+        robot, at = self.robot, {}
         for way in self._ways:
             for b in (way.body, way.other):
                 if b not in at:
@@ -131,12 +140,11 @@ class SoftDepth:
         for way in self._ways:
             measured = self._in_itself if way.body == way.other else self._in_another
             depth[way.slot] = max(depth[way.slot], measured(way, at, reach))
-        return depth
+        return np.maximum(depth, self._of_balls(q, p, reach))
 
-    def between(
-        self, robot: Any, q: np.ndarray, pairs: Sequence[tuple[int, int]]
-    ) -> dict[tuple[int, int], float]:
+    def between(self, q: np.ndarray, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], float]:
         """Depth [m] of bodies in each other, by pairs of them."""
+        robot = self.robot
         at = {b: self.skins[b].posture(q[robot.q_spans[b]]) for b in {b for pair in pairs for b in pair}}
         depth = dict.fromkeys(pairs, 0.0)
         for way in self._ways:
@@ -144,6 +152,17 @@ class SoftDepth:
             if pair in depth and way.body != way.other:
                 depth[pair] = max(depth[pair], self._in_another(way, at, np.inf))
         return depth
+
+    def _of_balls(self, q: np.ndarray, p: np.ndarray, reach: float) -> np.ndarray:
+        """Depth (k,) [m] of samples with a radius in bodies, and of all samples in sheets."""
+        cloud, k = self.cloud, len(self.opponents)
+        sheet = np.array([self.robot.bodies[o.body].two_sided for o in self.opponents])
+        if not (sheet.any() or cloud.radius.any()):
+            return np.zeros(k)
+        gaps, normals = np.empty((k, cloud.size)), np.empty((k, cloud.size, 3))
+        self.search(self.robot, q, p, reach, gaps, normals)
+        counts = cloud.points.mobile[: cloud.size] & (sheet[:, None] | (cloud.radius > 0.0))
+        return np.max(np.where(counts, cloud.radius - gaps, 0.0), axis=1, initial=0.0)
 
     def _in_another(self, way: _Way, at: Mapping[int, Posture], reach: float) -> float:
         lattice, skin, there = way.lattice, self.skins[way.other], at[way.other]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from pliant.contact.detect.depth import SoftDepth
 from pliant.contact.detect.gather import gather, tangent_frames
 from pliant.contact.detect.keeping import OVERHANG, kept
 from pliant.contact.detect.opponents import SoftOpponent, SoftSearch, body_opponents, pair_opponents
-from pliant.contact.detect.overlap import Insides, boxes_overlap, require_apart, require_bodies_apart
+from pliant.contact.detect.overlap import Insides, overlaps, require_apart, require_bodies_apart
 from pliant.contact.detect.samples import Samples, spacing_for
 from pliant.contact.detect.skin import Skin
 from pliant.contact.detect.surfaces import SurfaceSearch
@@ -304,7 +303,9 @@ class Detector:
 
         No way out is known there.
         """
-        require_bodies_apart(self.robot, self._overlaps(q), self.alarm)
+        require_bodies_apart(
+            self.robot, overlaps(self.robot, q, self.soft, self.alarm, self._soft_depth), self.alarm
+        )
         p, swallowed = self._positions(self.cloud.points_of_samples, q), {}
         around = {o.name: self._insides.around(o, q, p) for o in self._present}
         for o in self._present:
@@ -315,22 +316,12 @@ class Detector:
                     swallowed[b] = o.name
         require_apart(self.robot, {n: b for n, b in around.items() if b is not None}, swallowed)
 
-    def _overlaps(self, q: np.ndarray) -> dict[tuple[int, int], float]:
-        """Depth [m] of bodies in each other, by pairs of bodies of which one may touch the other."""
-        pairs = {
-            (min(body, o.body), max(body, o.body))
-            for o in self.soft
-            for body, _ in o.touched_by
-            if body != o.body
-        }
-        near = [pair for pair in sorted(pairs) if boxes_overlap(self.robot, q, *pair, self.alarm)]
-        return self._soft_depth.between(self.robot, q, near) if near else {}
-
     def depth(self, q: np.ndarray, contacts: Contacts) -> float:
         """Depth [m] of the deepest point at q: in obstacles on facets as they are, in bodies by contacts.
 
         `contacts` are those detected at q: where none of them is near, no facet is, and only whether an
-        obstacle is inside a body must be seen.
+        obstacle is inside a body must be seen. Where bodies touch over areas, contacts know the gaps of all
+        points that were looked at.
         """
         deepest = max(0.0, contacts.depth_between_bodies())
         if not self._present:
@@ -347,26 +338,15 @@ class Detector:
         """Depth [m] in each of the robot's own bodies, on dense points of their facets."""
         if not self.soft:
             return {}
-        self._positions(self.cloud.points_of_samples, q)  # checks q
+        p = self._positions(self.cloud.points_of_samples, q)
         far = max(self.alarm, 2 * search_distance.ALARM * self.robot.length)
-        depth = np.maximum(self._soft_depth(self.robot, q, far), self._depth_of_balls(q, far))
+        depth = self._soft_depth()(q, p, far)
         return {o.name: float(d) for o, d in zip(self.soft, depth, strict=True)}
 
-    @cached_property
     def _soft_depth(self) -> SoftDepth:
-        return SoftDepth(self.robot, self.cloud, self._skins, self.soft)
-
-    def _depth_of_balls(self, q: np.ndarray, far: float) -> np.ndarray:
-        """Depth (k,) [m] of samples with a radius in bodies, and of all samples in sheets."""
-        cloud, depth = self.cloud, np.zeros(len(self.soft))
-        sheet = np.array([self.robot.bodies[o.body].two_sided for o in self.soft])
-        if not (sheet.any() or cloud.radius.any()):
-            return depth
-        p = self._positions(cloud.points_of_samples, q)
-        gaps, normals = np.empty((len(self.soft), cloud.size)), np.empty((len(self.soft), cloud.size, 3))
-        self._search(self.robot, q, p, far, gaps, normals)
-        counts = cloud.points.mobile[: cloud.size] & (sheet[:, None] | (cloud.radius > 0.0))
-        return np.max(np.where(counts, cloud.radius - gaps, 0.0), axis=1, initial=0.0)
+        if self._dense is None:
+            self._dense = SoftDepth(self.robot, self.cloud, self._skins, self.soft, self._search)
+        return self._dense
 
     def penetration(self, q: np.ndarray) -> float:
         """Depth [m] of the deepest point of the robot's skin in anything, 0 if none; see `penetrations`."""
@@ -382,6 +362,7 @@ class Detector:
         touching = self.soft if self.areas else []
         self._surfaces = SurfaceSearch(self.cloud, self._skins, touching, self.robot.length)
         self._spacing = max((s.spacing for s in self.cloud.samples if s.surface is not None), default=0.0)
+        self._dense: SoftDepth | None = None  # where bodies are measured that touch each other
         self._insides = Insides(self.robot, self.cloud.bodies)
         self._rest = frozen_view(self.cloud.points.positions(self.robot.rest.q))
 

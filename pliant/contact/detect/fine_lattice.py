@@ -10,7 +10,7 @@ from pliant.arrays import frozen
 from pliant.contact.detect.quadrature import Reference, Spots, reference_at
 from pliant.mesh import Surface
 
-PIECES = 24  # that edges of triangles are cut into …
+PIECES = 16  # that edges of triangles are cut into …
 COARSE = 4  # … and every so manieth place is a coarse one
 NO_AREA = 1e-300  # [m²]
 

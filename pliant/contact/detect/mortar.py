@@ -18,6 +18,14 @@ FEET = 8  # Newton iterations that find a foot on a curved facet
 
 
 @njit(error_model="numpy")
+def _power(x, exponent):
+    """x to the power of 0, 1 or 2."""
+    if exponent == 0:
+        return 1.0
+    return x if exponent == 1 else x * x
+
+
+@njit(error_model="numpy")
 def _polynomials(u, v, exponents, coefficients, N, D):
     """Shape functions N (nn,) at (u, v), and their derivatives D (nn, 2)."""
     nn = len(N)
@@ -25,9 +33,9 @@ def _polynomials(u, v, exponents, coefficients, N, D):
         N[a], D[a, 0], D[a, 1] = 0.0, 0.0, 0.0
     for m in range(nn):
         e, f = exponents[m, 0], exponents[m, 1]
-        ue, vf = u**e, v**f
-        du = e * u ** (e - 1) * vf if e > 0 else 0.0
-        dv = f * v ** (f - 1) * ue if f > 0 else 0.0
+        ue, vf = _power(u, e), _power(v, f)
+        du = e * _power(u, e - 1) * vf if e > 0 else 0.0
+        dv = f * _power(v, f - 1) * ue if f > 0 else 0.0
         for a in range(nn):
             c = coefficients[m, a]
             N[a] += c * ue * vf
@@ -100,7 +108,7 @@ def _foot(x, X, nodes, exponents, coefficients, u, v, N, D, y, J):
             b2 += J[1, c] * d
         det = a11 * a22 - a12 * a12
         du, dv = (a22 * b1 - a12 * b2) / det, (a11 * b2 - a12 * b1) / det
-        if not (abs(du) + abs(dv) > 1e-13):
+        if not (abs(du) + abs(dv) > 1e-12):
             break
         u, v = u + du, v + dv
         if not _inside(u, v, triangular):

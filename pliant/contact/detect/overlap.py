@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numba import njit
 
 from pliant.arrays import frozen, frozen_view
+from pliant.contact.detect.depth import SoftDepth
+from pliant.contact.detect.opponents import SoftOpponent
 from pliant.contact.obstacles import Obstacle
 from pliant.errors import InputError
 
@@ -91,14 +93,23 @@ def require_apart(robot: Any, inside: Mapping[str, int], swallowed: Mapping[int,
         )
 
 
-def boxes_overlap(robot: Any, q: np.ndarray, a: int, b: int, depth: float) -> bool:
-    """Whether the boxes round two bodies overlap by more than `depth` [m] along all axes."""
-    boxes = []
-    for body in (a, b):
-        X = robot.bodies[body].positions(q[robot.q_spans[body]])
-        boxes.append((X.min(axis=0), X.max(axis=0)))
-    (low, high), (lower, higher) = boxes
-    return bool((np.minimum(high, higher) - np.maximum(low, lower) > depth).all())
+def overlaps(
+    robot: Any,
+    q: np.ndarray,
+    opponents: Sequence[SoftOpponent],
+    alarm: float,
+    measure: Callable[[], SoftDepth],
+) -> dict[tuple[int, int], float]:
+    """Depth [m] of bodies in each other at q, by pairs whose boxes overlap by more than `alarm` [m]."""
+    touching = {(body, o.body) for o in opponents for body, _ in o.touched_by if body != o.body}
+    pairs = sorted({(min(pair), max(pair)) for pair in touching})
+    boxes = {}
+    for b in {b for pair in pairs for b in pair}:
+        X = robot.bodies[b].positions(q[robot.q_spans[b]])
+        boxes[b] = X.min(axis=0), X.max(axis=0)
+    width = lambda a, b: np.minimum(boxes[a][1], boxes[b][1]) - np.maximum(boxes[a][0], boxes[b][0])
+    near = [pair for pair in pairs if (width(*pair) > alarm).all()]
+    return measure().between(q, near) if near else {}
 
 
 def require_bodies_apart(robot: Any, depth: Mapping[tuple[int, int], float], seen: float) -> None:

@@ -2,8 +2,8 @@
 
 Rows of surfaces keep mean gaps from closing, and samples are few. Where a corner, an edge or a ridge sinks in
 besides, the facets near it are looked at on a lattice, those of both surfaces; the deepest point of each
-triangle becomes a row if it is deeper than the mean there by what points may sink in, and stays one while it
-pushes.
+triangle becomes a row if it is nearer than other rows keep it, and stays one while it pushes. It may sink in
+by a given depth: rows that come up at depth zero would push the bodies apart at once.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 FIRST_KEY = -(2**60)  # of points of lattices: below the keys of rows of surfaces
 EACH_SIDE = 2**40  # keys that one side of a pair has
-NEAR = 2.0  # times what points may sink in: facets nearer than that are looked at
+NEAR = 0.25  # of what points may sink in: facets nearer than that are looked at
+NEARER = 0.5  # of that: how much nearer a point must be than other rows keep it, to become one
 BEYOND = 0.25  # of the range of gaps on a facet: how much nearer its corners may be than its points
 NEAR_PLACE = (
     0.04  # of a facet's edge, and twice what points may sink in: nearest coarse places are looked round
@@ -64,7 +65,7 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class Refining:
-    """The lattices of a pair of surfaces; `depth` [m] is what points may sink in without a row."""
+    """The lattices of a pair of surfaces; `depth` [m] is what points between samples may sink in."""
 
     slot: int
     samples: int
@@ -155,7 +156,7 @@ class Refining:
                 number, found = _both(number, found, finer, self._met(side, at, finer, reach))
             spots, near = found
             least = min(least, float(near.gap[near.which].min()))
-            kept = np.fmin(self._mean(side, number, near, of_node), _between(side, number, near, like))
+            kept = self._kept(side, number, near, of_node, like, reach)
             rows = self._chosen(side, number, spots, near, kept, np.isin(number, held))
             if len(rows):
                 sets.append(self._rows(side, number, spots, near, rows, like, friction))
@@ -175,7 +176,11 @@ class Refining:
         """
         which = met.which
         gap, triangle = met.gap[which], number[which] // side.lattice.per
-        deep = (gap < NEAR * self.depth) & ~(gap > kept - self.depth) & (self._base(side, number, met) >= 0)
+        deep = (
+            (gap < NEAR * self.depth)
+            & ~(gap > kept - NEARER * self.depth)
+            & (self._base(side, number, met) >= 0)
+        )
         order = np.lexsort((gap, triangle, ~held[which]))
         order = order[deep[order] | held[which][order]]
         taken, places, out = set(), set(), []
@@ -188,10 +193,26 @@ class Refining:
             out.append(i)
         return np.array(sorted(out, key=lambda i: number[which[i]]), int)
 
-    def _mean(self, side: Side, number: np.ndarray, met: Met, of_node: np.ndarray) -> np.ndarray:
-        """The mean gap (n,) [m] that rows keep open at points that met something; nan where none does."""
+    def _kept(
+        self, side: Side, number, met: Met, of_node: np.ndarray, samples: Contacts, reach: float
+    ) -> np.ndarray:
+        """The gap (n,) [m] that other rows keep open at points that met something; nan where none does.
+
+        That is the mean gap at nodes of the slave, and gaps of samples at corners of either triangle, between
+        these. Corners that are not within reach count as just so far.
+        """
         corners, weights = self._on_slave(side, number, met)
-        return np.where(weights > 1e-9, weights * of_node[corners], 0.0).sum(axis=1)
+        between = lambda values, w: np.where(w > 1e-9, w * values, 0.0).sum(axis=1)
+        home, slave = self.home[corners, 0] >= 0, self.sides[0]
+        means = np.where(home & np.isnan(of_node[corners]), reach, of_node[corners])
+        kept = between(means, weights)
+        kept = np.fmin(kept, between(_gaps(slave, samples, reach)[slave.sample[corners]], weights))
+        if not side.slave:
+            lattice, of = side.lattice, number[met.which]
+            mine = side.sample[lattice.triangles[of // lattice.per]]
+            own = lattice.reference.weights[of % lattice.per]
+            kept = np.fmin(kept, between(_gaps(side, samples, reach)[mine], own))
+        return kept
 
     def _base(self, side: Side, number: np.ndarray, met: Met) -> np.ndarray:
         """The sample (n,) that each point reports on: that of the nearest node of the slave."""
@@ -224,12 +245,12 @@ class Refining:
             index=index,
             sample=sample,
             opponent=np.full(n, self.slot),
-            gap=met.gap[which],
+            gap=met.gap[which] + self.depth,
             normal=normal,
             position=spots.p[which],
             tangents=tangents,
             friction=np.full(n, friction[self.slot]),
-            margin=np.zeros(n),
+            margin=np.full(n, -self.depth),
             stencil=Stencil(np.arange(n + 1) * weight.shape[1], nodes.ravel(), weight.ravel()),
             points=like.points,
             size=like.size,
@@ -239,18 +260,13 @@ class Refining:
         )
 
 
-def _between(side: Side, number: np.ndarray, met: Met, samples: Contacts) -> np.ndarray:
-    """Gaps (n,) [m] of samples at the corners of triangles, between these; nan where a corner has none."""
-    lattice, of = side.lattice, number[met.which]
-    gap = np.full(int(side.sample.max()) + 2, np.nan)  # the last for nodes without a sample
+def _gaps(side: Side, samples: Contacts, reach: float) -> np.ndarray:
+    """Gaps [m] of samples of a side with the other, by sample; `reach` for far ones, nan at the end."""
+    gap = np.full(int(side.sample.max(initial=-1)) + 2, reach)
     mine = np.flatnonzero(np.isin(samples.opponent, side.slots) & (samples.sample < len(gap) - 1))
-    np.fmin.at(gap, samples.sample[mine], samples.gap[mine])
+    np.minimum.at(gap, samples.sample[mine], samples.gap[mine])
     gap[-1] = np.nan
-    b, corners = (
-        lattice.reference.weights[of % lattice.per],
-        side.sample[lattice.triangles[of // lattice.per]],
-    )
-    return np.where(b > 1e-9, b * gap[corners], 0.0).sum(axis=1)
+    return gap
 
 
 def _around(side: Side, number: np.ndarray, met: Met, near: float) -> np.ndarray:

@@ -32,7 +32,8 @@ from pliant.mesh import Surface
 AHEAD = np.array([0.5481, 0.7714, 0.3235])  # no direction that meshes favour
 AS_FINE = 1.02  # ratio of edges within which two surfaces are equally fine
 WIDEST = 0.5  # of a facet's edge: how much gaps differ on a row's piece before it is of no more interest
-SINKING = 0.25  # of the bound, that points may sink in without a row of their own
+SINKING = 0.125  # of the bound, that samples may sink in without a row of their own …
+SINKING_BETWEEN = 0.4  # … and points between samples, also with one
 NOTHING = 1e-9  # of a weight: corners with less have no part in a point
 ROWS = -(2**40)  # keys of rows of surfaces are their indices from here on, apart from those of single points
 
@@ -125,11 +126,12 @@ class SurfaceSearch:
         self, cloud: Cloud, skins: Mapping[int, Skin], opponents: Sequence[SoftOpponent], length: float
     ) -> None:
         self.cloud, self.skins, self.depth = cloud, skins, SINKING * depth_bound(length)
+        between = SINKING_BETWEEN * depth_bound(length)
         self.pairs = [SurfacePair.of(cloud, skins, *chosen) for chosen in _directed(cloud, skins, opponents)]
         bodies = {b for pair in self.pairs for b in (pair.slave, pair.master)}
         lattices = {b: FineLattice(skins[b].surface) for b in bodies}
         self._refining = [
-            Refining.of(cloud, skins, lattices, opponents, pair, k, self.depth)
+            Refining.of(cloud, skins, lattices, opponents, pair, k, between)
             for k, pair in enumerate(self.pairs)
         ]
         self._paired = np.zeros((len(opponents) + 1, max(cloud.bodies, default=0) + 1), bool)
@@ -275,6 +277,8 @@ def _directed(cloud: Cloud, skins: Mapping[int, Skin], opponents: Sequence[SoftO
             samples = cloud.samples[cloud.bodies.index(body)]
             if samples.surface is None or samples.body.two_sided or body not in skins:
                 continue
+            if samples.body.carriers is not None and skins[to.body].body.carriers is not None:
+                continue  # stiff skins of rods, where samples say it all
             mine = samples.surface
             if patch is not None:
                 mine = patch.patch(facet_mask(patch, mine))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pliant.contact.contacts import DEEPEST
 from pliant.inverse.limits import within_limits
 from pliant.inverse.model import Model, Pose
 
@@ -45,8 +46,8 @@ def may_stay(model: Model, pose: Pose, decrement: float) -> bool:
 
 
 def allowed_depth(model: Model) -> float:
-    """How deep the deepest collision sample may end inside an obstacle [m]."""
-    return model.settings.penetration * model.robot.length
+    """How deep the deepest point may end inside anything [m]."""
+    return max(DEEPEST, model.settings.penetration * model.robot.length)
 
 
 def allowed_decrement(model: Model) -> float:
