@@ -9,9 +9,11 @@ import numpy as np
 from numba import njit
 
 from pliant.arrays import frozen, frozen_view
+from pliant.contact.contacts import Contacts
 from pliant.contact.obstacles import Obstacle
 from pliant.errors import InputError
 
+DEEP = 100  # contacts deeper than the alarm distance, above which only some of them are rows
 INSIDE = 0.5  # of a full turn: a surface that is seen all round is seen from within
 
 
@@ -89,3 +91,13 @@ def require_apart(robot: Any, inside: Mapping[str, int], swallowed: Mapping[int,
             got=f"one inside body {body} of {robot.name!r}",
             hint=hint,
         )
+
+
+def shown(contacts: Contacts, alarm: float) -> np.ndarray:
+    """All contacts that are no deeper than the alarm distance, and of the others every so manieth sample.
+
+    A robot that was swallowed would have thousands of rows, which say the same as some.
+    """
+    deep = contacts.gap < -alarm
+    every = 1 << int(np.ceil(np.log2(np.count_nonzero(deep) / DEEP)))  # a power of two: mostly the same ones
+    return np.flatnonzero(~deep | (contacts.sample % every == 0))
