@@ -14,13 +14,16 @@ of a facet across that side. Where it is deep, its gap is the way out in that di
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
+from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.detect.cells import at_places, first_cells, halved, start_cells
 from pliant.contact.detect.facets import LEVELS, PIECES, FacetArrays
+from pliant.contact.detect.gather import tangent_frames
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.obstacles.obstacle import INF
 from pliant.contact.stiffness import ROUND
@@ -340,3 +343,24 @@ def described(skin: Surfaced, rows: Spots, smooth: np.ndarray) -> Between:
     used = np.abs(weights) > 1e-14
     ptr = np.concatenate([[0], np.cumsum(np.count_nonzero(used, axis=1))])
     return Between(key, sample, gap, normal, rows.x, ptr, nodes[used], weights[used])
+
+
+def as_contacts(
+    rows: Between, like: Contacts, slot: int, friction: float, margin: float, skin: Surfaced
+) -> Contacts:
+    """Points between samples that touch an obstacle, as contacts on the points of others."""
+    n, samples = len(rows.key), len(skin.radius)
+    return replace(
+        like,
+        key=rows.key + slot * key_step(skin.facets),
+        index=slot * samples + rows.sample,
+        sample=rows.sample,
+        opponent=np.full(n, slot),
+        gap=rows.gap - margin,
+        normal=rows.normal,
+        position=rows.position,
+        tangents=tangent_frames(rows.normal),
+        friction=np.full(n, friction),
+        margin=np.full(n, margin),
+        stencil=Stencil(rows.ptr, rows.point, rows.weight),
+    )

@@ -6,7 +6,7 @@ in itself, the rules of detection tell what a point may touch and how deep it is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from pliant.contact.detect.quadrature import is_near
 from pliant.contact.detect.skin import Posture, Skin
 from pliant.contact.detect.way import Target
 from pliant.contact.geometry.triangle import box_square, closest, pseudo_normal
+from pliant.errors import InputError
 from pliant.mesh import Surface
 
 DEEP = (
@@ -196,3 +197,31 @@ class SoftDepth:
         if met is not None:
             depth[met.which] = np.maximum(-met.gap[met.which], 0.0)
         return depth
+
+
+def require_bodies_apart(
+    robot: Any,
+    q: np.ndarray,
+    opponents: Sequence[SoftOpponent],
+    seen: float,
+    measure: Callable[[], SoftDepth],
+) -> None:
+    """Raise where bodies that may touch lie deeper in each other at q than contact looks, `seen` [m].
+
+    They are measured only where the boxes round them overlap as much.
+    """
+    touching = {(body, o.body) for o in opponents for body, _ in o.touched_by if body != o.body}
+    pairs, boxes = sorted({(min(pair), max(pair)) for pair in touching}), {}
+    for b in {b for pair in pairs for b in pair}:
+        X = robot.bodies[b].positions(q[robot.q_spans[b]])
+        boxes[b] = X.min(axis=0), X.max(axis=0)
+    width = lambda a, b: np.minimum(boxes[a][1], boxes[b][1]) - np.maximum(boxes[a][0], boxes[b][0])
+    near = [pair for pair in pairs if (width(*pair) > seen).all()]
+    for (a, b), d in (measure().between(q, near) if near else {}).items():
+        if d > seen:
+            raise InputError(
+                f"bodies {a} and {b} of {robot.name!r}",
+                expected=f"an overlap of {1e3 * seen:.3g} mm at most, as far as contact is looked for",
+                got=f"{1e3 * d:.3g} mm",
+                hint="Move them apart first, let them not touch (between_bodies), or look farther (alarm).",
+            )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,18 +13,19 @@ from pliant.contact.detect import search_distance
 from pliant.contact.detect.between import (
     DENSE_CUT,
     FIRST_KEY,
-    Between,
     Surfaced,
+    as_contacts,
     key_step,
     least_gap,
     rows_between,
 )
+from pliant.contact.detect.chosen import chosen_samples, free_name, named, soft_opponents
 from pliant.contact.detect.cloud import Cloud
-from pliant.contact.detect.depth import SoftDepth
-from pliant.contact.detect.gather import gather, tangent_frames
+from pliant.contact.detect.depth import SoftDepth, require_bodies_apart
+from pliant.contact.detect.gather import gather
 from pliant.contact.detect.keeping import OVERHANG, kept
-from pliant.contact.detect.opponents import SoftOpponent, SoftSearch, body_opponents, pair_opponents
-from pliant.contact.detect.overlap import Insides, overlaps, require_apart, require_bodies_apart
+from pliant.contact.detect.opponents import SoftSearch
+from pliant.contact.detect.overlap import DEEP, Insides, require_apart, shown
 from pliant.contact.detect.samples import Samples, spacing_for
 from pliant.contact.detect.skin import Skin
 from pliant.contact.detect.surfaces import SurfaceSearch
@@ -38,7 +37,6 @@ from pliant.errors import InputError, unknown_name
 from pliant.inputs import not_negative, positive
 from pliant.mesh import Surface
 
-DEEP = 100  # contacts deeper than the alarm distance, above which only some of them are rows
 NO_KEYS = np.zeros(0, np.int64)
 MARGIN = 2.5e-4  # of the robot's length: kept from concave obstacles, whose linearised gap is too large
 
@@ -80,7 +78,7 @@ class Detector:
         self.margin = MARGIN * robot.length if margin is None else not_negative("margin", margin, "m")
         obstacles = tuple(obstacles)
         self._chosen = chosen_samples(robot, samples, obstacles)
-        self.soft = _soft_opponents(robot, self._chosen, self_contact, between_bodies)
+        self.soft = soft_opponents(robot, self._chosen, self_contact, between_bodies)
         self._lay_out()
         self.version = 0  # counts changes of the obstacles
         self._slots = {o.name: k for k, o in enumerate(self.soft)}
@@ -122,7 +120,7 @@ class Detector:
                 "obstacle", expected="an Obstacle such as Sphere(…)", got=type(obstacle).__name__
             )
         soft = {o.name for o in self.soft}
-        name = obstacle.name or _free_name(type(obstacle).__name__.lower(), {*self._slots})
+        name = obstacle.name or free_name(type(obstacle).__name__.lower(), {*self._slots})
         if name in self._obstacles or name in soft:
             raise InputError(
                 f"obstacle {name!r}",
@@ -133,7 +131,7 @@ class Detector:
         if friction is not None:
             self._friction[name] = not_negative(f"friction of {name!r}", friction)
         self._slots.setdefault(name, len(self._slots))
-        self._obstacles[name] = _named(obstacle, name)
+        self._obstacles[name] = named(obstacle, name)
         self._arrange()
         return name
 
@@ -232,7 +230,7 @@ class Detector:
         size = len(self._slots) * self.cloud.size
         found = Contacts(arrays[0], *arrays[:9], Stencil(*arrays[9:]), points, size, self.opponents)
         many = np.count_nonzero(found.gap < -self.alarm) > DEEP
-        return found.take(_shown(found, self.alarm)) if many else found
+        return found.take(shown(found, self.alarm)) if many else found
 
     def _skin(self, points: Stack, q: np.ndarray, p: np.ndarray) -> Surfaced:
         """The robot's surface at q, its samples at p (S, 3) [m]."""
@@ -260,7 +258,7 @@ class Detector:
             dense = self._spacing <= 1.01 * spacing_for(obstacle.roundness, self.robot.length)
             rows = rows_between(skin, obstacle, samples, far, self.robot.length, mine, dense=dense)
             if rows is not None:
-                parts.append(_as_contacts(rows, contacts, slot, self._mu[k], self._margins[k], skin))
+                parts.append(as_contacts(rows, contacts, slot, self._mu[k], self._margins[k], skin))
         return joined(contacts, *parts) if parts else contacts
 
     def stiffness(
@@ -299,13 +297,8 @@ class Detector:
         return max(depth, float((obstacle.distance(p)[0]).min() - obstacle.distance(core[None])[0][0]))
 
     def require_apart(self, q: np.ndarray) -> None:
-        """Raise where an obstacle lies in a body, a body wholly in an obstacle, or bodies deep in each other.
-
-        No way out is known there.
-        """
-        require_bodies_apart(
-            self.robot, overlaps(self.robot, q, self.soft, self.alarm, self._soft_depth), self.alarm
-        )
+        """Raise for an obstacle in a body, a body in an obstacle, and bodies deep in each other."""
+        require_bodies_apart(self.robot, q, self.soft, self.alarm, self._soft_depth)
         p, swallowed = self._positions(self.cloud.points_of_samples, q), {}
         around = {o.name: self._insides.around(o, q, p) for o in self._present}
         for o in self._present:
@@ -340,8 +333,7 @@ class Detector:
             return {}
         p = self._positions(self.cloud.points_of_samples, q)
         far = max(self.alarm, 2 * search_distance.ALARM * self.robot.length)
-        depth = self._soft_depth()(q, p, far)
-        return {o.name: float(d) for o, d in zip(self.soft, depth, strict=True)}
+        return dict(zip((o.name for o in self.soft), self._soft_depth()(q, p, far).tolist(), strict=True))
 
     def _soft_depth(self) -> SoftDepth:
         if self._dense is None:
@@ -401,87 +393,3 @@ class Detector:
         self._mu = frozen([self._friction.get(name, self._common_friction) for name in names])
         self._margins = frozen(margins)
         self._thickest = float(self.cloud.radius.max(initial=0.0))
-
-
-def _as_contacts(
-    rows: Between, like: Contacts, slot: int, friction: float, margin: float, skin: Surfaced
-) -> Contacts:
-    """Points between samples that touch an obstacle, as contacts on the points of others."""
-    n, samples = len(rows.key), len(skin.radius)
-    return replace(
-        like,
-        key=rows.key + slot * key_step(skin.facets),
-        index=slot * samples + rows.sample,
-        sample=rows.sample,
-        opponent=np.full(n, slot),
-        gap=rows.gap - margin,
-        normal=rows.normal,
-        position=rows.position,
-        tangents=tangent_frames(rows.normal),
-        friction=np.full(n, friction),
-        margin=np.full(n, margin),
-        stencil=Stencil(rows.ptr, rows.point, rows.weight),
-    )
-
-
-def _shown(contacts: Contacts, alarm: float) -> np.ndarray:
-    """All contacts that are no deeper than the alarm distance, and of the others every so manieth sample.
-
-    A robot that was swallowed would have thousands of rows, which say the same as some.
-    """
-    deep = contacts.gap < -alarm
-    every = 1 << int(np.ceil(np.log2(np.count_nonzero(deep) / DEEP)))  # a power of two: mostly the same ones
-    return np.flatnonzero(~deep | (contacts.sample % every == 0))
-
-
-def _named(obstacle: Obstacle, name: str) -> Obstacle:
-    other = copy(obstacle)
-    object.__setattr__(other, "name", name)
-    return other
-
-
-def _free_name(kind: str, taken: set[str]) -> str:
-    name, k = kind, 2
-    while name in taken:
-        name, k = f"{kind} {k}", k + 1
-    return name
-
-
-def chosen_samples(
-    robot: Any, samples: Samples | Sequence[Samples] | None, obstacles: Sequence[Obstacle]
-) -> dict[int, Samples]:
-    """Samples by body number, in that order."""
-    if samples is None:
-        roundest = min((o.roundness for o in obstacles if isinstance(o, Obstacle)), default=INF)
-        return {n: _default_samples(body, roundest, robot.length) for n, body in enumerate(robot.bodies)}
-    chosen = [samples] if isinstance(samples, Samples) else list(samples)
-    if not chosen or not all(isinstance(s, Samples) for s in chosen):
-        raise InputError("samples", expected="one Samples for each body that can touch", got=repr(samples))
-    number = {id(body): n for n, body in enumerate(robot.bodies)}
-    found: dict[int, Samples] = {}
-    for s in chosen:
-        b = number.get(id(s.body), -1)
-        if b < 0 or b in found:
-            got = "those of another body" if b < 0 else f"two for body {b}"
-            raise InputError("samples", expected="one Samples for each of the robot's bodies", got=got)
-        found[b] = s
-    return dict(sorted(found.items()))
-
-
-def _default_samples(body: Any, roundest: float, length: float) -> Samples:
-    """On its skin, or where it has none (a net of strings) on its nodes."""
-    if len(body.mesh.surface):
-        return Samples.against(body, roundest, length)
-    return Samples.around(body.node_points(np.arange(len(body.mesh.nodes))), 0.0)
-
-
-def _soft_opponents(
-    robot: Any, samples: dict[int, Samples], self_contact: Any, between: Any
-) -> list[SoftOpponent]:
-    for pair in () if isinstance(between, (bool, np.bool_)) else between:
-        if len(pair) != 2 or any(b not in range(len(robot.bodies)) for b in pair):
-            expected = f"pairs of body numbers below {len(robot.bodies)}"
-            raise InputError("between_bodies", expected=expected, got=repr(pair))
-    if isinstance(self_contact, (bool, np.bool_)):
-        return body_opponents(samples, bool(self_contact), between)
-    return body_opponents(samples, False, between) + pair_opponents(robot, samples, self_contact)

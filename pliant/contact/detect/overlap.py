@@ -1,19 +1,19 @@
-"""Overlap that no sample shows: an obstacle inside a body, a body inside an obstacle or another body."""
+"""Overlap that no sample shows: an obstacle wholly inside a body, and a body wholly inside an obstacle."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numba import njit
 
 from pliant.arrays import frozen, frozen_view
-from pliant.contact.detect.depth import SoftDepth
-from pliant.contact.detect.opponents import SoftOpponent
+from pliant.contact.contacts import Contacts
 from pliant.contact.obstacles import Obstacle
 from pliant.errors import InputError
 
+DEEP = 100  # contacts deeper than the alarm distance, above which only some of them are rows
 INSIDE = 0.5  # of a full turn: a surface that is seen all round is seen from within
 
 
@@ -93,32 +93,11 @@ def require_apart(robot: Any, inside: Mapping[str, int], swallowed: Mapping[int,
         )
 
 
-def overlaps(
-    robot: Any,
-    q: np.ndarray,
-    opponents: Sequence[SoftOpponent],
-    alarm: float,
-    measure: Callable[[], SoftDepth],
-) -> dict[tuple[int, int], float]:
-    """Depth [m] of bodies in each other at q, by pairs whose boxes overlap by more than `alarm` [m]."""
-    touching = {(body, o.body) for o in opponents for body, _ in o.touched_by if body != o.body}
-    pairs = sorted({(min(pair), max(pair)) for pair in touching})
-    boxes = {}
-    for b in {b for pair in pairs for b in pair}:
-        X = robot.bodies[b].positions(q[robot.q_spans[b]])
-        boxes[b] = X.min(axis=0), X.max(axis=0)
-    width = lambda a, b: np.minimum(boxes[a][1], boxes[b][1]) - np.maximum(boxes[a][0], boxes[b][0])
-    near = [pair for pair in pairs if (width(*pair) > alarm).all()]
-    return measure().between(q, near) if near else {}
+def shown(contacts: Contacts, alarm: float) -> np.ndarray:
+    """All contacts that are no deeper than the alarm distance, and of the others every so manieth sample.
 
-
-def require_bodies_apart(robot: Any, depth: Mapping[tuple[int, int], float], seen: float) -> None:
-    """Raise for bodies that lie deeper in each other, by `depth` [m] of pairs of them, than is `seen` [m]."""
-    for (a, b), d in depth.items():
-        if d > seen:
-            raise InputError(
-                f"bodies {a} and {b} of {robot.name!r}",
-                expected=f"an overlap of {1e3 * seen:.3g} mm at most, as far as contact is looked for",
-                got=f"{1e3 * d:.3g} mm",
-                hint="Move them apart first, let them not touch (between_bodies), or look farther (alarm).",
-            )
+    A robot that was swallowed would have thousands of rows, which say the same as some.
+    """
+    deep = contacts.gap < -alarm
+    every = 1 << int(np.ceil(np.log2(np.count_nonzero(deep) / DEEP)))  # a power of two: mostly the same ones
+    return np.flatnonzero(~deep | (contacts.sample % every == 0))

@@ -59,6 +59,7 @@ class SurfacePair:
     target: Target
     master_point: np.ndarray
     same: bool  # whether slave and master are one surface
+    back: int  # number of the opponent that samples of the master touch
 
     @classmethod
     def of(
@@ -70,6 +71,7 @@ class SurfacePair:
         patch: Surface,
         to: SoftOpponent,
         same: bool,
+        back: int,
     ) -> SurfacePair:
         """A patch of the boundary of body `slave` against an opponent."""
         samples, first = cloud.samples[cloud.bodies.index(slave)], np.flatnonzero(cloud.body == slave)[0]
@@ -86,6 +88,7 @@ class SurfacePair:
             Target.of(skins[to.body], to.patch),
             frozen(cloud.point_of_node[to.body], int),
             same,
+            back,
         )
 
     @property
@@ -162,7 +165,10 @@ class SurfaceSearch:
         known = before.partners if isinstance(before, SurfaceContacts) else {}
         mean, sets, partners = np.full(len(points), np.inf), [], {}
         least = float(points.gap[~points.rigid].min(initial=0.0))
+        touched = set(points.opponent[~points.rigid].tolist())
         for k, pair in enumerate(self.pairs):
+            if not touched & {pair.slot, pair.back}:  # no sample is near, nor is anything between them
+                continue
             found = pair.met(at[pair.slave].X, at[pair.master], known.get(k), reach)
             if found is None:
                 continue
@@ -268,7 +274,7 @@ def _homes(samples: Samples, patch: Surface, first: int) -> np.ndarray:
 
 
 def _directed(cloud: Cloud, skins: Mapping[int, Skin], opponents: Sequence[SoftOpponent]) -> list[tuple]:
-    """(slot, slave, patch of the slave, opponent, whether it is the same) of each pair, in one direction."""
+    """(slot, slave, its patch, opponent, whether it is the same, slot of the way back) of each pair."""
     ways: dict[tuple, tuple] = {}
     for slot, to in enumerate(opponents):
         if skins[to.body].half_thickness is not None:
@@ -291,7 +297,7 @@ def _directed(cloud: Cloud, skins: Mapping[int, Skin], opponents: Sequence[SoftO
     for (a, first, b, second), way in ways.items():
         back = ways.get((b, second, a, first))
         if back is None or back is way or _finer(way) < _finer(back):
-            chosen.append((*way[:4], back is way))
+            chosen.append((*way[:4], back is way, way[0] if back is None else back[0]))
     return chosen
 
 
