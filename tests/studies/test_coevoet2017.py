@@ -1,15 +1,17 @@
 """The study of Coevoet et al. 2017 in its quick setting. No clock: what depends on one is not asserted."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from pliant.studies import study
-from pliant.studies.coevoet2017 import maps
+from pliant.studies.coevoet2017 import maps, soaking
 from pliant.studies.coevoet2017.cost_map import optimum
 from pliant.studies.coevoet2017.lab import FULL, QUICK, Lab, thinned
 from pliant.studies.coevoet2017.robustness import SLICES, TRIALS, bending
+from pliant.studies.soak import Soak
 
 PARTS = study("coevoet2017").parts
 
@@ -132,3 +134,12 @@ def test_a_short_soak_run_is_clean(lab):
     assert not failed(found)
     (row,) = found.tables[0].rows
     assert row["steps"] == QUICK.soak
+
+
+def test_a_soak_of_a_robot_that_waits_fails(lab):
+    """As one that seeks its equilibrium in three of four steps: it raises nothing, and follows nothing."""
+    run = Soak(100, "", {"recovering": 60, "stuck": 15, "moving": 25}, 50.0, 0.0, 0.0, 0.0, 0.0)
+    row = soaking._row(lab, "beam", run)
+    assert row["check"] is False and row["waiting [%]"] == 75.0 and "waits" in row["found"]
+    calm = replace(run, counts={"moving": 60, "out of reach": 35, "recovered": 5})
+    assert soaking._row(lab, "beam", calm)["check"] is True

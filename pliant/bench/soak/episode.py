@@ -30,6 +30,7 @@ RETURN = 200  # steps in which a reachable target is to be reached
 HOLD = {REACHABLE: 130, FAR: 200}  # steps that a target stays
 STILL = 80  # steps after the effectors came to rest, from which on efforts are to be at rest
 REACHED = 1e-3  # of the length
+SETTLING = 10  # steps more in which it may be called so
 AT_REST = 1e-4  # of the length: motion of the effectors in a step …
 QUIET = 3  # … and in so many steps, when they have come to rest
 MEASURED = 3  # every so many steps the depth is measured
@@ -179,12 +180,13 @@ class Episode:
             if quiet < 0 and len(tips) > QUIET:
                 recent = np.diff(tips[-QUIET - 1 :], axis=0)
                 quiet = k if np.linalg.norm(recent, axis=1).max() < AT_REST * length else -1
-            if until_reached and after > 0:
+            settled = out.certificate.status == "reached" or k + 1 >= after + SETTLING
+            if until_reached and after > 0 and settled:
                 break
         assert out is not None
         still = quiet >= 0 and not until_reached
         moved = np.nan
-        if left < REACHED or still:
+        if out.certificate.status == "reached" or still:
             moved = self.judge().moved(out, self.controller.detector) / length
         denied = kind == FAR and out.certificate.status in CANNOT
         nearer = self.judge().nearest(targets, places) if denied else _nearest(targets, places)

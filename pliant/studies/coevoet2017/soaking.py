@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pliant.io.table import Table
+from pliant.status import BAD, STATUSES
 from pliant.studies.coevoet2017.lab import PACE, Lab
 from pliant.studies.soak import Soak, soak, walk
 from pliant.studies.study import Findings
@@ -19,16 +20,19 @@ COLUMNS = (
     "worst penetration [% L]",
     "growth [MB]",
     "kept per step [kB]",
+    "waiting [%]",
     "statuses",
     "found",
     "check",
 )
 LARGEST_GROWTH = 30.0  # [MB] of the process after the first fifth
+LONGEST_WAIT = 10.0  # [%] of the steps, in which the robot waits for an answer or gets none
 TEXT = (
     "The target wanders at random to and fro along the scene's path, off it by 2 % of the length (standard "
     "deviation), partly out of reach. No exception, no number that is not finite, no growing memory: the "
     f"process may grow by {LARGEST_GROWTH:g} MB after the first fifth of the run. Kept per step: what Python "
-    "allocated at the end and did not give back."
+    "allocated at the end and did not give back. Waiting: steps in which the robot stands still because no "
+    f"step was found yet or at all, at most {LONGEST_WAIT:g} %. `pliant bench soak` troubles robots far more."
 )
 
 
@@ -46,6 +50,8 @@ def soaking(lab: Lab) -> Findings:
 def _row(lab: Lab, name: str, result: Soak) -> dict[str, Any]:
     share = 100.0 / lab.robot(name).length
     grows = result.growth > LARGEST_GROWTH
+    waiting = 100.0 * sum(n for word, n in result.counts.items() if waits(word)) / max(result.steps, 1)
+    found = [result.failure, "memory grows" * grows, "it waits" * (waiting > LONGEST_WAIT)]
     return {
         "case": name,
         "steps": result.steps,
@@ -54,7 +60,14 @@ def _row(lab: Lab, name: str, result: Soak) -> dict[str, Any]:
         "worst penetration [% L]": share * result.penetration,
         "growth [MB]": result.growth,
         "kept per step [kB]": result.kept,
+        "waiting [%]": waiting,
         "statuses": ", ".join(f"{status} {n}" for status, n in result.counts.items()),
-        "found": result.failure or ("memory grows" if grows else ""),
-        "check": not result.failure and not grows,
+        "found": "; ".join(filter(None, found)),
+        "check": not any(found),
     }
+
+
+def waits(word: str) -> bool:
+    """Whether a robot of which a certificate says this stands still for want of an answer."""
+    status = STATUSES.get(word)
+    return status is not None and (bool(status.shown) or status.severity == BAD)
