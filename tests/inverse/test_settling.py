@@ -179,13 +179,26 @@ def test_following_a_circle_between_two_cylinders(v):
         assert (force >= 0).all() and np.isfinite(gap).all()
 
 
-def test_a_robot_swallowed_by_an_obstacle_comes_out():
+def test_a_robot_that_an_obstacle_jumps_into_comes_out():
     controller = Inverse(arm())
-    controller.detector.add(Sphere((0.09, 0.008, 0.01), 0.015, name="ball"))
+    controller.detector.add(Sphere((0.09, -0.008, 0.01), 0.015, name="ball"))
     inside = controller.detector.penetration(controller.pose.q)
     log = [controller.step() for _ in range(60)]
     assert inside > 0.005
     assert log[-1].certificate.penetration < 1e-4
+    assert controller.detector.penetration(controller.pose.q) < 1e-4
+
+
+def test_a_robot_round_the_centre_of_an_obstacle_says_so():
+    """Pushes along the ball's normals would blow the arm up round it: skin outside, and the ball inside."""
+    controller = Inverse(arm())
+    controller.detector.add(Sphere((0.09, 0.008, 0.01), 0.015, name="ball"))
+    log = [controller.step().certificate for _ in range(20)]
+    assert all(certificate.penetration > 5e-3 for certificate in log)
+    assert not {"reached", "out of reach"} & {certificate.status for certificate in log}
+    assert log[-1].status == "stuck"
+    controller.detector.remove("ball")
+    assert run(controller, [controller.target] * 10)[-1].certificate.penetration == 0.0
 
 
 def test_a_robot_that_cannot_get_out_says_how_deep_it_is_and_goes_on():

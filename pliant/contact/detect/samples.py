@@ -8,7 +8,7 @@ apart than `spacing`:
 
 that is, about one point between the ends of an edge (mid nodes count), and none where the mesh is finer
 than L/40. Against an obstacle of radius R they are so close that no facet cuts deeper than DEEPEST_CUT · L,
-but not closer than L/80.
+but not closer than L/80. What touches between them all the same is found by `between.py`.
 """
 
 from __future__ import annotations
