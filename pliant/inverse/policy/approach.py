@@ -33,7 +33,8 @@ def approach(model: Model, memory: Memory) -> Memory | None:
         return None
     rows, ne = model.roles.actuators, len(model.roles.effectors)
     efforts = np.clip(move.efforts.effort[ne : ne + len(rows)], *model.roles.effort)
-    if np.abs(efforts - memory.pose.lam[rows]).max(initial=0.0) <= FAR * np.abs(efforts).max(initial=0.0):
+    far = np.abs(efforts - memory.pose.lam[rows]).max(initial=0.0) > FAR * np.abs(efforts).max(initial=0.0)
+    if not far:
         return None
     return memory.with_(mode=Approaching(efforts, PARTS), failed_leap=memory.target)
 

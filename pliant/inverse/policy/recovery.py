@@ -46,7 +46,9 @@ def sought(model: Model, memory: Memory, progress: Progress) -> tuple[Progress, 
     stiff, spent = progress.spent < half, progress.spent + iterations
     begin = model.state(pose) if progress.state is None else progress.state
     command = model.commands(pose.lam, pose.delta)
-    result = model.equilibrium(command, begin, tolerance(iterations), stiff=stiff)
+    exactly = Tolerance(iterations=iterations)  # as statics does: where a robot rests, it would stay
+    within = exactly if isinstance(progress, Settling) else tolerance(iterations)
+    result = model.equilibrium(command, begin, within, stiff=stiff)
     if result.certificate.converged or spent >= ITERATIONS:
         return type(progress)(), result
     return type(progress)(None if stiff and spent >= half else result.state, spent), None

@@ -71,8 +71,11 @@ def reaching_out(model: Model, memory: Memory) -> Memory | None:
     """The memory with a wider search for contacts, if that finds more of them; None if not.
 
     What is farther away than the alarm distance is no row of the program: where the effectors move through
-    contacts only, as with two bodies that do not touch yet, it sees no way until such rows are added.
+    contacts only, as with two bodies that do not touch yet, it sees no way until such rows are added. Once
+    for a target, and only where nothing is touched.
     """
+    if memory.reach or memory.pose.force.any():
+        return None
     reach, widest = max(memory.reach, model.detector.alarm), WIDEST * model.robot.length
     while reach < widest and model.detector.opponents:
         reach = min(WIDER * reach, widest)
