@@ -223,7 +223,8 @@ def test_two_bodies_pass_on_what_the_probe_presses():
     robot = build("two_bodies")
     result = pl.static(robot, {"force": Known(effort=0.3)})
     wall, organ = robot.bodies
-    on_organ = result.contact_force @ result.contacts.normal
+    push = result.contacts.push(result.q, result.contact_force)
+    on_organ = push[robot.dq_spans[1]].reshape(-1, 3).sum(axis=0)
     side = np.abs(wall.mesh.nodes[:, :2]).max(axis=1)
     rim = wall.reactions(result.q[robot.q_spans[0]], robot.gravity)[side > side.max() - 1e-9].sum(axis=0)
     low = organ.mesh.nodes[:, 2]

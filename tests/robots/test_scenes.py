@@ -20,6 +20,7 @@ TABLE = {
     "trunk": (76, 1665),
 }
 STEPS = 200
+STILL = 100  # at the end: a robot rests within 80 steps after its tip does
 
 
 class Run:
@@ -29,7 +30,7 @@ class Run:
         self.scene = scenes[name]()
         self.controller = self.scene.controller()
         self.outcomes = list(follow(self.scene, steps=STEPS, controller=self.controller))
-        self.still = [self.controller.step() for _ in range(25)]
+        self.still = [self.controller.step() for _ in range(STILL)]
 
     def efforts(self, outcomes):
         """(steps, actuators)"""

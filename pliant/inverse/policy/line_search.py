@@ -4,7 +4,7 @@ The *task step* is limited, never dq, so that efforts and motion stay consistent
 for a goal that lies a full task step ahead on the way to the target. A shorter one also keeps the efforts
 nearer to where they were,
 
-    ρ(s) = ρ + ρ_d (1/s − 1)        and for s > 1, where the goal stays a task step ahead,        ρ(s) = ρ/s,
+    ρ(s) = ρ + ρ_d (1/2s − 1)  for s < 1/2, and for s > 1, where the goal stays a task step ahead,  ρ(s) = ρ/s,
 
 because redundant efforts may change a lot for a goal that is near. As s → 0 nothing changes at all, so that
 from an equilibrium some step length will do; and s > 1 gets a robot on that ρ keeps back. An attempt
@@ -27,7 +27,6 @@ from pliant.inverse.policy.modes import Searching
 
 RESTART = 0.25  # step length, at least, of a robot that did not get on and now may
 SHORTER, LONGER = 0.5, 1.5  # factors of the step length after a step
-AFTER_FAILURE = 0.25  # factor of the step length
 SHORTEST, LONGEST = 1e-3, 32.0  # step lengths
 SLOW = 0.3  # of the way to its goal: where no more is predicted, a step length above 1 may do better
 DAMPING = 1e-2  # ρ_d
@@ -67,7 +66,8 @@ def search(model: Model, memory: Memory) -> tuple[Memory, Attempt | None]:
         if leaps(model, memory):
             memory = memory.with_(failed_leap=memory.target)
         else:
-            memory = memory.with_(step_length=max(AFTER_FAILURE * min(1.0, memory.step_length), SHORTEST))
+            factor = SHORTER ** max(1, memory.failures)  # shorter and shorter: few attempts span many lengths
+            memory = memory.with_(step_length=max(factor * min(1.0, memory.step_length), SHORTEST))
         if memory.stuck:
             return memory, None
         memory = memory.with_(mode=Searching(memory.failures + 1))
@@ -141,7 +141,7 @@ def aim_of(model: Model, memory: Memory) -> Aim:
     """What the program of this attempt wants."""
     settings, pose, share = model.settings, memory.pose, min(1.0, memory.step_length)
     rho = settings.inertia_in_contact if bool(pose.force.any()) else settings.inertia
-    damping = DAMPING * (1.0 / share - 1.0)
+    damping = DAMPING * max(0.0, SHORTER / share - 1.0)
     return Aim(
         goal=_goal(model, memory),
         effort=effort_bounds(model, pose, share),
