@@ -4,7 +4,7 @@ The *task step* is limited, never dq, so that efforts and motion stay consistent
 for a goal that lies a full task step ahead on the way to the target. A shorter one also keeps the efforts
 nearer to where they were,
 
-    ρ(s) = ρ + ρ_d (1/2s − 1)  for s < 1/2, and for s > 1, where the goal stays a task step ahead,  ρ(s) = ρ/s,
+    ρ(s) = ρ + ρ_d (1/2s − 1) for s < 1/2, and for s > 1, where the goal stays a task step ahead,  ρ(s) = ρ/s,
 
 because redundant efforts may change a lot for a goal that is near. As s → 0 nothing changes at all, so that
 from an equilibrium some step length will do; and s > 1 gets a robot on that ρ keeps back. An attempt
