@@ -29,6 +29,7 @@ RESTART = 0.25  # step length, at least, of a robot that did not get on and now 
 SHORTER, LONGER = 0.5, 1.5  # factors of the step length after a step
 SHORTEST, LONGEST = 1e-3, 32.0  # step lengths
 SLOW = 0.3  # of the way to its goal: where no more is predicted, a step length above 1 may do better
+AFTER_FAILURE = 0.4  # factor of the step length after a failed attempt
 DAMPING = 1e-2  # ρ_d
 POOR_GAIN = 0.25  # of the progress that was predicted: with less, the next step is shorter
 GOOD_GAIN = 0.75  # of the progress that was predicted: with more, the next step is longer
@@ -66,8 +67,7 @@ def search(model: Model, memory: Memory) -> tuple[Memory, Attempt | None]:
         if leaps(model, memory):
             memory = memory.with_(failed_leap=memory.target)
         else:
-            factor = SHORTER ** max(1, memory.failures)  # shorter and shorter: few attempts span many lengths
-            memory = memory.with_(step_length=max(factor * min(1.0, memory.step_length), SHORTEST))
+            memory = memory.with_(step_length=max(AFTER_FAILURE * min(1.0, memory.step_length), SHORTEST))
         if memory.stuck:
             return memory, None
         memory = memory.with_(mode=Searching(memory.failures + 1))
