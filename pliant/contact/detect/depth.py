@@ -17,7 +17,7 @@ from pliant.arrays import frozen
 from pliant.contact.detect.cloud import Cloud
 from pliant.contact.detect.fine_lattice import FineLattice
 from pliant.contact.detect.opponents import SoftOpponent, SoftSearch
-from pliant.contact.detect.quadrature import is_near
+from pliant.contact.detect.quadrature import facet_is_near
 from pliant.contact.detect.skin import Posture, Skin
 from pliant.contact.detect.way import Target
 from pliant.contact.geometry.triangle import box_square, closest, pseudo_normal
@@ -39,14 +39,7 @@ def deepest_in(X, triangles, nodes, part, N, counts, Y, T, normals, across, fan_
     deepest, m, P, nn = np.zeros(len(triangles)), np.empty(3), N.shape[1], N.shape[2]
     for t in range(len(triangles)):
         i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-        x = (X[i, 0] + X[j, 0] + X[k, 0]) / 3.0
-        y = (X[i, 1] + X[j, 1] + X[k, 1]) / 3.0
-        z = (X[i, 2] + X[j, 2] + X[k, 2]) / 3.0
-        square = 0.0
-        for a in range(nn):
-            n = nodes[t, a]
-            square = max(square, (X[n, 0] - x) ** 2 + (X[n, 1] - y) ** 2 + (X[n, 2] - z) ** 2)
-        if not counts[t] or not is_near(x, y, z, np.sqrt(square), bounds, links, 0.0):
+        if not counts[t] or not facet_is_near(X, i, j, k, nodes[t], bounds, links, 0.0):
             continue
         for g in range(P):
             x, y, z = 0.0, 0.0, 0.0

@@ -127,6 +127,19 @@ def is_near(x, y, z, radius, bounds, links, reach):
     return False
 
 
+@njit(error_model="numpy")
+def facet_is_near(X, i, j, k, nodes, bounds, links, reach):
+    """Whether a box of the tree is within reach of the ball round triangle i j k with its facet's nodes."""
+    x = (X[i, 0] + X[j, 0] + X[k, 0]) / 3.0
+    y = (X[i, 1] + X[j, 1] + X[k, 1]) / 3.0
+    z = (X[i, 2] + X[j, 2] + X[k, 2]) / 3.0
+    square = 0.0
+    for m in nodes:
+        u, v, w = X[m, 0] - x, X[m, 1] - y, X[m, 2] - z
+        square = max(square, u * u + v * v + w * w)
+    return is_near(x, y, z, np.sqrt(square), bounds, links, reach)
+
+
 @njit(cache=True, error_model="numpy")
 def placed(X, triangles, nodes, part, N, bounds, links, reach):
     """Points near a tree: which they are (n,), positions (t·G, 3) [m] and unit normals (t·G, 3) of all.
@@ -138,15 +151,7 @@ def placed(X, triangles, nodes, part, N, bounds, links, reach):
     count = 0
     for t in range(T):
         i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-        x = (X[i, 0] + X[j, 0] + X[k, 0]) / 3.0
-        y = (X[i, 1] + X[j, 1] + X[k, 1]) / 3.0
-        z = (X[i, 2] + X[j, 2] + X[k, 2]) / 3.0
-        square = 0.0
-        for a in range(nn):
-            m = nodes[t, a]
-            u, v, w = X[m, 0] - x, X[m, 1] - y, X[m, 2] - z
-            square = max(square, u * u + v * v + w * w)
-        if not is_near(x, y, z, np.sqrt(square), bounds, links, reach):
+        if not facet_is_near(X, i, j, k, nodes[t], bounds, links, reach):
             continue
         ux, uy, uz = X[j, 0] - X[i, 0], X[j, 1] - X[i, 1], X[j, 2] - X[i, 2]
         vx, vy, vz = X[k, 0] - X[i, 0], X[k, 1] - X[i, 1], X[k, 2] - X[i, 2]
