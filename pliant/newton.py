@@ -218,19 +218,22 @@ def _line_search(
 
 
 def _cleared(problem: Problem, now: Iterate) -> tuple[Iterate, bool]:
-    """The iterate, and whether nothing penetrates that kept pairs did not know of.
+    """The iterate, and whether gaps are what kept pairs took them for: none deep, none open that pushes.
 
-    If something does, the pairs that are kept from now on are those detected here.
+    If they are not, the pairs that are kept from now on are those detected here.
     """
     detector = problem.scene.detector
     if detector is None or now.full <= KEEP_PAIRS_AFTER:
         return now, True
     assert now.contacts is not None
-    found = detector.redetect(now.q, now.contacts, now.force[: len(now.contacts)])
-    depth = problem.allowance[found.index] - found.gap
-    if depth.max(initial=0.0) < DEEPEST_KEPT * problem.scene.robot.length:
-        return now, True
+    push = now.force[: len(now.contacts)]
+    found = detector.redetect(now.q, now.contacts, push)
     force = found.carried_forces(now.contacts, now.force, found.scalars)
+    off, pushing = found.gap - problem.allowance[found.index], force[: len(found)] > 0.0
+    lost = np.count_nonzero(pushing) < np.count_nonzero(push > 0.0)  # they are farther than was looked for
+    worst = max(float(-off.min(initial=0.0)), float(off[pushing].max(initial=0.0)))
+    if worst < DEEPEST_KEPT * problem.scene.robot.length and not lost:
+        return now, True
     return replace(now, contacts=found, force=force, seen=now.q), False
 
 

@@ -126,3 +126,24 @@ def test_two_bodies_push_each_other_alike():
 def test_surroundings_of_the_wrong_kind_are_refused():
     with pytest.raises(pl.InputError, match="surroundings"):
         beam(surroundings=[Sphere((0, 0, 0), 0.1)])
+
+
+@pytest.mark.parametrize(
+    "gap, sound", [(0.0, True), (2e-6, True), (1e-3, False), (-1e-3, False), (0.5, False)]
+)
+def test_pairs_that_were_kept_push_only_where_they_touch(gap, sound):
+    """What Newton's method took for closed must be: neither open, nor deep, nor out of sight."""
+    from types import SimpleNamespace
+
+    from pliant.newton import KEEP_PAIRS_AFTER, Iterate, _cleared
+
+    robot = block()
+    detector = Surroundings().detector(robot, [Plane((0, 0, 0), (0, 0, 1), name="floor")])
+    touching = detector.detect(robot.rest.q)
+    detector.replace(Plane((0, 0, -gap), (0, 0, 1), name="floor"))
+    push = np.where(np.arange(len(touching)) == 3, 1.0, 0.0)
+    now = Iterate(robot.rest.q, np.zeros(0), touching, push, full=KEEP_PAIRS_AFTER + 1)
+    scene = SimpleNamespace(detector=detector, robot=robot)
+    after, clear = _cleared(SimpleNamespace(scene=scene, allowance=np.zeros(detector.size)), now)
+    assert clear == sound
+    assert sound or after.contacts is not touching
