@@ -208,6 +208,8 @@ class Stabilised(Generic):
 
     def __init__(self, mesh: Mesh, material: Material, chosen: np.ndarray, rank: np.ndarray) -> None:
         super().__init__(mesh, material, chosen, rank, True, None)
+        # The mean is that of one point. Naming its pressure apart lets a clamped tangent limit it.
+        self.split, self.c = True, material.parameters(True)
         D = enhanced.rest_stiffness(material.tangent(np.eye(3)))
         gamma, C = enhanced.hourglasses(mesh.nodes, mesh.cells[chosen], D)
         self.gamma, self.C = read_only(np.take_along_axis(gamma, self._order[:, None, :], axis=2), C)
