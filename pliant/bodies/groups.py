@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Protocol
 
 import numpy as np
 
 from pliant.arrays import read_only, read_only_view
-from pliant.bodies import corotated, fields, generic, incompatible, overstress
+from pliant.bodies import corotated, enhanced, fields, generic, hourglass, incompatible, overstress
 from pliant.bodies.coordinates import Coordinates
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.scatter import lower_pairs, ordered_cells
@@ -103,15 +104,19 @@ class _Integrated(_Cells):
         degree: int | None,
     ) -> None:
         super().__init__(mesh, material, chosen, rank)
-        rule = quadrature(mesh.kind, degree)
-        G, w = material_gradients(mesh.nodes, mesh.cells[chosen], mesh.kind, rule.points, rule.weights)
+        G, w = self._points(mesh, mesh.cells[chosen], degree)
         G = np.take_along_axis(G, self._order[:, None, :, None], axis=2)
-        several = len(rule.weights) > 1
+        several = w.shape[1] > 1
         self.split = material.incompressible or (split and several)  # one point is its own mean
         self.G, self.w = read_only(G, w)
         self.c = material.parameters(self.split)
         self.memory = overstress.SIZE * w.size
         self._turned = not getattr(material, "small_strain", False)
+
+    def _points(self, mesh: Mesh, cells: np.ndarray, degree: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """Gradients (ne, nq, nn, 3) [1/m] and weights (ne, nq) [m³] at the points, nodes in mesh order."""
+        rule = quadrature(mesh.kind, degree)
+        return material_gradients(mesh.nodes, cells, mesh.kind, rule.points, rule.weights)
 
     def assemble(self, q, z, K, f, tangent, clamp, viscous=None) -> float:
         if viscous is None:
@@ -195,8 +200,46 @@ class Generic(_Integrated):
         return theta
 
 
+class Stabilised(Generic):
+    """Eight-node hexahedra of laws other than Hooke's: the law at their mean deformation, and `hourglass`.
+
+    Their one point stands for the mean over the cell.
+    """
+
+    def __init__(self, mesh: Mesh, material: Material, chosen: np.ndarray, rank: np.ndarray) -> None:
+        super().__init__(mesh, material, chosen, rank, True, None)
+        # The mean is that of one point. Naming its pressure apart lets a clamped tangent limit it.
+        self.split, self.c = True, material.parameters(True)
+        D = enhanced.rest_stiffness(material.tangent(np.eye(3)))
+        gamma, C = enhanced.hourglasses(mesh.nodes, mesh.cells[chosen], D)
+        self.gamma, self.C = read_only(np.take_along_axis(gamma, self._order[:, None, :], axis=2), C)
+        self.memory += C.shape[1] * 3 * len(self.cells)
+        (self._no_forces,) = read_only(np.zeros((0, enhanced.HOURGLASSES, 3)))
+
+    def _points(self, mesh: Mesh, cells: np.ndarray, degree: int | None) -> tuple[np.ndarray, np.ndarray]:
+        G, volume = enhanced.mean_gradients(mesh.nodes, cells)
+        return G[:, None], volume[:, None]
+
+    def assemble(self, q, z, K, f, tangent, clamp, viscous=None) -> float:
+        C, N, stress = self.C, self._no_forces, None
+        if viscous is not None:
+            stress, forces = np.split(viscous.stress, [overstress.SIZE * self.w.size])
+            C, N = read_only(viscous.scale * C, forces.reshape(len(self.cells), -1, 3))
+            stress = Overstress(viscous.scale, stress)
+        energy = super().assemble(q, z, K, f, tangent, clamp, stress)
+        if not energy < math.inf:
+            return energy
+        args = (q, self.cells, self.first, self.G, self.gamma, C, N, self.slots, clamp, tangent, K, f)
+        return energy + hourglass.assemble(*args)
+
+    def stress_memory(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
+        N = np.empty((len(self.cells), enhanced.HOURGLASSES, 3))
+        hourglass.local_forces(read_only_view(q), self.cells, self.G, self.gamma, self.C, N)
+        return np.concatenate([super().stress_memory(q, z), N.ravel()])
+
+
 class Incompatible(_Cells):
-    """Eight-node hexahedra with incompatible modes.
+    """Eight-node hexahedra of Hooke's law with incompatible modes.
 
     Their one point is the centre: elsewhere the strain of the nodes alone would show the locking that the
     modes remove.
@@ -207,11 +250,13 @@ class Incompatible(_Cells):
     def __init__(self, mesh: Mesh, material: Hooke, chosen: np.ndarray, rank: np.ndarray) -> None:
         super().__init__(mesh, material, chosen, rank)
         cells = mesh.cells[chosen]
-        K0 = incompatible.condensed_stiffness(mesh.nodes, cells, material.lame, material.shear_modulus)
+        D = enhanced.isotropic(material.lame, material.shear_modulus)
+        K0 = enhanced.condensed_stiffness(mesh.nodes, cells, D)
+        K0 = K0.reshape(len(cells), 8, 3, 8, 3).transpose(0, 1, 3, 2, 4)
         a, b = (self._order[:, side] for side in np.tril_indices(8))
         each = np.arange(len(cells))[:, None]
         centre = np.take_along_axis(
-            incompatible.centre_gradients(mesh.nodes, cells), self._order[:, :, None], axis=1
+            enhanced.centre_gradients(mesh.nodes, cells), self._order[:, :, None], axis=1
         )
         self.K0, self.centre, self.X = read_only(K0[each, a, b], centre, mesh.nodes.ravel())
         self.G, self.w = read_only(centre[:, None], mesh.cell_volumes[chosen][:, None])
@@ -268,8 +313,8 @@ def make_groups(
         if not len(chosen):
             continue
         hooke = isinstance(law, Hooke)
-        if hooke and mesh.kind == "hex8" and incompatible_modes:
-            groups.append(Incompatible(mesh, law, chosen, rank))
+        if mesh.kind == "hex8" and incompatible_modes:
+            groups.append((Incompatible if hooke else Stabilised)(mesh, law, chosen, rank))
         elif hooke and not law.small_strain and mesh.kind in COROTATED_KINDS:
             groups.append(Corotated(mesh, law, chosen, rank, split, degree))
         else:

@@ -17,7 +17,7 @@ from numba import njit
 from pliant.arrays import read_only
 from pliant.bodies.assembly import Assembly
 from pliant.bodies.coordinates import Coordinates
-from pliant.bodies.groups import Generic, Group, Incompatible
+from pliant.bodies.groups import Generic, Group, Incompatible, Stabilised
 from pliant.bodies.scatter import lower_pairs, pattern_of
 
 
@@ -89,6 +89,8 @@ def _apart(
     elif isinstance(group, Generic):
         part.internal = len(which) if group.internal else 0
         (part._no_pressure,) = read_only(np.zeros(len(which)))
+    if isinstance(group, Stabilised):
+        part.gamma, part.C = read_only(group.gamma[which], group.C[which] * weight[:, None, None, None, None])
     return part, nodes
 
 

@@ -19,6 +19,7 @@ from pliant.bodies.location import LEAST_WEIGHT, checked_points, locate
 from pliant.bodies.mass import Mass
 from pliant.bodies.numbered import Numbered
 from pliant.bodies.overstress import Overstress
+from pliant.bodies.poor_elements import warn_where_poor
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.scatter import pattern_of
 from pliant.bodies.supports import (
@@ -38,8 +39,8 @@ class Solid(Numbered):
     """A deformable body of volume elements.
 
     mesh: tetrahedra are given mid nodes unless order=1 (`input_mesh` is what was given, `mesh` what is
-    used); hexahedra of eight nodes stay so, with incompatible modes for Hooke's law; tet10 and hex20 meshes
-    are used as they are.
+    used); hexahedra of eight nodes stay so, with modes of their own that let them bend and keep their volume;
+    tet10 and hex20 meshes are used as they are.
     material: one, or a dictionary from region number to material.
     density: ρ [kg/m³] or one per region; or nodal_mass (k,) [kg] on the nodes of the given mesh.
     fixed: nodes that do not move: mask (k,), mask (k, 3) of fixed components, indices, or a function of the
@@ -49,7 +50,7 @@ class Solid(Numbered):
     split: the part of the volumetric energy that makes cells lock acts on their mean dilatation; None
     leaves out hex20, which does not lock.
     quadrature: degree to integrate exactly, None for the element's own.
-    incompatible_modes: for eight-node hexahedra of Hooke's law; otherwise 2×2×2 points with the split.
+    incompatible_modes: for eight-node hexahedra; False takes 2×2×2 points with the split, which bend stiffly.
     """
 
     node_fields = ("stress", "strain")
@@ -73,6 +74,7 @@ class Solid(Numbered):
         self.material = checked_material(material, self.mesh)
         self.fixed = select_nodes("fixed", fixed, mesh, self.mesh)
         regions = (rigid,) if isinstance(rigid, Rigid) else tuple(rigid)
+        warn_where_poor(self.mesh, self.material, self.fixed)
         self.coordinates = number(self.mesh, mesh, self.fixed, regions)
         self._mass = Mass(mesh, self.mesh, density, nodal_mass, mass)
         groups = make_groups(

@@ -7,10 +7,15 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from pliant.bodies import Beam, Circle, Membrane, Rigid, Shell, Solid
+from pliant.bodies.overstress import Overstress
+from pliant.bodies.sampling import sample
+from pliant.errors import PliantWarning
 from pliant.materials import Hooke, Incompressible, NeoHookean
 from pliant.mesh import Mesh, box, join
 from tests.bodies.common import ELEMENTS, GRAVITY, MATERIALS, NONE, Probe, distorted, equilibrium, left
 
+# Forces and tangents are checked on meshes that nobody would bend with.
+pytestmark = pytest.mark.filterwarnings("ignore::pliant.errors.PliantWarning")
 TURN = Rotation.from_rotvec([0.9, -1.3, 0.4]).as_matrix()
 
 
@@ -63,16 +68,17 @@ def test_constant_strain_is_exact(element: str, material: str) -> None:
     )
 
 
+@pytest.mark.parametrize("material", ["hooke", "neo-Hookean"])
 @pytest.mark.parametrize("element", ELEMENTS)
-def test_tangent_at_rest_has_six_rigid_modes_and_no_other(element: str) -> None:
+def test_tangent_at_rest_has_six_rigid_modes_and_no_other(element: str, material: str) -> None:
     kind, options = ELEMENTS[element]
-    body = Solid(distorted(kind, (2, 2, 2)), MATERIALS["hooke"], **options)
+    body = Solid(distorted(kind, (2, 2, 2)), MATERIALS[material], **options)
     assert body.rigid_modes() == 6
     _, _, K = body.linearise(body.q0, NONE)
     values = np.linalg.eigvalsh(body.pattern.to_csr(K).toarray())
     assert np.abs(values[:6]).max() < 1e-9 * values[-1]
     assert values[6] > 1e-5 * values[-1]
-    body = Solid(distorted(kind, (2, 2, 2)), MATERIALS["hooke"], fixed=left, **options)
+    body = Solid(distorted(kind, (2, 2, 2)), MATERIALS[material], fixed=left, **options)
     _, _, K = body.linearise(body.q0, NONE)
     assert body.rigid_modes() == 0
     assert np.linalg.eigvalsh(body.pattern.to_csr(K).toarray())[0] > 0
@@ -91,9 +97,10 @@ def test_clamped_tangent_stays_positive(element: str) -> None:
     assert lowest[0] < 0 < lowest[1] + 1e-9 * np.abs(clamped[2]).max()
 
 
+@pytest.mark.parametrize("kind", ["tet10", "hex8"])
 @pytest.mark.parametrize("stretch", [(0.7, 1.0, 1.0), (1.3, 1.3, 1.0), (1.4, 1.0, 1.0)])
-def test_clamped_neo_hookean_tangent_stays_positive(stretch: tuple[float, ...]) -> None:
-    body = Solid(distorted("tet10"), NeoHookean(3e5, 0.495), fixed=left)
+def test_clamped_neo_hookean_tangent_stays_positive(stretch: tuple[float, ...], kind: str) -> None:
+    body = Solid(distorted(kind, (6, 2, 2)), NeoHookean(3e5, 0.495), fixed=left)
     q = (body.mesh.nodes * stretch).ravel()
     tangents = [body.pattern.to_csr(body.linearise(q, NONE, clamp=c)[2]).toarray() for c in (False, True)]
     lowest = [np.linalg.eigvalsh(K)[0] for K in tangents]
@@ -111,6 +118,52 @@ def test_corotated_cells_survive_inversion_and_neo_hookean_ones_refuse() -> None
         Probe(body, mirrored, body.z0).check()
         body = Solid(mesh, MATERIALS["neo-Hookean"], density=1000, **options)
         assert body.linearise(mirrored, GRAVITY) == (np.inf, None, None)
+
+
+@pytest.mark.parametrize("material", ["hooke", "neo-Hookean", "Mooney–Rivlin", "incompressible"])
+def test_what_hexahedra_remember_is_their_stress(material: str) -> None:
+    """Half of the stress with the other half remembered has the elastic forces, which turn with the body."""
+    body = Solid(distorted("hex8"), MATERIALS[material])
+    probe = Probe.random(body, 5e-4)
+    half = Overstress(0.5, 0.5 * body.stress_memory(probe.q, probe.z))
+    elastic = body.linearise(probe.q, NONE, probe.z, tangent=False)[1]
+    for R in (np.eye(3), TURN):
+        q = np.ascontiguousarray(body.positions(probe.q) @ R.T).ravel()
+        r = body.linearise(q, NONE, probe.z, tangent=False, viscous=half)[1]
+        expected = (elastic.reshape(-1, 3) @ R.T).ravel()
+        np.testing.assert_allclose(r, expected, atol=1e-9 * np.abs(elastic).max())
+
+
+@pytest.mark.parametrize("material", ["hooke", "neo-Hookean", "incompressible"])
+def test_weighted_hexahedra_have_the_forces_of_the_body(material: str) -> None:
+    """All cells apart, each with weight three: three times the energy, and the forces of the cells add up."""
+    body = Solid(distorted("hex8"), MATERIALS[material])
+    probe = Probe.random(body, 5e-4)
+    cells = sample(body.assembly, body.mesh.nodes, weights=np.full(len(body.mesh.cells), 3.0))
+    x = body.positions(probe.q)[cells.nodes].ravel()
+    apart = cells.assembly.linearise(x, 0 * probe.z, np.zeros(x.size), tangent=False, clamp=False)
+    whole = body.linearise(probe.q, NONE, 0 * probe.z, tangent=False)
+    assert apart[0] == pytest.approx(3.0 * whole[0], rel=1e-12)
+    total = np.zeros(body.mesh.nodes.shape)
+    np.add.at(total, cells.nodes, apart[1].reshape(*cells.nodes.shape, 3))
+    np.testing.assert_allclose(total.ravel(), 3.0 * whole[1], atol=1e-10 * np.abs(whole[1]).max())
+
+
+@pytest.mark.filterwarnings("error::pliant.errors.PliantWarning")
+def test_poor_elements_warn_and_name_the_way_out() -> None:
+    soft, bar = (
+        Hooke(3e5, 0.49),
+        lambda kind, grade: box((0.1, 0.02, 0.02), cells=(6, 2, 2), kind=kind, grade=(grade, 1, 1)),
+    )
+    with pytest.warns(PliantWarning, match="linear tetrahedra lock .* order=1"):
+        Solid(bar("tet", 1.0), soft, fixed=left, order=1)
+    for law in (soft, NeoHookean(3e5, 0.4999), Incompressible(NeoHookean(3e5))):
+        with pytest.warns(PliantWarning, match="16.7 mm deep.* Grade the mesh"):
+            Solid(bar("hex", 1.0), law, fixed=left)
+        Solid(bar("hex", 10.0), law, fixed=left)
+        Solid(bar("hex", 1.0), law)
+        Solid(bar("tet", 1.0), law, fixed=left)
+    Solid(bar("hex", 1.0), Hooke(3e5, 0.45), fixed=left)
 
 
 def test_several_materials_in_series() -> None:
