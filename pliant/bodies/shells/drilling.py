@@ -14,9 +14,9 @@ Two things that do not matter to a flat plate are taken care of here.
 Curved sheets: a rotation about the normal of one facet bends its neighbour, so that K_h locks facets that
 rise above each other by more than their thickness. There β₀ is divided by 1 + 30 (rise/h)², rise² = 2A
 sin²γ, γ the angle between the facet and the sheet at its corners; what is left of K_h is never much softer
-than bending, so that it keeps the rotations in place. L locks facets of sheets with Gaussian curvature K,
-such as spheres and twisted strips, but not those of cylinders and cones: α is divided by 1 + 20 A²|K|/h².
-Both come back as the mesh is refined.
+than bending, so that it keeps the rotations in place. L locks facets of saddles, such as twisted strips, but
+not those of cylinders and spheres: where the Gaussian curvature K is negative, α is divided by
+1 + (40 A²|K|/h²)². Both come back as the mesh is refined.
 
 Stretched sheets: the moments of L ϑ, which cancel between flat neighbours, do not when these tilt against
 each other. Where a sheet is thin they overcome its bending stiffness at a strain of about 2h/αℓ, ℓ the
@@ -33,7 +33,7 @@ from pliant.mesh.topology import group_rows
 
 LARGEST_ALPHA = 1.5  # α of the optimal triangle
 LEAST_BETA = 0.01  # β₀ of flat sheets that still keeps rotations in place
-ALPHA_RELIEF = 20.0  # how fast α falls with A²|K|/h²
+ALPHA_RELIEF = 40.0  # how fast α falls with A²|K|/h² where K < 0
 BETA_RELIEF = 30.0  # how fast β₀ falls with (rise/h)²
 
 # Natural strains (along sides 12, 23, 31) of the corner rotations, at the three corners.
@@ -65,27 +65,25 @@ def facet_rise(triangles: Triangles, normals: np.ndarray, thickness: np.ndarray)
     return 2.0 * triangles.area * sine.mean(axis=1) / thickness**2
 
 
-def double_curvature(triangles: Triangles, normals: np.ndarray, thickness: np.ndarray) -> np.ndarray:
-    """A²|K|/h² (ne,), with the Gaussian curvature K of how the normals (k, 3) turn from corner to corner."""
-    tilt = np.einsum("eai,eij->eaj", normals[triangles.cells], triangles.frame[:, :, :2])
-    curvature = np.einsum("eai,eaj->eij", tilt, triangles.gradient)
-    curvature = 0.5 * (curvature + np.swapaxes(curvature, 1, 2))
-    return triangles.area**2 * np.abs(np.linalg.det(curvature)) / thickness**2
+def saddle_rise(triangles: Triangles, normals: np.ndarray, thickness: np.ndarray) -> np.ndarray:
+    """A²|K|/h² (ne,) where the Gaussian curvature K, of how the normals (k, 3) turn, is negative; else 0."""
+    gauss = np.linalg.det(triangles.curvature(normals))
+    return triangles.area**2 * np.maximum(-gauss, 0.0) / thickness**2
 
 
 def lumping_factor(
-    triangles: Triangles, thickness: np.ndarray, strain: float, curved: np.ndarray
+    triangles: Triangles, thickness: np.ndarray, strain: float, saddle: np.ndarray
 ) -> np.ndarray:
-    """α (ne, 3) of the sides, shared by both neighbours: 3/2/(1 + 20 A²|K|/h²), at most 2h/ℓ over `strain`.
+    """α (ne, 3) of the sides, shared by neighbours: 3/2/(1 + (40 A²|K|/h²)²), and at most 2h/ℓ over `strain`.
 
-    thickness (ne,) [m]; curved (ne,): A²|K|/h².
+    thickness (ne,) [m]; saddle (ne,): A²|K|/h².
     """
     length = np.linalg.norm(triangles.sides, axis=2)
     ends = np.stack([triangles.cells, np.roll(triangles.cells, -1, axis=1)], axis=2).reshape(-1, 2)
     _, number = group_rows(np.sort(ends, axis=1))
     both = lambda of_cell: (np.bincount(number, np.repeat(of_cell, 3)) / np.bincount(number))[number]
     bound = 2.0 * both(thickness).reshape(-1, 3) / length / strain
-    return np.minimum(bound, LARGEST_ALPHA / (1.0 + ALPHA_RELIEF * both(curved).reshape(-1, 3)))
+    return np.minimum(bound, LARGEST_ALPHA / (1.0 + (ALPHA_RELIEF * both(saddle).reshape(-1, 3)) ** 2))
 
 
 def rotation_stiffness(triangles: Triangles, C: np.ndarray, beta: np.ndarray) -> np.ndarray:

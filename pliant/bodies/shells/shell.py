@@ -16,16 +16,17 @@ from pliant.bodies.shells import attachment, fields
 from pliant.bodies.shells.assembly import ShellAssembly, Stiffnesses
 from pliant.bodies.shells.bending import bending_stiffness
 from pliant.bodies.shells.drilling import (
-    double_curvature,
     drilling_factor,
     facet_rise,
     lumping_factor,
     rotation_stiffness,
+    saddle_rise,
     strain_of_rotations,
 )
 from pliant.bodies.shells.law import checked_law, make_law, plane_moduli, shear_moduli, small_poisson
 from pliant.bodies.shells.nodal import as_strings
 from pliant.bodies.shells.numbering import number
+from pliant.bodies.shells.range import warn_about_thickness
 from pliant.bodies.shells.shear import SHEAR_CORRECTION, shear_softness, shear_stiffness
 from pliant.bodies.shells.strings import StringGroup, Strings
 from pliant.bodies.shells.thin import (
@@ -91,6 +92,7 @@ class Shell(ThinBody):
         self.theory = theory
         self.largest_strain = checked_number("largest_strain", largest_strain, "")
         self.triangles = Triangles.of(sheet, checked_number("prestretch", prestretch, ""))
+        warn_about_thickness(sheet, self.triangles, self.thickness, theory)
         mask = select_fixed(fixed, sheet.nodes)
         self.fixed = mask[:, :3]
         regions = (rigid,) if isinstance(rigid, Rigid) else tuple(rigid)
@@ -126,8 +128,8 @@ class Shell(ThinBody):
         if thick:
             turning += shear_stiffness(triangles, shear, self.softness)
         equivalent = h * math.sqrt(self.bending)  # thickness of a sheet with this bending stiffness
-        curved = double_curvature(triangles, self.mesh.node_normals, equivalent)
-        alpha = lumping_factor(triangles, equivalent, self.largest_strain, curved)
+        saddle = saddle_rise(triangles, self.mesh.node_normals, equivalent)
+        alpha = lumping_factor(triangles, equivalent, self.largest_strain, saddle)
         rise = facet_rise(triangles, self.mesh.node_normals, equivalent)
         drilling = rotation_stiffness(triangles, h[:, None, None] * moduli, drilling_factor(rise, poisson))
         D = np.zeros((ne, 9, 9))
