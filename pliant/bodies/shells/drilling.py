@@ -12,8 +12,11 @@ freedoms, 2003.)
 Two things that do not matter to a flat plate are taken care of here.
 
 Curved sheets: a rotation about the normal of one facet bends its neighbour, so that K_h locks facets that
-rise above each other by more than their thickness. There β₀ is divided by 1 + 3 (rise/h)², rise² = 2A
-sin²γ, γ the angle between the facet and the sheet at its corners; it comes back as the mesh is refined.
+rise above each other by more than their thickness. There β₀ is divided by 1 + 30 (rise/h)², rise² = 2A
+sin²γ, γ the angle between the facet and the sheet at its corners; what is left of K_h is never much softer
+than bending, so that it keeps the rotations in place. L locks facets of saddles, such as twisted strips, but
+not those of cylinders and spheres: where the Gaussian curvature K is negative, α is divided by
+1 + (40 A²|K|/h²)². Both come back as the mesh is refined.
 
 Stretched sheets: the moments of L ϑ, which cancel between flat neighbours, do not when these tilt against
 each other. Where a sheet is thin they overcome its bending stiffness at a strain of about 2h/αℓ, ℓ the
@@ -29,8 +32,9 @@ from pliant.bodies.shells.triangle import Triangles
 from pliant.mesh.topology import group_rows
 
 LARGEST_ALPHA = 1.5  # α of the optimal triangle
-LEAST_BETA = 0.01  # β₀ that still keeps rotations in place
-RISE_RELIEF = 3.0  # how fast β₀ falls with (rise/h)²
+LEAST_BETA = 0.01  # β₀ of flat sheets that still keeps rotations in place
+ALPHA_RELIEF = 40.0  # how fast α falls with A²|K|/h² where K < 0
+BETA_RELIEF = 30.0  # how fast β₀ falls with (rise/h)²
 
 # Natural strains (along sides 12, 23, 31) of the corner rotations, at the three corners.
 _NATURAL = np.array(
@@ -54,13 +58,32 @@ def strain_of_rotations(triangles: Triangles, alpha: np.ndarray) -> np.ndarray:
     return (np.roll(normal, 1, axis=2) - normal) / (12.0 * triangles.area[:, None, None])
 
 
-def lumping_factor(triangles: Triangles, thickness: np.ndarray, strain: float) -> np.ndarray:
-    """α (ne, 3) of the sides, the same for both neighbours: min(3/2, 2h/ℓ over the largest strain)."""
+def facet_rise(triangles: Triangles, normals: np.ndarray, thickness: np.ndarray) -> np.ndarray:
+    """(rise/h)² (ne,): how far facets rise above each other; normals (k, 3) of the sheet at its nodes."""
+    facet = triangles.frame[:, :, 2]
+    sine = 1.0 - np.einsum("ei,eai->ea", facet, normals[triangles.cells]) ** 2
+    return 2.0 * triangles.area * sine.mean(axis=1) / thickness**2
+
+
+def saddle_rise(triangles: Triangles, normals: np.ndarray, thickness: np.ndarray) -> np.ndarray:
+    """A²|K|/h² (ne,) where the Gaussian curvature K, of how the normals (k, 3) turn, is negative; else 0."""
+    gauss = np.linalg.det(triangles.curvature(normals))
+    return triangles.area**2 * np.maximum(-gauss, 0.0) / thickness**2
+
+
+def lumping_factor(
+    triangles: Triangles, thickness: np.ndarray, strain: float, saddle: np.ndarray
+) -> np.ndarray:
+    """α (ne, 3) of the sides, shared by neighbours: 3/2/(1 + (40 A²|K|/h²)²), and at most 2h/ℓ over `strain`.
+
+    thickness (ne,) [m]; saddle (ne,): A²|K|/h².
+    """
     length = np.linalg.norm(triangles.sides, axis=2)
     ends = np.stack([triangles.cells, np.roll(triangles.cells, -1, axis=1)], axis=2).reshape(-1, 2)
     _, number = group_rows(np.sort(ends, axis=1))
-    mean = np.bincount(number, np.repeat(thickness, 3)) / np.bincount(number)
-    return np.minimum(LARGEST_ALPHA, 2.0 * mean[number].reshape(-1, 3) / length / strain)
+    both = lambda of_cell: (np.bincount(number, np.repeat(of_cell, 3)) / np.bincount(number))[number]
+    bound = 2.0 * both(thickness).reshape(-1, 3) / length / strain
+    return np.minimum(bound, LARGEST_ALPHA / (1.0 + (ALPHA_RELIEF * both(saddle).reshape(-1, 3)) ** 2))
 
 
 def rotation_stiffness(triangles: Triangles, C: np.ndarray, beta: np.ndarray) -> np.ndarray:
@@ -75,15 +98,9 @@ def rotation_stiffness(triangles: Triangles, C: np.ndarray, beta: np.ndarray) ->
     return 0.75 * beta[:, None, None] * area * K
 
 
-def drilling_factor(
-    triangles: Triangles, normals: np.ndarray, thickness: np.ndarray, poisson: np.ndarray
-) -> np.ndarray:
-    """β₀ (ne,), lowered where facets rise above each other; normals (k, 3) of the sheet at its nodes."""
-    facet = triangles.frame[:, :, 2]
-    sine = 1.0 - np.einsum("ei,eai->ea", facet, normals[triangles.cells]) ** 2
-    rise = 2.0 * triangles.area * sine.mean(axis=1) / thickness**2
-    flat = np.maximum(0.5 * (1.0 - 4.0 * poisson**2), LEAST_BETA)
-    return np.maximum(flat / (1.0 + RISE_RELIEF * rise), LEAST_BETA)
+def drilling_factor(rise: np.ndarray, poisson: np.ndarray) -> np.ndarray:
+    """β₀ (ne,) = ½(1 − 4ν²)/(1 + 30 (rise/h)²), for (rise/h)² and ν (ne,)."""
+    return np.maximum(0.5 * (1.0 - 4.0 * poisson**2), LEAST_BETA) / (1.0 + BETA_RELIEF * rise)
 
 
 def _to_natural(side: np.ndarray, square: np.ndarray, area: np.ndarray) -> np.ndarray:

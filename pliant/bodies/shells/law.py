@@ -2,7 +2,7 @@
 
 For Hooke's law in the frame of the triangle ψ = ½ εᵀCε, linear in the stretch. Other laws are evaluated at
 F = [I + ε, 0; 0, λ₃] with the stretch λ₃ across the sheet at which the stress there is zero; for bending
-all laws use their stiffness at rest.
+and transverse shear all laws use their stiffness at rest.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pliant.materials.material import LOCAL, SHEAR, Isotropic, Material
 from pliant.mesh.sheets import Sheet
 
 _VOIGT = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)]
-_PLANE, _ACROSS = [0, 1, 3], [2, 4, 5]  # of _VOIGT
+_PLANE, _ACROSS, _SHEARS = [0, 1, 3], [2, 4, 5], [4, 5]  # of _VOIGT
 STIFF_VOLUME = 1e4  # bulk over shear modulus that stands for that of incompressible laws
 TYPICAL_POISSON = 0.3  # of materials that have no single ratio
 SMALLEST_AREA = 1e-6  # of a triangle over its area at rest, at which the search for λ₃ begins
@@ -113,14 +113,31 @@ def plane_moduli(material: Material, axes: np.ndarray) -> np.ndarray:
         E, nu = material.young_modulus, material.poisson_ratio
         C = E / (1.0 - nu * nu) * np.array([[1.0, nu, 0.0], [nu, 1.0, 0.0], [0.0, 0.0, 0.5 * (1.0 - nu)]])
         return np.repeat(C[None], len(axes), axis=0)
+    return _without_stress(_moduli(material, axes), _PLANE, _ACROSS)
+
+
+def shear_moduli(material: Material, axes: np.ndarray) -> np.ndarray:
+    """G (n, 2, 2) [Pa] at rest, (σ₁₃, σ₂₃) = G (2ε₁₃, 2ε₂₃) where σ₃₃ = 0, in the given axes (n, 3, 3)."""
+    if isinstance(material, Isotropic):
+        G = 0.5 * material.young_modulus / (1.0 + material.poisson_ratio)
+        return np.repeat(G * np.eye(2)[None], len(axes), axis=0)
+    return _without_stress(_moduli(material, axes), _SHEARS, [2])
+
+
+def _moduli(material: Material, axes: np.ndarray) -> np.ndarray:
+    """Moduli at rest (n, 6, 6) [Pa] in the order of _VOIGT."""
     A = np.einsum(
         "ijkl,eia,ejb,ekc,eld->eabcd", material.tangent(np.eye(3)), axes, axes, axes, axes, optimize=True
     )
     i, j = np.transpose(_VOIGT)
     V = A[:, i[:, None], j[:, None], i[None], j[None]]
-    V = 0.5 * (V + A[:, i[:, None], j[:, None], j[None], i[None]])
-    inside, mixed = V[:, _PLANE][:, :, _PLANE], V[:, _PLANE][:, :, _ACROSS]
-    return inside - mixed @ np.linalg.solve(V[:, _ACROSS][:, :, _ACROSS], np.swapaxes(mixed, 1, 2))
+    return 0.5 * (V + A[:, i[:, None], j[:, None], j[None], i[None]])
+
+
+def _without_stress(V: np.ndarray, kept: list[int], free: list[int]) -> np.ndarray:
+    """What V (n, 6, 6) is for the strains `kept` if the stresses `free` are zero."""
+    mixed = V[:, kept][:, :, free]
+    return V[:, kept][:, :, kept] - mixed @ np.linalg.solve(V[:, free][:, :, free], np.swapaxes(mixed, 1, 2))
 
 
 def small_poisson(material: Material) -> float:

@@ -1,4 +1,4 @@
-"""Shell: a thin sheet that stretches and bends."""
+"""Shell: a sheet that stretches and bends, with or without transverse shear."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ from pliant.bodies.shells.assembly import ShellAssembly, Stiffnesses
 from pliant.bodies.shells.bending import bending_stiffness
 from pliant.bodies.shells.drilling import (
     drilling_factor,
+    facet_rise,
     lumping_factor,
     rotation_stiffness,
+    saddle_rise,
     strain_of_rotations,
 )
-from pliant.bodies.shells.law import checked_law, make_law, plane_moduli, small_poisson
+from pliant.bodies.shells.law import checked_law, make_law, plane_moduli, shear_moduli, small_poisson
 from pliant.bodies.shells.nodal import as_strings
 from pliant.bodies.shells.numbering import number
+from pliant.bodies.shells.range import warn_about_thickness
+from pliant.bodies.shells.shear import SHEAR_CORRECTION, shear_softness, shear_stiffness
 from pliant.bodies.shells.strings import StringGroup, Strings
 from pliant.bodies.shells.thin import (
     ThinBody,
@@ -34,15 +38,17 @@ from pliant.bodies.shells.thin import (
     sheet_mass,
 )
 from pliant.bodies.shells.triangle import Triangles
+from pliant.errors import unknown_name
 from pliant.materials.material import Material
 from pliant.mesh.sheets import Sheet
 from pliant.points import Points
 
+THEORIES = ("thin", "thick")
 _BENDING, _DRILLING = np.array([0, 1, 3, 4, 6, 7]), np.array([2, 5, 8])  # of the turns of three corners
 
 
 class Shell(ThinBody):
-    """A thin sheet with six coordinates per node: any rotation, moderate strain.
+    """A sheet with six coordinates per node: any rotation, moderate strain.
 
     sheet: its middle surface, flat or curved at rest; see `pliant.mesh.sheets`.
     material: one, or a dictionary from region to material. Hooke's law is linear in the stretch of the
@@ -54,8 +60,10 @@ class Shell(ThinBody):
     strings: string elements between nodes, see `Strings`.
     prestretch: how much the sheet is stretched as it lies; its stress-free shape is smaller by that factor.
     bending: scales the bending stiffness; a Membrane has none at all.
-    largest_strain: in the plane, up to which the triangles stay sound however thin; less (0.02 for foils) is
-    more accurate on coarse meshes, see `drilling`.
+    theory: "thin" (Kirchhoff–Love: normals stay normal) or "thick" (Reissner–Mindlin: they shear, too), for
+    walls thicker than a twentieth of what they span; thin sheets are the same in both. See `shear`.
+    largest_strain: in the plane, up to which the triangles stay sound however thin; less (0.01 for foils) is
+    more accurate on coarse meshes that are flat or gently curved, see `drilling`.
     """
 
     two_sided = True
@@ -72,14 +80,19 @@ class Shell(ThinBody):
         strings: Sequence[Strings] | Strings = (),
         prestretch: float = 1.0,
         bending: float = 1.0,
+        theory: str = "thin",
         largest_strain: float = 0.3,
     ) -> None:
         self.mesh = self.input_mesh = checked_sheet(sheet)
         self.material = material
         self.thickness = per_cell("thickness", thickness, sheet.regions, "m")
         self.bending = checked_number("bending", bending, "")
+        if theory not in THEORIES:
+            raise unknown_name("theory", theory, THEORIES)
+        self.theory = theory
         self.largest_strain = checked_number("largest_strain", largest_strain, "")
         self.triangles = Triangles.of(sheet, checked_number("prestretch", prestretch, ""))
+        warn_about_thickness(sheet, self.triangles, self.thickness, theory)
         mask = select_fixed(fixed, sheet.nodes)
         self.fixed = mask[:, :3]
         regions = (rigid,) if isinstance(rigid, Rigid) else tuple(rigid)
@@ -100,20 +113,29 @@ class Shell(ThinBody):
     def _stiffnesses(self) -> Stiffnesses:
         triangles, h, ne = self.triangles, self.thickness, len(self.triangles)
         laws, moduli, poisson = [], np.empty((ne, 3, 3)), np.empty(ne)
+        shear = np.empty((ne, 2, 2))
         for region, material in checked_law(self.material, self.mesh).items():
             chosen = np.flatnonzero(self.mesh.regions == region)
             frame = triangles.frame[chosen]
             moduli[chosen], poisson[chosen] = plane_moduli(material, frame), small_poisson(material)
+            shear[chosen] = SHEAR_CORRECTION * h[chosen, None, None] * shear_moduli(material, frame)
             laws.append((make_law(material, frame, triangles.area[chosen] * h[chosen]), chosen))
-        thick = h * math.sqrt(self.bending)  # that of a sheet with this bending stiffness
-        alpha = lumping_factor(triangles, thick, self.largest_strain)
-        beta = drilling_factor(triangles, self.mesh.node_normals, h, poisson)
-        D = np.zeros((ne, 9, 9))
+        self.moduli, self.shear_rigidity = moduli, shear
         bend = self.bending * h[:, None, None] ** 3 / 12.0 * moduli
-        D[:, _BENDING[:, None], _BENDING] = bending_stiffness(triangles, bend)
-        D[:, _DRILLING[:, None], _DRILLING] = rotation_stiffness(triangles, h[:, None, None] * moduli, beta)
+        thick = self.theory == "thick"
+        self.softness = shear_softness(triangles, bend, shear) if thick else np.zeros((ne, 3))
+        turning = bending_stiffness(triangles, bend, self.softness)
+        if thick:
+            turning += shear_stiffness(triangles, shear, self.softness)
+        equivalent = h * math.sqrt(self.bending)  # thickness of a sheet with this bending stiffness
+        saddle = saddle_rise(triangles, self.mesh.node_normals, equivalent)
+        alpha = lumping_factor(triangles, equivalent, self.largest_strain, saddle)
+        rise = facet_rise(triangles, self.mesh.node_normals, equivalent)
+        drilling = rotation_stiffness(triangles, h[:, None, None] * moduli, drilling_factor(rise, poisson))
+        D = np.zeros((ne, 9, 9))
+        D[:, _BENDING[:, None], _BENDING] = turning
+        D[:, _DRILLING[:, None], _DRILLING] = drilling
         D = D.reshape(ne, 3, 3, 3, 3).swapaxes(2, 3)  # by pairs of corners
-        self.moduli = moduli
         return Stiffnesses(laws, strain_of_rotations(triangles, alpha), D)
 
     def rigid_modes(self) -> int:
@@ -173,6 +195,10 @@ class Shell(ThinBody):
         """Forces (ne, 3) [N/m] and moments (ne, 3) [N] per width, as (11, 22, 12) in `triangles.frame`."""
         return fields.resultants(self, q)
 
+    def shear_forces(self, q: np.ndarray) -> np.ndarray:
+        """Shear forces (ne, 2) [N/m] per width across a thick shell, as (13, 23) in `triangles.frame`."""
+        return fields.shear_forces(self, q)
+
     def stress(
         self,
         q: np.ndarray,
@@ -185,6 +211,7 @@ class Shell(ThinBody):
         """Stress [Pa] (ne, 3, 3) in triangles or (k, 3, 3) at nodes; "von_mises" has one number each.
 
         side: "front", "middle" or "back"; by default the middle for "cauchy", the worse face for "von_mises".
+        Thick shells have their transverse shear in the middle, 3/2 Q/h, and none on the faces.
         """
         return fields.stress(self, q, measure, at, side)
 

@@ -46,6 +46,12 @@ class Triangles:
         """Vectors (ne, 3, 2) [m] from corner 1 to 2, 2 to 3 and 3 to 1."""
         return np.roll(self.corners, -1, axis=1) - self.corners
 
+    def curvature(self, normals: np.ndarray) -> np.ndarray:
+        """Curvature (ne, 2, 2) [1/m] of the sheet at rest, of how its normals (k, 3) turn between corners."""
+        tilt = np.einsum("eai,eij->eaj", normals[self.cells], self.frame[:, :, :2])
+        slope = np.einsum("eai,eaj->eij", tilt, self.gradient)
+        return 0.5 * (slope + np.swapaxes(slope, 1, 2))
+
 
 def _unit(v: np.ndarray) -> np.ndarray:
     return v / np.linalg.norm(v, axis=1, keepdims=True)

@@ -36,15 +36,14 @@ def half_sphere() -> pl.mesh.Sheet:
     return pl.mesh.sphere_sheet(0.05, cells=2, part="half")
 
 
-def _two_regions() -> Shell:
+def _two_regions(**options: Any) -> Shell:
     sheet = crumpled()
     sheet = sheet.with_regions(sheet.centres[:, 0] > 0.05)
     fabric = Orthotropic(
         young=(2e6, 1e6, 5e5), poisson=(0.3, 0.1, 0.1), shear=(4e5, 3e5, 3e5), axes=np.eye(3)
     )
-    return Shell(
-        sheet, {0: RUBBER, 1: fabric}, {0: 0.002, 1: 0.001}, density={0: 1000.0, 1: 500.0}, fixed=left
-    )
+    laws, thickness, density = {0: RUBBER, 1: fabric}, {0: 0.002, 1: 0.001}, {0: 1000.0, 1: 500.0}
+    return Shell(sheet, laws, thickness, density=density, fixed=left, **options)
 
 
 BODIES: dict[str, Any] = {
@@ -52,6 +51,15 @@ BODIES: dict[str, Any] = {
     "curved shell": lambda: Shell(half_sphere(), SOFT, 0.002, density=1000, fixed=lambda x: x[:, 2] < 1e-9),
     "rubber shell": lambda: Shell(crumpled(), RUBBER, 0.002, density=1000, fixed=left, prestretch=1.05),
     "shell of two": _two_regions,
+    "thick shell": lambda: Shell(
+        half_sphere(),
+        SOFT,
+        0.008,
+        density=1000,
+        theory="thick",
+        rigid=Rigid(lambda x: x[:, 2] < 1e-9, name="rim", joint=Hinge(axis=(1, 2, 0), centre=(0, 0, 0))),
+    ),
+    "thick shell of two": lambda: _two_regions(theory="thick"),
     "shell with rigid cap": lambda: Shell(
         half_sphere(),
         SOFT,
