@@ -41,6 +41,7 @@ STATUSES: dict[str, Status] = {
     "tracking": Status(GOOD, "one linearisation nearer to the best fit"),
     "undetermined": Status(LIMIT, "too few readings for the unknowns, which are then of least size"),
     "blind": Status(LIMIT, "no readings: forces are kept"),
+    "energy not kept": Status(LIMIT, "a step in time that lost or gained energy, by a scheme that keeps it"),
     "too deep": Status(BAD, "deeper in an obstacle than contact can be: not a state beside it"),
     "not converged": Status(BAD, "no equilibrium was found: do not use these numbers"),
     "infeasible": Status(BAD, "no effort meets all bounds and contacts: the nearest was taken", _UNMET),

@@ -1,9 +1,10 @@
 """Dynamics: robots in motion, with inertia, damping and contact."""
 
+from pliant.dynamics.balance import Energy
 from pliant.dynamics.damping import Damping, KelvinVoigt, Maxwell, Prony, Rayleigh, StandardLinear
 from pliant.dynamics.moment import Moment
 from pliant.dynamics.motion import Motion
-from pliant.dynamics.simulation import Energy, Simulation
+from pliant.dynamics.simulation import Simulation
 
 __all__ = [
     "Damping",

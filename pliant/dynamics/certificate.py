@@ -26,15 +26,33 @@ class StepCertificate(Certificate):
     the imbalance of forces there, relative to them. status: "converged" if the decrement is below the
     tolerance, "linearised" if it is not but only one linearisation was asked for; "infeasible" or "solver not
     converged" if the laws of the rows could not be met; "too deep" if `penetration` exceeds 0.1 mm and
-    5e-4 of the robot's length at the end of a step that would be "converged" or "linearised".
+    5e-4 of the robot's length at the end of a step that would be "converged" or "linearised"; "energy not
+    kept" if a scheme that is to keep the energy did not.
+
+    `scheme` is the one that took this step: the simulation's own, "two stages" (of second order too, where
+    nothing has gone before) or "euler". `fallback` says why it was not the simulation's own, in words.
+    `energy_drift` [J] is what a scheme that keeps energy lost of it (< 0) or gained in this step, less the
+    work of rows, contacts and Rayleigh's damping; nan for other schemes.
     """
+
+    scheme: str = ""
+    fallback: str = ""
+    energy_drift: float = np.nan
 
     def __str__(self) -> str:
         steps = f" in {self.load_steps} parts" if self.load_steps > 1 else ""
+        scheme = f" by {self.scheme}" if self.scheme else ""
+        scheme += f" ({self.fallback})" if self.fallback else ""
         return (
-            f"{self.status} after {self.iterations} linearisation(s){steps}: residual {self.residual:.1e}, "
-            f"decrement {self.decrement:.1e} m, constraints {self.constraint:.1e}{self.depth}{self.notes}"
+            f"{self.status} after {self.iterations} linearisation(s){steps}{scheme}: residual "
+            f"{self.residual:.1e}, decrement {self.decrement:.1e} m, constraints {self.constraint:.1e}"
+            f"{self.depth}{self.drift}{self.notes}"
         )
+
+    @property
+    def drift(self) -> str:
+        """The energy that was not kept, in words, if that is known."""
+        return "" if np.isnan(self.energy_drift) else f", energy drift {self.energy_drift:.1e} J"
 
 
 def imbalance(
@@ -44,24 +62,25 @@ def imbalance(
     K_rayleigh: np.ndarray | None,
     solved: StageSolution,
     push: np.ndarray | float,
-) -> tuple[np.ndarray, float]:
-    """Forces left at the stage (ndof,) [N], and the size [N] of those that should balance.
+) -> tuple[np.ndarray, float, np.ndarray | float]:
+    """Forces left at the stage (ndof,) [N], the size [N] of those that should balance, and those of damping.
 
     `push` (ndof,) [N] is that of the contacts there.
     """
     inertia, stage, v = model.inertia, task.stage, solved.v
     M, rows = inertia.mass(there.q), there.H.shape[0]
     momentum = inertia.product(M, stage.v - v) / stage.step
-    pull = there.H.transpose_dot(solved.lam[:rows]) + push + solved.extra
+    pull = there.H.transpose_dot(solved.lam[:rows]) + push
     left = there.r + momentum + pull
     c = inertia.gyroscopic(there.q, v)
     if c is not None:
         left -= c
-    left -= inertia.damping_force(M, K_rayleigh, v)
+    damping = inertia.damping_force(M, K_rayleigh, v)
+    left -= damping
     size = lambda force: float(np.linalg.norm(force))
     weight = size(model.robot.gravity) * sum(body.total_mass for body in model.robot.bodies)
     flight = FLIGHT * size(inertia.product(M, v)) / stage.step
-    return left, max(weight, flight, size(momentum), size(pull), NO_FORCE)
+    return left, max(weight, flight, size(momentum), size(pull), NO_FORCE), damping
 
 
 def violation(

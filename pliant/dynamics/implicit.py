@@ -27,7 +27,7 @@ from pliant.contact import Contacts
 from pliant.core.step import balance, recover
 from pliant.core.tangent import EXACT, FLAT, SHIFTED, Condensed, condense, condensed
 from pliant.core.view import View, linearise
-from pliant.dynamics.model import Model, one_sided
+from pliant.dynamics.model import Model, commanded, one_sided
 from pliant.dynamics.motion import Motion, Past, pushes
 from pliant.dynamics.schemes.scheme import Stage
 from pliant.timing import Stopwatch
@@ -81,15 +81,13 @@ class Handover:
 class Moving:
     """The step linearised at the stage's velocity v.
 
-    `view` holds K̃, r̃ (without c), H, δ at the end and λ to start from. `extra` (ndof,) [N] is what r̃
-    contains beyond the module's formula.
+    `view` holds K̃, r̃ (without c), H, δ at the end and λ to start from.
     """
 
     v: np.ndarray
     pose: np.ndarray  # coordinates that M and c are taken at
     view: View
     conditions: Conditions
-    extra: np.ndarray | float = 0.0
 
 
 @dataclass(frozen=True)
@@ -100,7 +98,6 @@ class StageSolution:
     v: np.ndarray
     lam: np.ndarray
     contacts: Contacts | None
-    extra: np.ndarray | float  # (ndof,) [N] what r̃ contained beyond the module's formula
     condensed: Condensed
     motion: float  # largest coordinate of u [m]
     solver: str  # its word for the efforts: "solved", "infeasible" or "not converged"
@@ -292,7 +289,7 @@ def solve(model: Model, task: Task, here: Moving, guess: np.ndarray, work: Stopw
     q = model.robot.retract(task.now.q, task.stage.shift + task.stage.step * v)
     q.flags.writeable = False  # so that states share it
     motion = model.robot.farthest(u)
-    return StageSolution(q, v, lam, here.view.contacts, here.extra, system, motion, solution.status)
+    return StageSolution(q, v, lam, here.view.contacts, system, motion, solution.status)
 
 
 def _staying_open(task: Task, here: Moving) -> np.ndarray:
@@ -340,7 +337,8 @@ def arrive(model: Model, task: Task, solved: StageSolution, z: np.ndarray) -> Mo
         gravity=model.robot.gravity,
         t=now.t + task.step,
         memory=memory,
-        past=Past(task.step, now.v, now.memory, increment) if smooth else None,
+        past=Past(task.step, now.v, now.memory, increment, now.command) if smooth else None,
         touching=touching,
         push=push,
+        command=commanded(task.conditions),
     )

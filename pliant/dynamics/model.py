@@ -87,3 +87,9 @@ class Model:
 def one_sided(conditions: Conditions) -> np.ndarray:
     """Which rows (m,) act with an effort that has bounds: cables and stops."""
     return ~conditions.given & (np.isfinite(conditions.low) | np.isfinite(conditions.high))
+
+
+def commanded(conditions: Conditions) -> np.ndarray:
+    """What the laws ask for (2, m): given efforts and imposed displacements, nan where it is the other."""
+    given = conditions.given
+    return np.stack([np.where(given, conditions.effort, np.nan), np.where(given, np.nan, conditions.imposed)])

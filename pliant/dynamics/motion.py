@@ -15,7 +15,7 @@ from pliant.state import State
 
 @dataclass(frozen=True)
 class Past:
-    """The step before: its length [s], v and memory at its beginning, and dq over it.
+    """The step before: its length [s], v, memory and commands at its beginning, and dq over it.
 
     Schemes that look back need it.
     """
@@ -24,6 +24,7 @@ class Past:
     v: np.ndarray
     memory: np.ndarray
     increment: np.ndarray
+    command: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,12 @@ class Motion(State):
     # Keys (n,) of the contacts that pushed in the last step (see `Contacts.key`), and their forces [N].
     touching: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     push: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    # What laws asked for in the last step (2, m): given efforts and imposed displacements, or else nan.
+    command: np.ndarray = field(default_factory=lambda: np.zeros((2, 0)))
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("memory", "touching", "push"):
+        for name in ("memory", "touching", "push", "command"):
             copy = np.array(getattr(self, name))
             copy.setflags(write=False)
             object.__setattr__(self, name, copy)

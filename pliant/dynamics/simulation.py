@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from pliant.contact import Obstacle
 from pliant.core.rows import levers
 from pliant.core.scene import Scene
 from pliant.core.support import Support
-from pliant.core.view import linearise
-from pliant.dynamics.advance import Arrival, advance
+from pliant.dynamics.advance import advance
+from pliant.dynamics.attempt import Arrival
+from pliant.dynamics.balance import Balance, Energy, energy, loaded
 from pliant.dynamics.damping import per_body
 from pliant.dynamics.foresight import Foresight, foresee
 from pliant.dynamics.implicit import Handover
@@ -35,22 +36,11 @@ from pliant.robot import Robot
 from pliant.state import State
 from pliant.timing import Stopwatch
 
+SCHEME = "bdf2"  # of second order where motion is smooth, by default
 TIME_STEP = 0.01  # [s] of implicit schemes, by default
 STABLE_SHARE = 0.9  # of the largest stable step: the time step of explicit schemes, by default
 RECOVERY_SPEED = 5.0  # lengths of the robot per second: how fast what penetrates is pushed out
 TOLERANCE = 1e-7  # of the robot's length: correction at which a step has converged, by default
-
-
-class Energy(NamedTuple):
-    """[J]; the potential is elastic, less the work of gravity since rest."""
-
-    kinetic: float
-    potential: float
-
-    @property
-    def total(self) -> float:
-        """[J]."""
-        return self.kinetic + self.potential
 
 
 class Simulation:
@@ -60,10 +50,10 @@ class Simulation:
         for _ in range(200):
             moment = sim.step({"cable": pl.Known(displacement=0.01)})
 
-    scheme: "euler" (default), "bdf2", "midpoint" or "central". time_step [s]: 0.01, or nine tenths of what is
+    scheme: "bdf2" (default), "euler", "midpoint" or "central". time_step [s]: 0.01, or nine tenths of what is
     stable for central differences. damping: a law, several, or a dictionary from body number to such; see
     `pliant.dynamics.damping`. state: where to start (default: rest); its velocities count. iterations:
-    linearisations in a step, at most; one for euler and bdf2 by default. tolerance: [m] correction at which
+    linearisations in a step, at most; one for bdf2 and euler by default. tolerance: [m] correction at which
     to stop earlier, 1e-7 of the length by default. `obstacles` come on top of the robot's surroundings;
     `detector` adds, moves and removes them while running.
     """
@@ -74,7 +64,7 @@ class Simulation:
         obstacles: Iterable[Obstacle] = (),
         *,
         time_step: float | None = None,
-        scheme: str = "euler",
+        scheme: str = SCHEME,
         damping: Any = None,
         state: State | None = None,
         iterations: int | None = None,
@@ -128,7 +118,7 @@ class Simulation:
         viscosity = self._model.viscosity
         relaxed = lambda: viscosity.relaxed(checked.q, checked.internal)
         self._state = Motion.of(checked, viscosity.size, relaxed)
-        self._handover = None
+        self._handover, self._balance = None, Balance(self._model, self._state)
 
     @property
     def t(self) -> float:
@@ -151,6 +141,7 @@ class Simulation:
                 "still the one before."
             )
         self._state, self._handover = arrival.motion, arrival.handover
+        arrival = self._balance.judged(arrival)
         return self._moment(arrival, perf_counter() - begin)
 
     def foresee(
@@ -162,10 +153,25 @@ class Simulation:
     @property
     def energy(self) -> Energy:
         """Kinetic and potential energy now."""
-        robot, state, inertia = self.robot, self._state, self._model.inertia
-        kinetic = 0.5 * float(state.v @ inertia.product(inertia.mass(state.q), state.v))
-        at = linearise(robot, state.q, state.effort, state.internal, robot.gravity, tangent=False)
-        return Energy(kinetic, np.inf if at is None else at.energy)
+        return energy(self._model, self._state)
+
+    @property
+    def energy_drift(self) -> float:
+        """What the scheme has gained of energy (> 0) or lost since `state` was set last [J].
+
+        That is the change of `energy` less the work of rows, contacts and Rayleigh's damping. Inelastic
+        impacts are in it. nan with viscous materials and liquids, whose losses are not counted.
+        """
+        return self._balance.energy_drift(self._state)
+
+    @property
+    def momentum_drift(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Linear [kg m/s] and angular momentum (3,) [kg m²/s] gained since `state` was set last.
+
+        The angular one is about the centre of mass, and what gravity gives is not counted. None if something
+        supports the robot; what obstacles and rows push is in it.
+        """
+        return self._balance.momentum_drift(self._state)
 
     @property
     def stable_step(self) -> float:
@@ -200,12 +206,6 @@ class Simulation:
 
 def _applicable(scheme: Scheme, robot: Robot, viscosity: Viscosity) -> Scheme:
     """The scheme without its correction of the energy where there is no potential to be kept."""
-    if scheme.correct is not None and (viscosity.present or _loaded(robot)):
+    if scheme.correct is not None and (viscosity.present or loaded(robot)):
         return replace(scheme, correct=None)
     return scheme
-
-
-def _loaded(robot: Robot) -> bool:
-    """Whether rows put loads on the robot that have no potential (liquids)."""
-    p = robot.bundle.positions(robot.rest.q)
-    return robot.bundle.loads(robot.rest.q, p, robot.gravity) is not None

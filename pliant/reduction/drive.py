@@ -95,7 +95,8 @@ class _Creeping:
     def __init__(self, robot: Robot, steps: int) -> None:
         self.robot, self.steps, self.still = robot, steps, STILL * robot.length
         robot = pointwise(robot)
-        self.simulation = Simulation(robot, time_step=CREEP_TIME_STEP, state=_stopped(static(robot).state))
+        start = _stopped(static(robot).state)
+        self.simulation = Simulation(robot, time_step=CREEP_TIME_STEP, scheme="euler", state=start)
         self.contacts = 0 if robot.surroundings.empty(robot) else self.simulation.detector.size
 
     def to(self, laws: Mapping[str, Known]) -> Moment:

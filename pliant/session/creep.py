@@ -30,7 +30,7 @@ class Creep:
     def __init__(self, robot: Robot, state: State, obstacles: Iterable[Obstacle]) -> None:
         self.robot, self.obstacles = robot, {o.name: o for o in obstacles}
         self.simulation = Simulation(
-            robot, self.obstacles.values(), time_step=TIME_STEP, state=_stopped(state)
+            robot, self.obstacles.values(), time_step=TIME_STEP, scheme="euler", state=_stopped(state)
         )
         self.steps, self.rests = 0, False
 

@@ -128,7 +128,7 @@ def test_an_obstacle_comes_and_goes():
         pushed = sim.step()
     assert vertical(pushed) > 0.01 and pushed.positions[:, 2].max() > 0.025
     sim.detector.remove(name)
-    for _ in range(300):
+    for _ in range(400):
         back = sim.step()
     np.testing.assert_allclose(back.positions, robot.body.mesh.nodes, atol=1e-5)
 

@@ -93,3 +93,87 @@ def test_frequency_of_a_vibrating_beam(scheme, within):
     crossings = (before + z[before] / (z[before] - z[before + 1])) * h
     assert len(crossings) == 4
     within(1.5 / (crossings[3] - crossings[0]) / f - 1, 0.01, "frequency")
+
+
+# What midpoint keeps, and says of it
+
+
+def spinning(body: pl.bodies.Body, omega, wobble: float, step: float, **options) -> Simulation:
+    """A free body thrown spinning, its ends swinging against each other."""
+    robot = pl.Robot(body)
+    sim = Simulation(robot, scheme="midpoint", time_step=step, **options)
+    X = body.mesh.nodes
+    v = np.cross(omega, X - X.mean(axis=0))
+    v[:, 2] += wobble * np.sin(30.0 * X[:, 0])
+    sim.state = sim.state.with_(v=v.ravel())
+    return sim
+
+
+BARS = {
+    "neo-Hookean": {"law": pl.NeoHookean(3e5, 0.45)},
+    "nearly incompressible": {"law": pl.NeoHookean(3e5, 0.49)},
+    "corotated": {"law": pl.Hooke(3e5, 0.45)},
+    "hexahedra": {"law": pl.Hooke(3e5, 0.45), "kind": "hex"},
+    "linear": {"law": pl.NeoHookean(3e5, 0.3), "order": 1},
+}
+
+
+@pytest.mark.parametrize("wobble", [0.3, 0.0])
+@pytest.mark.parametrize("case", BARS)
+def test_a_bar_that_spins_fast_keeps_its_energy_and_momentum(case, wobble, within):
+    """At 15 rad/s in steps of 10 ms, longer than most of its periods; and the running totals say so."""
+    options = dict(BARS[case])
+    law = options.pop("law")
+    body = pl.Solid(pl.mesh.box((0.1, 0.03, 0.015), cells=(3, 1, 1), **options), law, density=1100)
+    sim = spinning(body, (2.0, 15.0, 0.5), wobble, 0.01)
+    energy, M = sim.energy.total, body.pattern.to_csr(body.mass())
+
+    def momentum() -> np.ndarray:
+        return np.cross(body.positions(sim.state.q), (M @ sim.state.v).reshape(-1, 3)).sum(axis=0)
+
+    before = momentum()
+    moments = [sim.step() for _ in range(30)]
+    assert {(m.certificate.status, m.certificate.scheme) for m in moments} == {("converged", "midpoint")}
+    within(sim.energy.total / energy - 1, 1e-8, "energy")
+    within((momentum() - before) / np.linalg.norm(before), 1e-8, "angular momentum")
+    assert sim.energy_drift == pytest.approx(sim.energy.total - energy, abs=1e-14 * energy)
+    assert sum(m.certificate.energy_drift for m in moments) == pytest.approx(
+        sim.energy_drift, abs=1e-12 * energy
+    )
+    linear, angular = sim.momentum_drift
+    assert np.abs(linear).max() < 1e-13
+    np.testing.assert_allclose(angular, momentum() - before, atol=1e-12 * np.linalg.norm(before))
+
+
+def test_steps_that_do_not_keep_energy_say_so():
+    """Where something touches a step is Euler's: it loses energy, and the totals have it."""
+    mesh = pl.mesh.box((0.02,) * 3, cells=(1, 1, 1), kind="hex").transformed(translation=(0, 0, 1e-3))
+    body = pl.Solid(mesh, pl.Hooke(1e5, 0.3), density=1000)
+    robot = pl.Robot(body, gravity=(0, 0, -9.81))
+    floor = pl.Plane((0, 0, 0), (0, 0, 1))
+    sim = Simulation(robot, [floor], scheme="midpoint", time_step=2e-3)
+    start, moments = sim.energy.total, [sim.step() for _ in range(20)]
+    blow = [m for m in moments if m.certificate.scheme == "euler"]
+    assert moments[0].certificate.status == "converged" and moments[0].certificate.fallback == ""
+    assert blow and blow[0].certificate.status == "energy not kept" and "touches" in str(blow[0].certificate)
+    total = sum(m.certificate.energy_drift for m in moments)
+    assert sim.energy_drift == pytest.approx(total, rel=1e-9) and total < 0.1 * (sim.energy.total - start) < 0
+
+
+def test_work_that_is_done_on_a_robot_is_no_drift():
+    """A spring row, a force and Rayleigh's damping: what they give and take is counted."""
+    mesh = pl.mesh.box((0.1, 0.02, 0.02), cells=(4, 1, 1))
+    body = pl.Solid(
+        mesh, pl.NeoHookean(3e5, 0.4), density=1100, fixed=pl.mesh.near_plane(mesh, (0, 0, 0), (1, 0, 0))
+    )
+    tip = body.points([[0.1, 0.01, 0.01]])
+    rows = {
+        "load": pl.Row(pl.PointForce(tip, direction=(0, 0, 1))),
+        "spring": pl.Row(pl.PointForce(tip, direction=(0, 1, 0)), pl.Elastic(5.0)),
+    }
+    robot = pl.Robot(body, rows, gravity=(0, 0, -9.81))
+    sim = Simulation(robot, scheme="midpoint", time_step=5e-3, damping=pl.dynamics.Rayleigh(mass=3.0))
+    for k in range(20):
+        moment = sim.step({"load": pl.Known(effort=0.1 * np.sin(0.3 * k))})
+        assert moment.certificate.status == "converged"
+    assert abs(sim.energy_drift) < 1e-8 * sim.energy.kinetic and sim.momentum_drift is None

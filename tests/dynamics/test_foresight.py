@@ -34,7 +34,7 @@ def foreseen(sim: Simulation, time: float, rows=range(5)):
 @pytest.mark.parametrize("damping", [None, Rayleigh(mass=2.0, stiffness=0.01), KelvinVoigt(0.02)], ids=str)
 @pytest.mark.parametrize("held", [True, False], ids=["held", "free"])
 def test_the_next_step_ends_where_it_was_foreseen(held, damping):
-    sim = Simulation(bar(held=held), time_step=0.02, damping=damping)
+    sim = Simulation(bar(held=held), time_step=0.02, scheme="euler", damping=damping)
     for _ in range(3):
         sim.step({"push": pl.Known(effort=0.1)})
     seen, lam = foreseen(sim, 0.02), np.array([0.3, -0.2, 0.0, 0.0, 0.0])
@@ -46,7 +46,7 @@ def test_the_next_step_ends_where_it_was_foreseen(held, damping):
 def test_contacts_are_foreseen_too():
     """Gaps and slips at the end of the step, as the step itself finds them."""
     around = Surroundings([Plane((0, 0, 0), (0, 0, 1), name="floor")], friction=0.4)
-    sim = Simulation(bar(held=False, surroundings=around), time_step=0.01)
+    sim = Simulation(bar(held=False, surroundings=around), time_step=0.01, scheme="euler")
     for _ in range(20):
         moment = sim.step({"drag": pl.Known(effort=0.15)})
     seen = foreseen(sim, 0.01)
@@ -97,7 +97,7 @@ def test_nothing_moves():
 )
 def test_rows_that_are_held_are_seen_by_the_others(law, compliance):
     """A displacement imposed, or a spring: eliminated from what is foreseen, and in the step."""
-    sim = Simulation(bar(), time_step=0.02)
+    sim = Simulation(bar(), time_step=0.02, scheme="euler")
     sim.step()
     seen = foreseen(sim, 0.02).imposing(np.array([1]), np.array([0.002]), np.array([compliance]))
     moment = sim.step({"push": pl.Known(effort=0.3), "drag": law})

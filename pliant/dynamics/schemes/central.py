@@ -23,7 +23,7 @@ from pliant.conditions import Conditions
 from pliant.core.step import balance, recover
 from pliant.core.tangent import condense
 from pliant.core.view import View, linearise
-from pliant.dynamics.advance import Arrival
+from pliant.dynamics.attempt import Arrival
 from pliant.dynamics.certificate import StepCertificate
 from pliant.dynamics.implicit import Handover, rayleigh_stiffness
 from pliant.dynamics.inertia import Inertia
@@ -81,7 +81,9 @@ def advance(
         push=push,
     )
     status = UNSOLVED.get(solution.status, "explicit")
-    certificate = StepCertificate(status, 0.0, 0.0, 0.0, 1, 1, solver=solution.status)
+    certificate = StepCertificate(
+        status, 0.0, 0.0, 0.0, 1, 1, solver=solution.status, scheme=model.scheme.name
+    )
     return Arrival(motion, contacts, lam[rows:], certificate, Handover.nothing())
 
 
@@ -212,4 +214,4 @@ class Lumped(Factor):
         return 0.5 * (W + W.T)
 
 
-CENTRAL = Scheme(euler.stage, order=2, explicit=advance)
+CENTRAL = Scheme("central", euler.stage, order=2, explicit=advance)

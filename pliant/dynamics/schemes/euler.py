@@ -16,4 +16,4 @@ def stage(now: Motion, step: float) -> Stage:
     return Stage(step, step, now.v, np.zeros(len(now.v)), now.memory)
 
 
-EULER = Scheme(stage, order=1)
+EULER = Scheme("euler", stage, order=1)

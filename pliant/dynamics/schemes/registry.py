@@ -8,4 +8,4 @@ from pliant.dynamics.schemes.euler import EULER
 from pliant.dynamics.schemes.midpoint import MIDPOINT
 from pliant.dynamics.schemes.scheme import Scheme
 
-SCHEMES: dict[str, Scheme] = {"euler": EULER, "bdf2": BDF2, "midpoint": MIDPOINT, "central": CENTRAL}
+SCHEMES: dict[str, Scheme] = {scheme.name: scheme for scheme in (BDF2, EULER, MIDPOINT, CENTRAL)}

@@ -29,8 +29,9 @@ class Stage:
 
 @dataclass(frozen=True)
 class Scheme:
-    """A scheme of integration in time."""
+    """A scheme of integration in time, with the name that users and certificates call it by."""
 
+    name: str
     # The stage of a step of some length [s] from a motion.
     stage: Callable[[Motion, float], Stage]
     # By which power of the time step errors fall.
@@ -43,8 +44,8 @@ class Scheme:
     # Whether it gives back all the energy that it takes. Nodes in contact would bounce for ever: steps in
     # which something touches are Euler's.
     conserves: bool = False
-    # Makes of a linearised step one that keeps the energy exactly, see `midpoint.conserving`; None: nothing
-    # to do.
+    # Looks at the robot with forces that keep the energy exactly, see `midpoint.conserving`; None: with its
+    # own.
     correct: Callable[..., Any] | None = None
     # Takes a whole step by itself, without a linearisation, see `central.advance`; None for implicit schemes.
     # Such a scheme is stable for small steps only, see `central.stable_step`.

@@ -1,0 +1,84 @@
+"""Where a motion is smooth, so that its past tells of its future; and where not, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.conditions import Conditions
+from pliant.dynamics.attempt import Arrival
+from pliant.dynamics.model import Model, commanded, one_sided
+from pliant.dynamics.motion import Motion
+
+START = "nothing before it to go by"
+GROWN = "the step has grown"
+COMMAND = "a command jumps"
+CONTACT = "a contact closes"
+CABLE = "a cable or stop begins or ceases to act"
+ELSEWHERE = "it went elsewhere than predicted"
+NOWHERE = "no linearisation"
+
+LONGEST_RATIO = 2.0  # of a step to the last one; backward differences are stable up to 1 + √2
+EFFORT_JUMP = 0.1  # of the effort: it changes by more than it did in the last step
+RATE_JUMP = 0.5  # of the rate at which a displacement is imposed: it changes by more in one step …
+SLOW_JUMP = 1e-4  # … and by more than this share of the robot's length in a step
+NO_JUMP = 1e-9  # of the robot's length: rounding of a displacement that is imposed where the robot is
+SLOW_IMPACT = 1e-4  # of the robot's length: who moves less in a step touches gently
+UNPREDICTED_DECREMENT = 0.03  # of the motion in a step: from here on the past is no guide
+
+
+def broken(model: Model, now: Motion, conditions: Conditions, step: float) -> str:
+    """Why the past is no guide for a step [s] that begins now; empty if it is one."""
+    if now.past is None:
+        return COMMAND if _jerks(model, now, conditions, step) else START
+    if step > LONGEST_RATIO * now.past.step:
+        return GROWN
+    return COMMAND if _jumps(now, commanded(conditions), model.span, step) else ""
+
+
+def _jerks(model: Model, now: Motion, conditions: Conditions, step: float) -> bool:
+    """Whether a displacement is imposed that the robot does not move to at its present speed."""
+    imposed = ~conditions.given & (conditions.compliance == 0.0) & ~one_sided(conditions)
+    if not imposed.any():
+        return False
+    bundle, robot = model.robot.bundle, model.robot
+    here, ahead = (bundle.delta(bundle.positions(q)) for q in (now.q, robot.retract(now.q, step * now.v)))
+    off, way = np.abs(conditions.imposed - ahead), np.abs(conditions.imposed - here)
+    return bool((off > RATE_JUMP * way + NO_JUMP * model.span)[imposed].any())
+
+
+def _jumps(now: Motion, asked: np.ndarray, span: np.ndarray, step: float) -> bool:
+    """Whether commands (2, m) go on in another way than before: an effort that jumps, a rate that does."""
+    assert now.past is not None
+    last, before = now.command, now.past.command
+    if last.shape != asked.shape or before.shape != asked.shape:
+        return last.shape != asked.shape
+    if (np.isnan(last) != np.isnan(asked)).any():
+        return True
+    w = step / now.past.step
+    new, old = asked - last, w * np.nan_to_num(last - before)
+    change, size = np.abs(new - old), np.maximum(np.abs(asked), np.abs(last))
+    effort = change[0] > EFFORT_JUMP * size[0]
+    most = np.maximum(np.abs(new[1]), np.abs(old[1]))
+    rate = (change[1] > RATE_JUMP * most) & (change[1] > SLOW_JUMP * span)
+    return bool(effort.any() or rate.any())
+
+
+def changed(now: Motion, then: Motion, conditions: Conditions) -> str:
+    """What a step has changed that is no smooth motion: a contact that closed, a cable that came taut."""
+    if len(np.setdiff1d(then.touching, now.touching)):
+        return CONTACT
+    acts = one_sided(conditions) & ((now.effort != 0.0) != (then.effort != 0.0))
+    return CABLE if acts.any() else ""
+
+
+def rough(model: Model, now: Motion, conditions: Conditions, step: float, arrival: Arrival | None) -> str:
+    """Why a step that was taken by a scheme of second order should be taken by another; empty if not."""
+    if arrival is None:
+        return NOWHERE
+    robot, then, certificate = model.robot, arrival.motion, arrival.certificate
+    moved = step * robot.farthest(then.v)
+    fast = max(moved, step * robot.farthest(now.v)) > SLOW_IMPACT * robot.length
+    if fast and (reason := changed(now, then, conditions)):
+        return reason
+    allowed = max(UNPREDICTED_DECREMENT * moved, model.tolerance)
+    return ELSEWHERE if certificate.shift > 0 or certificate.decrement > allowed else ""
