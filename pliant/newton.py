@@ -29,7 +29,7 @@ from pliant.timing import Stopwatch
 MAX_HALVINGS = 8  # of the step length in a line search
 BLOW_UP = 1e4  # times the merit before: a step that ends there is too long
 KEEP_PAIRS_AFTER = 15  # full steps with pairs detected anew
-SHIFTED_IN_VAIN = 15  # iterations in a row with a shifted tangent that do not halve the residual: it stalls
+SHIFTED_IN_VAIN = 30  # iterations in a row with a shifted tangent that do not halve the residual: it stalls
 DEEPEST_KEPT = 1e-4  # of the robot's length: penetration that kept pairs may leave, a fifth of the bound
 
 
@@ -146,13 +146,13 @@ def newton(
             iterations=k + 1,
             residual=_norm(view.residual()) / load,
             decrement=decrement,
-            constraint=_violation(look),
+            constraint=violation(look),
             treatment=move.condensed.treatment,
             shift=move.condensed.shift,
             negative=move.condensed.negative,
             solver=move.solution.status,
         )
-        if _converged(now, tolerance, robot.length):
+        if is_converged(now, tolerance, robot.length):
             now, clear = _cleared(problem, now)
             if clear:
                 return replace(now, converged=True)
@@ -251,7 +251,7 @@ def _cleared(problem: Problem, now: Iterate) -> tuple[Iterate, bool]:
     return replace(now, contacts=found, force=force, seen=now.q), False
 
 
-def _converged(now: Iterate, tolerance: Tolerance, length: float) -> bool:
+def is_converged(now: Iterate, tolerance: Tolerance, length: float) -> bool:
     """Whether forces balance and the last step was small, or that step was next to nothing.
 
     The latter is for loads that are too weak, or bodies too slender, for the former.
@@ -263,10 +263,10 @@ def _converged(now: Iterate, tolerance: Tolerance, length: float) -> bool:
 
 
 def _merit(look: Look, scale: float) -> float:
-    return _norm(look.view.residual()) / scale + _violation(look)
+    return _norm(look.view.residual()) / scale + violation(look)
 
 
-def _violation(look: Look) -> float:
+def violation(look: Look) -> float:
     """How far lo ≤ λ ≤ hi ⊥ gap is violated, of δ's span: the gap inside, its wrong side at a bound."""
     c, lam = look.conditions, look.view.lam
     gap = look.view.delta - c.imposed + c.compliance * lam

@@ -36,8 +36,9 @@ class Certificate:
     converged". `loose`: motions of free bodies that nothing holds, in words; the state is one of many then,
     that nearest to where the solve began. `penetration` [m]: depth of the deepest point, in obstacles that of
     the surfaces as they are; above `depth_bound` the status is "too deep", not "converged". `stability`:
-    "stable", "unstable" (the status is "converged, unstable" then), "stable, after leaving an unstable state",
-    or "not judged": with friction or follower forces, where something lies loose, and in solves that do not ask.
+    "stable", "unstable" (the status is "converged, unstable" then), "stable, after leaving an unstable
+    state", or "not judged": with friction or follower forces, where something lies loose, and in solves that
+    do not ask.
     """
 
     status: str
@@ -113,9 +114,9 @@ class Passage:
     motion: float
 
     def __str__(self) -> str:
+        whom = f" {self.opponent!r}" if self.opponent else ""
         return (
-            f"{self.what}{f' {self.opponent!r}' if self.opponent else ''} at {100 * self.share:.1f} % of the load, "
-            f"moving by {1e3 * self.motion:.3g} mm"
+            f"{self.what}{whom} at {100 * self.share:.1f} % of the load, moving by {1e3 * self.motion:.3g} mm"
         )
 
 

@@ -2,8 +2,8 @@
 
 `move_supports` writes into q where supports shall be, and leaves the body behind. Where it was before is read
 from the body itself: nodes next to a support say which rigid motion x = R X + t it had. From there each patch
-of supports turns and travels in equal shares, whatever is not rigid in its motion grows in proportion, and the
-body is carried along, every point by the mean of the patches' motions with weights 1/distance² at rest.
+of supports turns and travels in equal shares, whatever is not rigid in its motion grows in proportion, and
+the body is carried along, every point by the mean of the patches' motions, weighted by 1/distance² at rest.
 """
 
 from __future__ import annotations

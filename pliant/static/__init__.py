@@ -7,7 +7,8 @@
 | `path.py` | the walk along it: increments, prediction, back-off, events |
 | `budget.py` | how much work a solve may be, and what it says on the way |
 | `balance.py` | one equilibrium: Newton's method, and pressures of incompressible materials around it |
-| `stability.py` | whether an equilibrium is stable, its softest direction, and how to leave it |
+| `stability.py` | whether an equilibrium is stable, and its softest direction |
+| `departure.py` | leaving one that is not, downhill to one that is |
 | `report.py` | results, and errors that say how far the load came |
 """
 

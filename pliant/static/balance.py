@@ -38,7 +38,7 @@ def balance(
     for _ in range(MOST_UPDATES):
         if not found.converged:
             break
-        z, error = _update_internal(problem.scene.robot, found.q, z)
+        z, error = update_internal(problem.scene.robot, found.q, z)
         if error < VOLUME_ERROR:
             break
         found = newton(replace(problem, z=z), found, tolerance, work, deadline=deadline)
@@ -46,7 +46,8 @@ def balance(
     return replace(found, iterations=total), z
 
 
-def _update_internal(robot: Robot, q: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, float]:
+def update_internal(robot: Robot, q: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, float]:
+    """Element pressures after an update, and the largest relative change of volume."""
     parts = list(zip(robot.bodies, robot.q_spans, robot.z_spans, strict=True))
     new = np.concatenate([b.update_internal(q[s], z[t]) for b, s, t in parts])
     return new, max(float(np.max(np.abs(b.volume_error(q[s])), initial=0.0)) for b, s, _ in parts)

@@ -12,16 +12,16 @@ import numpy as np
 from pliant.errors import InputError, is_number
 
 MOST_ITERATIONS = 40  # times those of one load step, for all of them
-PATIENCE, ITERATIONS_AT_LEAST = 60.0, 100  # the default: so many seconds, or what so many iterations take
+PATIENCE, ITERATIONS_AT_LEAST = 30.0, 60  # the default: so many seconds, or what so many iterations take
 
 
 @dataclass(frozen=True)
 class Budget:
     """The most that a solve may cost: Newton iterations of all load steps together, and seconds.
 
-    iterations: None is 40 times those of one load step (`Tolerance.iterations`). seconds: None is a minute,
-    or as long as a hundred iterations take if that is longer. What is spent ends the solve with a
-    ConvergenceError that says how far the load came.
+    iterations: None is 40 times those of one load step (`Tolerance.iterations`). seconds: None is half a
+    minute, or as long as sixty iterations take if that is longer; the first load step is always tried. A
+    budget that is spent ends the solve with a ConvergenceError that says how far the load came.
     """
 
     iterations: int | None = None
@@ -73,16 +73,17 @@ class Account:
         """When the time is over [s], after so many iterations."""
         if self.budget.seconds is not None:
             return self.begin + self.budget.seconds
-        if spent < ITERATIONS_AT_LEAST:
+        if spent == 0:
             return np.inf
-        return self.begin + PATIENCE
+        each = (perf_counter() - self.begin) / spent
+        return self.begin + max(PATIENCE, ITERATIONS_AT_LEAST * each)
 
     def overdrawn(self, spent: int) -> str:
         """What is spent, in words; empty while there is some left."""
         if spent > self.most:
             return f"the budget of {self.most} iterations is spent"
         if perf_counter() > self.deadline(spent):
-            return f"the budget of {self.budget.seconds or PATIENCE:g} s is spent"
+            return f"the budget of {self.deadline(spent) - self.begin:.3g} s is spent"
         return ""
 
     def progress(self, share: float, aim: float, spent: int) -> Progress:

@@ -1,7 +1,7 @@
 """The loads on the way from a start state to the laws asked for: efforts, displacements, gravity, supports.
 
 All of them grow together; s runs from 0 to 1. Supports that `move_supports` moved are a load as well: the
-body was left behind, and where it would have them is the beginning of their way (`pliant.bodies.support_motion`).
+body was left behind, and where it would have them their way begins (`pliant.bodies.support_motion`).
 """
 
 from __future__ import annotations

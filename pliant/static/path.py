@@ -56,6 +56,11 @@ class Path:
     refused: tuple[float, Iterate, np.ndarray, tuple[Passage, ...]] | None = None
     before: tuple[float, Iterate] | None = None
 
+    @classmethod
+    def begun(cls, loads: Loads) -> Path:
+        """At the start of the loads."""
+        return cls(Iterate(loads.start.q, loads.start.effort), loads.start.internal)
+
     def counted(self, found: Iterate) -> Path:
         """With the iterations of an attempt."""
         return replace(self, count=Count(self.count.steps, self.count.iterations + found.iterations))
@@ -91,7 +96,7 @@ def walk(
     report: Report | None = None,
 ) -> Walk:
     """The load path as far as it leads."""
-    path = Path(Iterate(loads.start.q, loads.start.effort), loads.start.internal)
+    path = Path.begun(loads)
     size = 1.0 / load_steps
     # With things in the way the body is first left where it is, so that it does not go through them.
     carrying = loads.scene.detector is None or load_steps > 1 or loads.view is None
@@ -144,7 +149,7 @@ def _attempt(
 
 
 def _may_be_unstable(problem: Problem, found: Iterate, size: float) -> bool:
-    """Whether a failed load step may lead along equilibria that would buckle: a shifted tangent finds none."""
+    """Whether a failed load step may lead along equilibria that would buckle, which no shift finds."""
     return (
         not (found.converged or problem.unstable)
         and found.treatment == SHIFTED

@@ -12,8 +12,16 @@ from pliant.core.situation import Situation
 from pliant.core.support import unsupported
 from pliant.errors import ConvergenceError
 from pliant.newton import Iterate
-from pliant.result import CONVERGED, CONVERGED_UNSTABLE, NOT_JUDGED, TOO_DEEP, UNSTABLE_STATE, Certificate
-from pliant.result import Result, failed
+from pliant.result import (
+    CONVERGED,
+    CONVERGED_UNSTABLE,
+    NOT_JUDGED,
+    TOO_DEEP,
+    UNSTABLE_STATE,
+    Certificate,
+    Result,
+    failed,
+)
 from pliant.state import State
 from pliant.static.loads import Loads
 from pliant.static.path import Path, Walk
@@ -24,17 +32,17 @@ MORE = "budget=pliant.static.Budget(…) allows more"
 
 
 def make_result(
-    loads: Loads, path: Path, work: Stopwatch, begin: float, stability: str = NOT_JUDGED
+    loads: Loads, path: Path, work: Stopwatch, begin: float, stability: str = NOT_JUDGED, whole: float = 1.0
 ) -> Result:
-    """The last equilibrium of a path and its certificate."""
+    """The last equilibrium of a path and its certificate; whole: the share of the loads asked for."""
     robot, s, best, z, count = loads.robot, path.reached, path.best, path.z, path.count
     detector, depth = loads.scene.detector, 0.0
-    status = CONVERGED if s == 1.0 else failed(best.solver)
+    status = CONVERGED if s == whole else failed(best.solver)
     if status == CONVERGED and stability == UNSTABLE_STATE:
         status = CONVERGED_UNSTABLE
     if detector is not None and best.contacts is not None:
         depth = detector.depth(best.q, best.contacts)
-        status = TOO_DEEP if s == 1.0 and depth > depth_bound(robot.length) else status
+        status = TOO_DEEP if s == whole and depth > depth_bound(robot.length) else status
     certificate = Certificate(
         status,
         best.residual,

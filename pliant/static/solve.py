@@ -23,10 +23,11 @@ from pliant.robot import Robot
 from pliant.state import State
 from pliant.static.balance import balance
 from pliant.static.budget import Account, Budget, Report
+from pliant.static.departure import departed
 from pliant.static.loads import Loads
 from pliant.static.path import Count, Path, walk
 from pliant.static.report import make_result, not_found, nowhere_stable, too_deep
-from pliant.static.stability import departed, judged
+from pliant.static.stability import judged
 from pliant.timing import Stopwatch
 
 DEFAULT_TOLERANCE = Tolerance()
@@ -53,9 +54,9 @@ def static(
     push and never pull; those with friction stick or slip by Coulomb's law, slip counting from the state at
     the beginning of each load step. `load_steps` is how many equal steps the loads are first tried in; more
     are taken where needed. `unstable`: an equilibrium that would buckle is left for a stable one ("leave"),
-    returned with the status "converged, unstable" ("keep"), or not asked for ("ignore"). `budget`: a `Budget`,
-    or seconds. `progress` is called with a `Progress` before each load step. Raises SingularError when
-    something is not held, ConvergenceError (with the best result) when no equilibrium is found.
+    returned with the status "converged, unstable" ("keep"), or not asked for ("ignore"). `budget`: a
+    `Budget`, or seconds. `progress` is called with a `Progress` before each load step. Raises SingularError
+    when something is not held, ConvergenceError (with the best result) when no equilibrium is found.
     """
     _check(robot, tolerance, load_steps, unstable, progress)
     account = Account.opened(Budget.of(budget), int(tolerance.iterations))
