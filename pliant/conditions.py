@@ -40,7 +40,7 @@ class Conditions:
         """
         rows, lam = self.solved, condensed.view.lam
         equality = (lam[rows] > self.low[rows]) & (lam[rows] < self.high[rows])
-        W = condensed.W[np.ix_(equality, equality)]
+        W = condensed.W[np.ix_(equality, equality)] + np.diag(self.compliance[rows][equality])
         return bool(len(W)) and int((np.linalg.eigvalsh(W) < 0).sum()) == condensed.negative
 
     def spread(self, effort: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
+from time import perf_counter
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from pliant.contact import Contacts
 from pliant.core.scene import Scene
 from pliant.core.situation import Situation
 from pliant.core.step import FORWARD, Step, balance, step
-from pliant.core.tangent import EXACT, INDEFINITE, SHIFTED
+from pliant.core.tangent import EXACT, INDEFINITE, SHIFTED, UNSTABLE
 from pliant.core.view import View
 from pliant.errors import InputError, is_number
 from pliant.solvers.solution import STATUSES
@@ -28,6 +29,7 @@ from pliant.timing import Stopwatch
 MAX_HALVINGS = 8  # of the step length in a line search
 BLOW_UP = 1e4  # times the merit before: a step that ends there is too long
 KEEP_PAIRS_AFTER = 15  # full steps with pairs detected anew
+SHIFTED_IN_VAIN = 30  # iterations in a row with a shifted tangent that do not halve the residual: it stalls
 DEEPEST_KEPT = 1e-4  # of the robot's length: penetration that kept pairs may leave, a fifth of the bound
 
 
@@ -90,6 +92,12 @@ class Problem:
     span: np.ndarray
     weight: float
     stiff: bool = True  # whether K has the contact stiffness
+    unstable: bool = False  # whether an equilibrium that would buckle is as welcome as a stable one
+
+    @property
+    def ladder(self) -> tuple[str, ...]:
+        """Treatments of the tangent, see `pliant.core.tangent`."""
+        return (EXACT, INDEFINITE, UNSTABLE, SHIFTED) if self.unstable else FORWARD
 
 
 @dataclass(frozen=True)
@@ -102,8 +110,13 @@ class Look:
     longest: float  # how far a step may go [m]: not past contacts that were not looked for
 
 
-def newton(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Stopwatch) -> Iterate:
-    """The equilibrium, or the last iterate on the way to it."""
+def newton(
+    problem: Problem, guess: Iterate, tolerance: Tolerance, work: Stopwatch, *, deadline: float = np.inf
+) -> Iterate:
+    """The equilibrium, or the last iterate on the way to it.
+
+    It ends early where shifted tangents lead nowhere, and at the `deadline`, a time of `perf_counter` [s].
+    """
     given, robot = problem.conditions, problem.scene.robot
     now = replace(
         guess,
@@ -113,12 +126,13 @@ def newton(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Stopwat
         moved=0.0,
         converged=False,
     )
-    look = _look(problem, now, work)
+    look = looked(problem, now, work)
     scale = max(problem.weight, 1e-3 * _norm(look.view.residual()) if look else 0.0, 1e-12)
+    vain, best = 0, np.inf
     for k in range(int(tolerance.iterations)):
-        if look is None:
+        if look is None or vain >= SHIFTED_IN_VAIN or (k > 0 and perf_counter() > deadline):
             return now
-        move = _move(problem, look, work)
+        move = moved(problem, look, work)
         if move is None:
             return now
         decrement = robot.farthest(move.dq)
@@ -132,33 +146,36 @@ def newton(problem: Problem, guess: Iterate, tolerance: Tolerance, work: Stopwat
             iterations=k + 1,
             residual=_norm(view.residual()) / load,
             decrement=decrement,
-            constraint=_violation(look),
+            constraint=violation(look),
             treatment=move.condensed.treatment,
             shift=move.condensed.shift,
             negative=move.condensed.negative,
             solver=move.solution.status,
         )
-        if _converged(now, tolerance, robot.length):
+        if is_converged(now, tolerance, robot.length):
             now, clear = _cleared(problem, now)
             if clear:
                 return replace(now, converged=True)
-            look = _look(problem, now, work)
+            look = looked(problem, now, work)
+        halved = now.residual < 0.5 * best
+        vain = 0 if halved or now.treatment != SHIFTED else vain + 1
+        best = now.residual if halved else best
     return now
 
 
-def _move(problem: Problem, look: Look, work: Stopwatch) -> Step | None:
+def moved(problem: Problem, look: Look, work: Stopwatch) -> Step | None:
     """The step that a look asks for; None where no tangent can be used.
 
     A tangent that only contacts would support is of no use where these open: then it is shifted.
     """
     rows, solve = look.conditions, partial(balance, conditions=look.conditions)
-    move = step(problem.scene, look.view, rows, solve, FORWARD, work)
+    move = step(problem.scene, look.view, rows, solve, problem.ladder, work)
     if move is None or move.condensed.treatment != INDEFINITE or move.solution.status == STATUSES[0]:
         return move
     return step(problem.scene, look.view, rows, solve, (SHIFTED,), work) or move
 
 
-def _look(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:
+def looked(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:
     """None when the coordinates are inadmissible."""
     scene, robot = problem.scene, problem.scene.robot
     at = Situation(
@@ -208,7 +225,7 @@ def _line_search(
             moved=length * longest,
             full=now.full + (length == 1.0),
         )
-        trial = _look(problem, candidate, work)
+        trial = looked(problem, candidate, work)
         if trial is not None:
             after = _merit(trial, scale)
             if np.isfinite(after) and after < BLOW_UP * max(before, 1.0):
@@ -237,7 +254,7 @@ def _cleared(problem: Problem, now: Iterate) -> tuple[Iterate, bool]:
     return replace(now, contacts=found, force=force, seen=now.q), False
 
 
-def _converged(now: Iterate, tolerance: Tolerance, length: float) -> bool:
+def is_converged(now: Iterate, tolerance: Tolerance, length: float) -> bool:
     """Whether forces balance and the last step was small, or that step was next to nothing.
 
     The latter is for loads that are too weak, or bodies too slender, for the former.
@@ -249,10 +266,10 @@ def _converged(now: Iterate, tolerance: Tolerance, length: float) -> bool:
 
 
 def _merit(look: Look, scale: float) -> float:
-    return _norm(look.view.residual()) / scale + _violation(look)
+    return _norm(look.view.residual()) / scale + violation(look)
 
 
-def _violation(look: Look) -> float:
+def violation(look: Look) -> float:
     """How far lo ≤ λ ≤ hi ⊥ gap is violated, of δ's span: the gap inside, its wrong side at a bound."""
     c, lam = look.conditions, look.view.lam
     gap = look.view.delta - c.imposed + c.compliance * lam

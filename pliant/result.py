@@ -35,7 +35,10 @@ class Certificate:
     equilibrium was found, that is in the status: "infeasible" or "solver not converged" instead of "not
     converged". `loose`: motions of free bodies that nothing holds, in words; the state is one of many then,
     that nearest to where the solve began. `penetration` [m]: depth of the deepest point, in obstacles that of
-    the surfaces as they are; above `depth_bound` the status is "too deep", not "converged".
+    the surfaces as they are; above `depth_bound` the status is "too deep", not "converged". `stability`:
+    "stable", "unstable" (the status is "converged, unstable" then), "stable, after leaving an unstable
+    state", or "not judged": with friction or follower forces, where something lies loose, and in solves that
+    do not ask.
     """
 
     status: str
@@ -50,11 +53,12 @@ class Certificate:
     solver: str = "solved"
     loose: tuple[str, ...] = ()
     penetration: float = 0.0
+    stability: str = "not judged"
 
     @property
     def converged(self) -> bool:
-        """Whether the stated tolerances were met."""
-        return self.status == "converged"
+        """Whether the stated tolerances were met; an unstable equilibrium meets them as well."""
+        return self.status in (CONVERGED, CONVERGED_UNSTABLE)
 
     def __str__(self) -> str:
         return (
@@ -74,11 +78,14 @@ class Certificate:
         note = f", tangent shifted by {self.shift:.0e}" if self.shift else ""
         note += f", tangent {self.tangent}" if self.tangent in ("flat", "clamped") else ""
         note += f", {self.negative} negative pivots" if self.negative else ""
+        note += f", {self.stability}" if self.stability == LEFT_UNSTABLE else ""
         note += "" if self.solver == "solved" else f", solver: {self.solver}"
         return f"{note}, nothing holds {'; '.join(self.loose)}" if self.loose else note
 
 
-TOO_DEEP = "too deep"
+CONVERGED, CONVERGED_UNSTABLE, TOO_DEEP = "converged", "converged, unstable", "too deep"
+STABLE, UNSTABLE_STATE, NOT_JUDGED = "stable", "unstable", "not judged"
+LEFT_UNSTABLE = "stable, after leaving an unstable state"
 UNSOLVED = {"infeasible": "infeasible", "not converged": "solver not converged"}
 
 
@@ -88,6 +95,7 @@ def failed(solver: str) -> str:
 
 
 SLIPPED_OFF, SLIPPED_ALONG, JUMPED = "slipped off", "slipped along", "jumped past"
+LEFT = "left an unstable state"
 
 
 @dataclass(frozen=True)
@@ -95,7 +103,8 @@ class Passage:
     """An event on a load path: the robot lost or passed an opponent without equilibria in between.
 
     `what`: "slipped off" where the opponent pushed before and not afterwards, "slipped along" where it pushes
-    in another place then, "jumped past" where it did not push before. `share` of the loads at which it
+    in another place then, "jumped past" where it did not push before; "left an unstable state", with no
+    opponent, where it would have buckled. `share` of the loads at which it
     happened, `motion` [m] the farthest of any node from one equilibrium to the other.
     """
 
@@ -105,9 +114,9 @@ class Passage:
     motion: float
 
     def __str__(self) -> str:
+        whom = f" {self.opponent!r}" if self.opponent else ""
         return (
-            f"{self.what} {self.opponent!r} at {100 * self.share:.1f} % of the load, "
-            f"moving by {1e3 * self.motion:.3g} mm"
+            f"{self.what}{whom} at {100 * self.share:.1f} % of the load, moving by {1e3 * self.motion:.3g} mm"
         )
 
 

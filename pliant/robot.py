@@ -160,6 +160,11 @@ class Robot:
         moved = [b.retract(q[s], dq[d]) for b, s, d in parts]
         return moved[0] if len(moved) == 1 else np.concatenate(moved)
 
+    def difference(self, q: np.ndarray, to: np.ndarray) -> np.ndarray:
+        """dq (ndof,) with q ⊕ dq = `to`."""
+        parts = zip(self.bodies, self.q_spans, strict=True)
+        return np.concatenate([b.difference(q[s], to[s]) for b, s in parts])
+
     def predict(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
         """What `Body.predict` predicts of slender bodies at q ⊕ dq, one after the other."""
         parts = zip(self.bodies, self.q_spans, self.dq_spans, strict=True)

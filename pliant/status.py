@@ -37,6 +37,7 @@ _UNMET = "{name} is {off} from its target: no effort meets all bounds and contac
 STATUSES: dict[str, Status] = {
     # of a solve, and of an estimate
     "converged": Status(GOOD, "equilibrium, to the stated tolerance"),
+    "converged, unstable": Status(LIMIT, "equilibrium that would buckle: any disturbance leads away from it"),
     "linearised": Status(GOOD, "one linearisation, as was asked for; the decrement says how good it is"),
     "tracking": Status(GOOD, "one linearisation nearer to the best fit"),
     "undetermined": Status(LIMIT, "too few readings for the unknowns, which are then of least size"),

@@ -52,7 +52,8 @@ LAYERS = {
     "result": FOUNDATIONS | {"robot", "state", "contact"},
     "core": FOUNDATIONS | {"algebra", "solvers", "bodies", "contact", "robot"},
     "newton": FOUNDATIONS | {"contact", "solvers", "core"},
-    "static": FOUNDATIONS | {"contact", "laws", "robot", "state", "result", "core", "newton"},
+    "static": FOUNDATIONS
+    | {"bodies", "contact", "laws", "robot", "state", "result", "core", "newton", "units"},
     "dynamics": FOUNDATIONS
     | {"algebra", "solvers", "interactions", "bodies", "contact", "laws", "robot", "state", "result", "core"},
     "sensing": FOUNDATIONS

@@ -9,6 +9,7 @@ import numpy as np
 
 from pliant.algebra.pattern import Pattern
 from pliant.bodies.overstress import Overstress
+from pliant.bodies.support_motion import SupportMotion
 from pliant.points import Points
 
 Linearised = tuple[float, np.ndarray | None, np.ndarray | None]
@@ -119,6 +120,14 @@ class Body(ABC):
     @abstractmethod
     def retract(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
         """q ⊕ dq."""
+
+    @abstractmethod
+    def difference(self, q: np.ndarray, to: np.ndarray) -> np.ndarray:
+        """dq (ndof,) with q ⊕ dq = `to`, for coordinates that differ by less than half a turn."""
+
+    def support_motion(self, q: np.ndarray) -> SupportMotion | None:
+        """How its supports came to where q has them, see `support_motion`; None where they cannot move."""
+        return None
 
     def turned(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
         """q ⊕ dq as far as `mass` and `gyroscopic` depend on it."""

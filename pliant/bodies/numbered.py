@@ -11,6 +11,7 @@ from pliant.algebra.pattern import Pattern
 from pliant.arrays import read_only
 from pliant.bodies.body import Body
 from pliant.bodies.coordinates import Coordinates
+from pliant.bodies.support_motion import SupportMotion, rotation_vectors, support_motion
 from pliant.bodies.supports import as_selection, checked_indices
 from pliant.errors import InputError
 from pliant.points import Points
@@ -58,6 +59,22 @@ class Numbered(Body):
     def retract(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
         """q ⊕ dq: nodes move by dq, rotations R ← R exp([dω]ₓ) compose; locked coordinates stay."""
         return self.assembly.retract(q, dq)
+
+    def difference(self, q: np.ndarray, to: np.ndarray) -> np.ndarray:
+        """dq (ndof,) with q ⊕ dq = `to`: of rotations R to R', the vector of RᵀR'."""
+        c, dq = self.coordinates, np.zeros(self.ndof)
+        dq[: len(c.moving)] = to[c.moving] - q[c.moving]
+        if len(c.region_block):
+            here, there = (x[c.pose :].reshape(-1, 12) for x in (q, to))
+            R, T = (x[:, 3:].reshape(-1, 3, 3) for x in (here, there))
+            turns = 3 * c.region_block[:, None] + np.arange(3)
+            dq[turns] = np.einsum("nji,nj->ni", c.region_frame, there[:, :3] - here[:, :3])
+            dq[turns + 3] = rotation_vectors(np.einsum("nji,njk->nik", R, T))
+        return np.where(self.free, dq, 0.0)
+
+    def support_motion(self, q: np.ndarray) -> SupportMotion | None:
+        """How its supports came to where q has them."""
+        return support_motion(self, q)
 
     def positions(self, q: np.ndarray) -> np.ndarray:
         """Nodes of the mesh (k, 3) [m], a view of q."""

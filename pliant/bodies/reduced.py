@@ -88,6 +88,10 @@ class Reduced(Body):
         """q + dq; left-over coordinates stay."""
         return q + np.where(self.free, dq, 0.0)
 
+    def difference(self, q: np.ndarray, to: np.ndarray) -> np.ndarray:
+        """dq with q ⊕ dq = `to`."""
+        return np.where(self.free, to - q, 0.0)
+
     def positions(self, q: np.ndarray) -> np.ndarray:
         """Nodes of the mesh (k, 3) [m]: the only thing here that costs as much as the mesh is large."""
         k = len(self.full.mesh.nodes)

@@ -11,6 +11,7 @@ the answer. Nobody else catches a bad pivot.
 | exact | the tangent as it is |
 | flat | without contact stiffness, as if all that is touched were flat |
 | indefinite | as it is, with negative pivots, where the rows that are solved for support those motions |
+| unstable | the same where nothing supports them: for an equilibrium that would buckle |
 | clamped | without the terms that can make it indefinite |
 | shifted | raised on its diagonal until it is positive definite |
 """
@@ -31,7 +32,8 @@ from pliant.timing import Stopwatch
 if TYPE_CHECKING:
     from pliant.core.scene import Scene
 
-EXACT, FLAT, INDEFINITE, CLAMPED, SHIFTED = "exact", "flat", "indefinite", "clamped", "shifted"
+EXACT, FLAT, INDEFINITE, UNSTABLE = "exact", "flat", "indefinite", "unstable"
+CLAMPED, SHIFTED = "clamped", "shifted"
 SMALLEST_SHIFT, SHIFT_GROWTH, LARGEST_SHIFT = 1e-6, 8.0, 1e3  # of the mean diagonal of K
 
 
@@ -99,7 +101,7 @@ def condensed(
             if finish is not None:
                 used = work.timed("condense", finish, used, factor)
             found = work.timed("condense", condense, rows, used, factor, treatment, shift)
-            if found.negative == 0 or rows.support(found):
+            if found.negative == 0 or treatment == UNSTABLE or rows.support(found):
                 return found
         except NotPositiveDefinite:
             continue
@@ -157,9 +159,7 @@ def _clamped(scene: Scene, view: View) -> Treated:
 def _shifted(scene: Scene, view: View) -> Treated:
     """With the smallest tried multiple of its mean diagonal that makes it positive definite."""
     assert view.K is not None
-    robot, diagonal = scene.robot, view.K[scene.robot.pattern.diagonal]
-    units = robot.reach.reshape(-1, 3) ** 2  # rotations are shifted by what turns the body as far
-    scale = units * float((np.abs(np.einsum("bii->bi", diagonal)) / units).mean())
+    robot, diagonal, scale = scene.robot, view.K[scene.robot.pattern.diagonal], diagonal_scale(scene, view)
     shift, shifted = SMALLEST_SHIFT, view.K.copy()
     while shift <= LARGEST_SHIFT:
         shifted[robot.pattern.diagonal] = diagonal + shift * scale[:, :, None] * np.eye(3)
@@ -170,10 +170,18 @@ def _shifted(scene: Scene, view: View) -> Treated:
     return None
 
 
+def diagonal_scale(scene: Scene, view: View) -> np.ndarray:
+    """The mean diagonal of K (nb, 3) [N/m]; rotations have what turns the robot as far."""
+    assert view.K is not None
+    units, diagonal = scene.robot.reach.reshape(-1, 3) ** 2, view.K[scene.robot.pattern.diagonal]
+    return units * float((np.abs(np.einsum("bii->bi", diagonal)) / units).mean())
+
+
 _TREATMENTS: dict[str, Callable[[Scene, View], Treated]] = {
     EXACT: _exact,
     FLAT: _flat,
     INDEFINITE: _indefinite,
+    UNSTABLE: _indefinite,
     CLAMPED: _clamped,
     SHIFTED: _shifted,
 }

@@ -61,7 +61,8 @@ def test_the_treatment_of_the_tangent_is_in_the_certificate():
     column = pl.Robot(body, {"push": pl.Row(top)})
     light = pl.static(column, {"push": pl.Known(effort=-0.5 * euler)}).certificate
     assert light.tangent == "exact" and light.shift == 0.0 and "tangent" not in str(light)
-    heavy = pl.static(column, {"push": pl.Known(effort=-2.0 * euler)}).certificate
+    load = {"push": pl.Known(effort=-2.0 * euler)}
+    heavy = pl.static(column, load, unstable="ignore").certificate
     assert heavy.tangent == "shifted" and heavy.shift > 0.0 and "tangent shifted" in str(heavy)
 
 

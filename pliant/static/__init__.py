@@ -1,0 +1,19 @@
+"""Forward statics: the state in which a robot rests, whether it is stable, and where stability ends.
+
+| file | what |
+|---|---|
+| `solve.py` | `static`, the solve that users call; `relaxed` and `resting` for those who solve inside |
+| `loads.py` | the loads at a share of the load path: efforts, displacements, gravity, moved supports |
+| `path.py` | the walk along it: increments, prediction, back-off, events |
+| `budget.py` | how much work a solve may be, and what it says on the way |
+| `balance.py` | one equilibrium: Newton's method, and pressures of incompressible materials around it |
+| `stability.py` | whether an equilibrium is stable, and its softest direction |
+| `departure.py` | leaving one that is not, downhill to one that is |
+| `report.py` | results, and errors that say how far the load came |
+"""
+
+from pliant.newton import Tolerance
+from pliant.static.budget import MOST_ITERATIONS, Budget, Progress
+from pliant.static.solve import relaxed, resting, static
+
+__all__ = ["MOST_ITERATIONS", "Budget", "Progress", "Tolerance", "relaxed", "resting", "static"]

@@ -1,0 +1,53 @@
+"""One equilibrium: Newton's method, and for incompressible materials the element pressures around it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pliant.newton import Iterate, Problem, Tolerance, newton
+from pliant.robot import Robot
+from pliant.timing import Stopwatch
+
+MOST_UPDATES, VOLUME_ERROR = 20, 1e-9  # of element pressures; relative change of volume that is none
+
+
+def balance(
+    problem: Problem,
+    guess: Iterate,
+    tolerance: Tolerance,
+    work: Stopwatch,
+    *,
+    retry: bool = True,
+    deadline: float = np.inf,
+) -> tuple[Iterate, np.ndarray]:
+    """The equilibrium, or the last iterate on the way to it, and its internal variables.
+
+    retry: where it fails among obstacles, once more without contact stiffness.
+    """
+    found, z = newton(problem, guess, tolerance, work, deadline=deadline), problem.z
+    if retry and not found.converged and problem.scene.detector is not None:
+        # Where it would slip off an obstacle, contact stiffness leads away from the equilibrium.
+        problem = replace(problem, stiff=False)
+        again = newton(problem, guess, tolerance, work, deadline=deadline)
+        found = replace(again, iterations=found.iterations + again.iterations)
+    if not len(z):
+        return found, z
+    total = found.iterations
+    for _ in range(MOST_UPDATES):
+        if not found.converged:
+            break
+        z, error = update_internal(problem.scene.robot, found.q, z)
+        if error < VOLUME_ERROR:
+            break
+        found = newton(replace(problem, z=z), found, tolerance, work, deadline=deadline)
+        total += found.iterations
+    return replace(found, iterations=total), z
+
+
+def update_internal(robot: Robot, q: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, float]:
+    """Element pressures after an update, and the largest relative change of volume."""
+    parts = list(zip(robot.bodies, robot.q_spans, robot.z_spans, strict=True))
+    new = np.concatenate([b.update_internal(q[s], z[t]) for b, s, t in parts])
+    return new, max(float(np.max(np.abs(b.volume_error(q[s])), initial=0.0)) for b, s, _ in parts)

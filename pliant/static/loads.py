@@ -1,0 +1,182 @@
+"""The loads on the way from a start state to the laws asked for: efforts, displacements, gravity, supports.
+
+All of them grow together; s runs from 0 to 1. Supports that `move_supports` moved are a load as well: the
+body was left behind, and where it would have them their way begins (`pliant.bodies.support_motion`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from pliant.bodies.support_motion import SupportMotion
+from pliant.contact import Detector
+from pliant.contact.detect.crossing import Crossing
+from pliant.core.rows import levers
+from pliant.core.scene import Scene
+from pliant.core.support import Support
+from pliant.core.view import View, linearise
+from pliant.laws import Law
+from pliant.newton import Iterate, Problem
+from pliant.result import JUMPED, SLIPPED_ALONG, SLIPPED_OFF, Passage
+from pliant.robot import Robot
+from pliant.state import State
+from pliant.units import quantity
+
+FAR_LOST = 0.05  # of the length: a contact that is lost after so long a way may have slipped off
+NOT_MOVED = 1e-7  # of the length: supports that are nearer to where the body has them were not moved
+IN_BALANCE = 1e-6  # of the weight or the efforts: a start with less residual is an equilibrium
+
+
+class Loads:
+    """A robot, its surroundings, and its loads on the way from a start state."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        laws: Mapping[str, Law] | None,
+        start: State,
+        detector: Detector | None,
+        *,
+        unstable: bool = False,
+    ) -> None:
+        self.robot, self.conditions, self.start = robot, robot.forward(laws), start
+        self.unstable = unstable
+        self.delta0 = robot.bundle.delta(robot.bundle.positions(start.q))
+        rest = robot.rest
+        at_rest = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity, tangent=False)
+        assert at_rest is not None
+        self.weight = float(np.linalg.norm(at_rest.r))
+        self.span = robot.length * levers(robot)
+        detector = detector if detector is not None and detector.opponents else None
+        support = Support.of(robot, self.conditions.supporting, touching=detector is not None)
+        self.scene = Scene(robot, detector, support)
+        self.crossing = None if detector is None else Crossing(detector)
+        self.depth = np.zeros(0)  # gaps of what already penetrates
+        if detector is not None:
+            found = detector.detect(start.q)
+            self.depth = found.deepest()
+
+    def at(self, s: float, here: Iterate, z: np.ndarray) -> Problem:
+        """The problem at a share s of the loads, its slip counted from `here`."""
+        c, start = self.conditions, self.start
+        blend = lambda a, b: a + s * (b - a)
+        spring = c.compliance > 0  # a spring's rest value is not a load
+        imposed = np.where(c.given | spring, c.imposed, blend(self.delta0, c.imposed))
+        effort = np.where(c.given, blend(start.effort, c.effort), 0.0)
+        return Problem(
+            scene=self.scene,
+            conditions=replace(c, effort=effort, imposed=imposed),
+            gravity=blend(start.gravity, self.robot.gravity),
+            z=z,
+            start=here.q,
+            allowance=(1.0 - s) * self.depth,
+            span=self.span,
+            weight=self.weight,
+            unstable=self.unstable,
+        )
+
+    # Supports that were moved
+
+    @cached_property
+    def view(self) -> View | None:
+        """The start under its own loads, None where cells are inside out."""
+        start = self.start
+        return linearise(self.robot, start.q, start.effort, start.internal, start.gravity, tangent=False)
+
+    @cached_property
+    def motions(self) -> tuple[SupportMotion | None, ...]:
+        """How the supports of each body come to where the start has them; none where they were not moved."""
+        robot, start = self.robot, self.start
+        if self.view is not None:
+            effort = float(np.linalg.norm(self.view.H.transpose_dot(start.effort)))
+            if np.linalg.norm(self.view.residual()) <= IN_BALANCE * max(self.weight, effort):
+                return tuple(None for _ in robot.bodies)
+        found = [b.support_motion(start.q[s]) for b, s in zip(robot.bodies, robot.q_spans, strict=True)]
+        least = NOT_MOVED * robot.length
+        return tuple(m if m is not None and m.farthest > least else None for m in found)
+
+    @property
+    def admissible(self) -> bool:
+        """Whether there is a start: cells that moved supports turn inside out are not where it begins."""
+        start = self.start
+        if self.view is not None or not self.moves_supports:
+            return self.view is not None
+        q = self.carried(start.q, 0.0, 0.0)
+        known = q, start.effort, start.internal, start.gravity
+        return linearise(self.robot, *known, tangent=False) is not None
+
+    @property
+    def moves_supports(self) -> bool:
+        """Whether supports move along the path."""
+        return any(m is not None for m in self.motions)
+
+    def carried(self, q: np.ndarray, s0: float, s1: float) -> np.ndarray:
+        """q with the supports at a share s1 of their way, the bodies carried along from a share s0."""
+        q = q.copy()
+        for motion, span in zip(self.motions, self.robot.q_spans, strict=True):
+            if motion is not None:
+                q[span] = motion.carried(q[span], s0, s1)
+        return q
+
+    # What is passed on the way
+
+    def passed(self, before: Iterate, after: Iterate) -> tuple[str, ...]:
+        """Opponents that were crossed between two equilibria, or lost after a long way."""
+        if self.crossing is None:
+            return ()
+        pushed, pushing = _pushing(before), _pushing(after)
+        far = self.moved(before, after) > FAR_LOST * self.robot.length
+        lost = sorted(pushed - pushing) if far else []
+        return tuple(dict.fromkeys([*self.crossing.passed(before.q, after.q), *lost]))
+
+    def events(
+        self, share: float, before: Iterate, after: Iterate, passed: tuple[str, ...]
+    ) -> tuple[Passage, ...]:
+        """What is to be said of opponents that were passed without equilibria in between."""
+        pushed, pushing, motion = _pushing(before), _pushing(after), self.moved(before, after)
+        word = lambda name: (SLIPPED_ALONG if name in pushing else SLIPPED_OFF) if name in pushed else JUMPED
+        return tuple(Passage(word(name), name, share, motion) for name in passed)
+
+    def moved(self, before: Iterate, after: Iterate) -> float:
+        """How far [m] any node moves from one state to the other."""
+        way = self.robot.positions(after.q) - self.robot.positions(before.q)
+        return float(np.linalg.norm(way, axis=1).max())
+
+    # In words
+
+    def words(self, s: float) -> str:
+        """What a share of the loads is: "p 41 kPa of 65 kPa", the rows that change and gravity."""
+        c, start, parts = self.conditions, self.start, []
+        for name, row in self.robot.rows.items():
+            span, unit = self.robot.spans[name], row.interaction
+            effort = bool(c.given[span].all())
+            if not effort and (c.given[span].any() or (c.compliance[span] > 0).any()):
+                continue
+            here, there = (start.effort, c.effort) if effort else (self.delta0, c.imposed)
+            if not (np.isfinite(there[span]).all() and (here[span] != there[span]).any()):
+                continue
+            shown = unit.effort_unit if effort else unit.unit
+            now, whole = (here + s * (there - here))[span], there[span]
+            k = [int(np.abs(whole - here[span]).argmax())]  # of many, the one that changes most
+            parts.append(
+                f"{name} {quantity(now[k], shown, digits=3)} of {quantity(whole[k], shown, digits=3)}"
+            )
+        g0, g1 = start.gravity, self.robot.gravity
+        if (g0 != g1).any():
+            now, whole = (np.linalg.norm(g) for g in (g0 + s * (g1 - g0), g1))
+            parts.append(f"gravity {now:.3g} of {whole:.3g} m/s²")
+        if "motions" in vars(self) and self.moves_supports:
+            parts.append(f"supports {100 * s:.0f} % of their way")
+        return ", ".join(parts)
+
+
+def _pushing(at: Iterate) -> set[str]:
+    """Names of the opponents that push."""
+    if at.contacts is None:
+        return set()
+    normal = at.force[: len(at.contacts)]
+    return {at.contacts.names[k] for k in np.unique(at.contacts.opponent[normal > 0.0])}

@@ -1,0 +1,168 @@
+"""The static solve: a robot under its laws, among obstacles or free.
+
+Newton's method; when that fails the loads are ramped, and the ramp is refined until it succeeds (`path.py`).
+Where the equilibrium at its end would buckle, it is left for a stable one (`stability.py`). Where nothing is
+found, the best state and its certificate come with the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from pliant.contact import Detector, Obstacle
+from pliant.errors import ConvergenceError, InputError, SingularError
+from pliant.laws import Law
+from pliant.newton import Iterate, Tolerance
+from pliant.result import LEFT, LEFT_UNSTABLE, STABLE, TOO_DEEP, UNSTABLE_STATE, Passage, Result
+from pliant.robot import Robot
+from pliant.state import State
+from pliant.static.balance import balance
+from pliant.static.budget import Account, Budget, Report
+from pliant.static.departure import departed
+from pliant.static.loads import Loads
+from pliant.static.path import Count, Path, walk
+from pliant.static.report import make_result, not_found, nowhere_stable, too_deep
+from pliant.static.stability import judged
+from pliant.timing import Stopwatch
+
+DEFAULT_TOLERANCE = Tolerance()
+LEAVE, KEEP, IGNORE = "leave", "keep", "ignore"
+MOST_DEPARTURES = 5  # of unstable states, one after the other
+
+
+def static(
+    robot: Robot,
+    laws: Mapping[str, Law] | None = None,
+    *,
+    obstacles: Obstacle | Iterable[Obstacle] = (),
+    detector: Detector | None = None,
+    state: State | None = None,
+    tolerance: Tolerance = DEFAULT_TOLERANCE,
+    load_steps: int = 1,
+    unstable: str = LEAVE,
+    budget: Budget | float | None = None,
+    progress: Report | None = None,
+) -> Result:
+    """The equilibrium f(q) = f_ext + Hᵀλ under the rows' laws, from `state` (default: rest).
+
+    Contacts with the robot's surroundings and with more `obstacles` (or those that a given `detector` knows)
+    push and never pull; those with friction stick or slip by Coulomb's law, slip counting from the state at
+    the beginning of each load step. `load_steps` is how many equal steps the loads are first tried in; more
+    are taken where needed. `unstable`: an equilibrium that would buckle is left for a stable one ("leave"),
+    returned with the status "converged, unstable" ("keep"), or not asked for ("ignore"). `budget`: a
+    `Budget`, or seconds. `progress` is called with a `Progress` before each load step. Raises SingularError
+    when something is not held, ConvergenceError (with the best result) when no equilibrium is found.
+    """
+    _check(robot, tolerance, load_steps, unstable, progress)
+    account = Account.opened(Budget.of(budget), int(tolerance.iterations))
+    start = robot.checked(state)
+    if detector is None and (obstacles or not robot.surroundings.empty(robot)):
+        detector = robot.surroundings.detector(robot, obstacles)
+    if detector is not None:
+        detector.require_apart(start.q)
+    loads, work = Loads(robot, laws, start, detector, unstable=unstable == KEEP), Stopwatch()
+    if not loads.admissible:
+        hint = "Start from rest, or from a state nearby; Hooke's law can start from such a state."
+        raise InputError("state", expected="cells that are not inside out", got="inverted cells", hint=hint)
+    end = walk(loads, tolerance, account, work, load_steps=load_steps, report=progress)
+    if end.reason:
+        raise not_found(loads, end, work, account.begin)
+    if unstable == IGNORE:
+        result = make_result(loads, end.path, work, account.begin)
+    else:
+        result = _judged(loads, end.path, tolerance, account, work, leave=unstable == LEAVE)
+    if result.certificate.status == TOO_DEEP:
+        raise too_deep(loads, result)
+    return result
+
+
+def _judged(
+    loads: Loads, path: Path, tolerance: Tolerance, account: Account, work: Stopwatch, *, leave: bool
+) -> Result:
+    """The result of a path, judged stable or not; left for a stable state where it is not and shall be."""
+    problem = loads.at(1.0, path.best, path.z)
+    word = judged(problem, path.best, work)
+    if word != UNSTABLE_STATE or not leave:
+        return make_result(loads, path, work, account.begin, word)
+    began = path
+    for _ in range(MOST_DEPARTURES):
+        deadline = account.deadline(path.count.iterations)
+        near = departed(replace(problem, z=path.z), path.best, work, deadline)
+        if near is None:
+            break
+        path = path.counted(near)
+        problem = loads.at(1.0, path.best, path.z)
+        found, z = balance(problem, near, tolerance, work, deadline=deadline)
+        path = path.counted(found)
+        if not found.converged or account.overdrawn(path.count.iterations):
+            break
+        path = replace(path, best=found, z=z)
+        word = judged(problem, found, work)
+        if word != UNSTABLE_STATE:
+            gone = Passage(LEFT, "", 1.0, loads.moved(began.best, found))
+            path = replace(path, events=(*path.events, gone))
+            return make_result(loads, path, work, account.begin, LEFT_UNSTABLE if word == STABLE else word)
+    began = replace(began, count=Count(began.count.steps, path.count.iterations))
+    raise nowhere_stable(loads, make_result(loads, began, work, account.begin, UNSTABLE_STATE))
+
+
+def resting(
+    robot: Robot,
+    laws: Mapping[str, Law] | None = None,
+    *,
+    obstacles: Iterable[Obstacle] = (),
+    detector: Detector | None = None,
+) -> State:
+    """A state to begin with: the equilibrium under the laws, or the best state on the way to it.
+
+    It is the undeformed one where nothing supports the robot. Nobody asks whether it is stable.
+    """
+    try:
+        return static(robot, laws, obstacles=obstacles, detector=detector, unstable=IGNORE).state
+    except ConvergenceError as error:
+        return error.result.state
+    except SingularError:
+        return robot.rest
+
+
+def relaxed(
+    robot: Robot,
+    laws: Mapping[str, Law],
+    state: State,
+    detector: Detector,
+    tolerance: Tolerance,
+    *,
+    stiff: bool | None = None,
+) -> Result:
+    """As `static` in one load step from a state nearby, and never an error: see the certificate.
+
+    stiff: whether K has the contact stiffness; by default it has, and a second try is made without. Nobody
+    asks whether it is stable.
+    """
+    loads, work, begin = Loads(robot, laws, state, detector), Stopwatch(), perf_counter()
+    here = Iterate(state.q, state.effort)
+    problem = loads.at(1.0, here, state.internal)
+    if stiff is not None:
+        problem = replace(problem, stiff=stiff)
+    found, z = balance(problem, here, tolerance, work, retry=stiff is None)
+    path = Path(found, z, float(found.converged), Count(1, found.iterations))
+    return make_result(loads, path, work, begin)
+
+
+def _check(robot: Any, tolerance: Any, load_steps: Any, unstable: Any, progress: Any) -> None:
+    if not isinstance(robot, Robot):
+        hint = "pl.Robot(body, rows) makes one of a body."
+        raise InputError("robot", expected="a Robot", got=type(robot).__name__, hint=hint)
+    if not isinstance(tolerance, Tolerance):
+        raise InputError("tolerance", expected="a Tolerance", got=repr(tolerance))
+    if not isinstance(load_steps, (int, np.integer)) or load_steps < 1:
+        raise InputError("load_steps", expected="a whole number, at least 1", got=repr(load_steps))
+    if unstable not in (LEAVE, KEEP, IGNORE):
+        raise InputError("unstable", expected="'leave', 'keep' or 'ignore'", got=repr(unstable))
+    if progress is not None and not callable(progress):
+        raise InputError("progress", expected="a function of a Progress", got=repr(progress))
