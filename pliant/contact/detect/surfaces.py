@@ -137,7 +137,7 @@ class SurfaceSearch:
             Refining.of(cloud, skins, lattices, opponents, pair, k, between)
             for k, pair in enumerate(self.pairs)
         ]
-        self._paired = np.zeros((len(opponents) + 1, max(cloud.bodies, default=0) + 1), bool)
+        self._paired = np.zeros((len(opponents), max(cloud.bodies, default=0) + 1), bool)
         for slot, to in enumerate(opponents):
             for pair in self.pairs:
                 self._paired[slot, pair.slave] |= slot == pair.slot
@@ -252,11 +252,11 @@ class SurfaceSearch:
 
     def _left(self, points: Contacts, mean: np.ndarray, pushed: np.ndarray) -> SurfaceContacts:
         """Single points of other opponents, those that come nearer than the mean, and those that pushed."""
-        opponent = np.minimum(points.opponent, len(self._paired) - 1)
-        paired = ~points.rigid & self._paired[opponent, self.cloud.body[points.sample]]
-        beside = paired & (points.gap > mean - self.depth)
-        beside[beside] = ~np.isin(points.key[beside], pushed)
-        return of_points(points.take(np.flatnonzero(~beside)))
+        soft = np.flatnonzero(~points.rigid)
+        paired = self._paired[points.opponent[soft], self.cloud.body[points.sample[soft]]]
+        beside = soft[paired & (points.gap[soft] > mean[soft] - self.depth)]
+        beside = beside[~np.isin(points.key[beside], pushed)]
+        return of_points(points.take(np.delete(np.arange(len(points)), beside)))
 
 
 def _homes(samples: Samples, patch: Surface, first: int) -> np.ndarray:
