@@ -126,6 +126,17 @@ class ContactBasis:
 ARRAYS = ("index", "modes", "touched", "corner_ptr", "corner", "offset")
 
 
+def require_one_cloud(detector: Detector) -> None:
+    """Raise InputError where obstacles, if there are any, meet other samples than bodies do."""
+    if detector.obstacles and detector.outer is not detector.cloud:
+        raise InputError(
+            "contact basis",
+            expected="obstacles that touch the samples it is made on",
+            got="some that touch all of the skin",
+            hint="Surroundings(…, against_obstacles=samples) has them touch these only.",
+        )
+
+
 def digest(detector: Detector) -> str:
     """Of where a detector's samples are at rest, to a nanometre, and of the bodies that they may touch."""
     rest = np.round(detector.cloud.rest, 9) + 0.0

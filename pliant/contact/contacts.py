@@ -252,7 +252,7 @@ class Contacts:
 
     def matched(self, previous: Contacts) -> np.ndarray:
         """Where each contact stood in `previous` (n,), −1 for new ones."""
-        if previous.points is not self.points:
+        if previous.points.root is not self.points.root:
             raise InputError("contacts to match", expected="contacts of the same detector", got="another's")
         if not len(previous):
             return np.full(len(self), -1)

@@ -30,7 +30,8 @@ class Support(NamedTuple):
 class Stack:
     """P points of a robot's bodies.
 
-    mobile (P,): those that some coordinate moves. hinged (P,): those that hang on a rotation.
+    mobile (P,): those that some coordinate moves. hinged (P,): those that hang on a rotation. root: the stack
+    that it begins with, itself unless it is an `extended` one.
     """
 
     def __init__(self, robot: Any, parts: Sequence[Points]) -> None:
@@ -51,6 +52,13 @@ class Stack:
         free = np.concatenate([body.free.reshape(-1, 3).any(axis=1) for body in robot.bodies])
         moved = np.repeat(np.arange(self.size), np.diff(ptr))[free[block]]
         self.mobile = np.bincount(moved, minlength=self.size) > 0
+        self.root = self
+
+    def extended(self, robot: Any, parts: Sequence[Points]) -> Stack:
+        """The same points, which keep their numbers, and others behind them."""
+        longer = Stack(robot, [*(part for part, _ in self._parts), *parts])
+        longer.root = self.root
+        return longer
 
     def positions(self, q: np.ndarray) -> np.ndarray:
         """Positions (P, 3) [m]; q are the robot's coordinates."""

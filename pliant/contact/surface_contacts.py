@@ -91,14 +91,22 @@ def of_points(points: Contacts) -> SurfaceContacts:
 
 def joined(sets: list[SurfaceContacts], partners: Mapping[int, np.ndarray], least: float) -> SurfaceContacts:
     """Contacts of one detector as one set, sorted by key; partners and least gap are those of all."""
-    names = [f.name for f in fields(Contacts)[:OF_EACH]] + ["pull", "slope"]
-    all_: Any = {name: np.concatenate([getattr(s, name) for s in sets]) for name in names}
+    if len(sets) == 1:
+        return replace(sets[0], partners=partners, least=least)
     stencils = [s.stencil for s in sets]
-    counts = np.concatenate([np.diff(s.ptr) for s in stencils])
-    stencil = Stencil(
-        np.concatenate([[0], np.cumsum(counts)]),
-        np.concatenate([s.point for s in stencils]),
-        np.concatenate([s.weight for s in stencils]),
+    ptr = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(s.ptr) for s in stencils]))])
+    of_entry = [np.concatenate([getattr(s, name) for s in stencils]) for name in ("point", "weight")]
+    of_entry += [np.concatenate([getattr(s, name) for s in sets]) for name in ("pull", "slope")]
+    order = np.argsort(np.concatenate([s.key for s in sets]), kind="stable")
+    ptr, point, weight, pull, slope = taken(ptr, order, *of_entry)
+    names = [f.name for f in fields(Contacts)[:OF_EACH]]
+    all_: Any = {name: np.concatenate([getattr(s, name) for s in sets])[order] for name in names}
+    return replace(
+        sets[0],
+        **all_,
+        stencil=Stencil(ptr, point, weight),
+        pull=pull,
+        slope=slope,
+        partners=partners,
+        least=least,
     )
-    every = replace(sets[0], **all_, stencil=stencil, partners=partners, least=least)
-    return every.take(np.argsort(every.key, kind="stable"))

@@ -31,6 +31,7 @@ class Surroundings:
     friction: float | Mapping[str, float] = 0.0
     areas: bool = True
     basis: ContactBasis | None = None
+    against_obstacles: Samples | Sequence[Samples] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "obstacles", _several(self.obstacles))
@@ -49,6 +50,7 @@ class Surroundings:
             samples=self.samples,
             self_contact=self.self_contact,
             between_bodies=self.between_bodies,
+            against_obstacles=self.against_obstacles,
             alarm=self.alarm,
             margin=self.margin,
             friction=self.friction,

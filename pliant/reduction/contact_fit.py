@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from pliant.contact import ContactBasis, Detector
-from pliant.contact.basis import digest
+from pliant.contact.basis import digest, require_one_cloud
 from pliant.errors import InputError
 from pliant.inputs import positive
 from pliant.reduction import factorisation, patches
@@ -90,6 +90,7 @@ def contact_basis(
     snapshots.fingerprint.check(robot, "snapshots")
     used = snapshots.finite()
     detector = Detector(robot, **_options(robot))
+    require_one_cloud(detector)
     S, index = _pushing(used, detector)
     held_out = np.zeros(0)
     if size is None:
@@ -121,7 +122,8 @@ def contact_basis(
 
 def _options(robot: Robot) -> dict:
     s = robot.surroundings
-    names = ("samples", "self_contact", "between_bodies", "alarm", "margin", "friction")
+    touching = "samples", "self_contact", "between_bodies", "against_obstacles"
+    names = *touching, "alarm", "margin", "friction"
     return {name: getattr(s, name) for name in names} | {"obstacles": s.obstacles, "areas": False}
 
 

@@ -49,11 +49,13 @@ def with_body(robot: Robot, reduced: Reduced, body: int = 0) -> Robot:
 
 
 def _around(surroundings: Surroundings, moved: Any) -> Surroundings:
-    given = surroundings.samples
-    if given is None:
-        return surroundings
-    several = [given] if isinstance(given, Samples) else given
-    return replace(surroundings, samples=[replace(s, points=moved(s.points)) for s in several])
+    changed: Any = {}
+    for name in ("samples", "against_obstacles"):
+        given = getattr(surroundings, name)
+        if given is not None:
+            several = [given] if isinstance(given, Samples) else given
+            changed[name] = [replace(s, points=moved(s.points)) for s in several]
+    return replace(surroundings, **changed)
 
 
 def expanded(robot: Robot, state: State) -> np.ndarray:

@@ -346,14 +346,23 @@ def described(skin: Surfaced, rows: Spots, smooth: np.ndarray) -> Between:
 
 
 def as_contacts(
-    rows: Between, like: Contacts, slot: int, friction: float, margin: float, skin: Surfaced
+    rows: Between,
+    like: Contacts,
+    slot: int,
+    friction: float,
+    margin: float,
+    skin: Surfaced,
+    first: tuple[int, int],
 ) -> Contacts:
-    """Points between samples that touch an obstacle, as contacts on the points of others."""
+    """Points between samples that touch an obstacle, as contacts on the points of others.
+
+    first: the index of sample 0 with the opponent of slot 0, and its number in the stack of points.
+    """
     n, samples = len(rows.key), len(skin.radius)
     return replace(
         like,
         key=rows.key + slot * key_step(skin.facets),
-        index=slot * samples + rows.sample,
+        index=first[0] + slot * samples + rows.sample,
         sample=rows.sample,
         opponent=np.full(n, slot),
         gap=rows.gap - margin,
@@ -362,5 +371,5 @@ def as_contacts(
         tangents=tangent_frames(rows.normal),
         friction=np.full(n, friction),
         margin=np.full(n, margin),
-        stencil=Stencil(rows.ptr, rows.point, rows.weight),
+        stencil=Stencil(rows.ptr, first[1] + rows.point, rows.weight),
     )

@@ -36,6 +36,24 @@ def chosen_samples(
     return dict(sorted(found.items()))
 
 
+def everywhere_else(
+    robot: Any, chosen: dict[int, Samples], obstacles: Sequence[Obstacle]
+) -> dict[int, Samples]:
+    """Samples by body number that lie all over the robot's skin, the `chosen` ones where these do.
+
+    A body that has some on a part of its skin only, or none, has others. Returns `chosen` itself if none has.
+    """
+    everywhere = chosen_samples(robot, None, obstacles)
+    part = [n for n, every in everywhere.items() if n not in chosen or _partial(chosen[n], every)]
+    return {**chosen, **{n: everywhere[n] for n in part}} if part else chosen
+
+
+def _partial(samples: Samples, every: Samples) -> bool:
+    """Whether samples lie on a part of a skin only."""
+    mine, whole = samples.surface, every.surface
+    return mine is not None and whole is not None and len(mine) < len(whole)
+
+
 def _default_samples(body: Any, roundest: float, length: float) -> Samples:
     """On its skin, or where it has none (a net of strings) on its nodes."""
     if len(body.mesh.surface):

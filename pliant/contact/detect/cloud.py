@@ -82,6 +82,7 @@ class Cloud:
             place[nodes] = first + np.arange(len(nodes))
             self.point_of_node[b] = place
             first += len(nodes)
+        self.parts = tuple(parts)
         self.points_of_samples = Stack(robot, [s.points for s in self.samples])
         more = len(parts) > len(self.samples)
         self.points = Stack(robot, parts) if more else self.points_of_samples

@@ -30,7 +30,7 @@ class Crossing:
         self.detector, robot = detector, detector.robot
         roundest = min((o.roundness for o in detector.obstacles.values()), default=np.inf)
         apart = max(roundest, SMALLEST_SPACING * robot.length)
-        samples = [_finer(s, apart) for s in detector.cloud.samples]
+        samples = [_finer(s, apart) for s in detector.outer.samples]
         self._points = Stack(robot, [s.points for s in samples])
         self._radius = np.concatenate([s.radius for s in samples])
 

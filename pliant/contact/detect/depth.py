@@ -186,7 +186,8 @@ class SoftDepth:
         """Depth (n,) [m] of places of the lattice in the same body, or 0."""
         depth = np.zeros(len(number))
         spots = way.lattice.at(at[way.body].X, number)
-        met = way.target.meet(at[way.other], spots, True, (reach, reach))
+        found = way.target.search(at[way.other], spots, True, (reach, reach))
+        met = way.target.meet(at[way.other], spots, found)
         if met is not None:
             depth[met.which] = np.maximum(-met.gap[met.which], 0.0)
         return depth

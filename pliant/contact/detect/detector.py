@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,13 @@ from pliant.contact.detect.between import (
     least_gap,
     rows_between,
 )
-from pliant.contact.detect.chosen import chosen_samples, free_name, named, soft_opponents
+from pliant.contact.detect.chosen import (
+    chosen_samples,
+    everywhere_else,
+    free_name,
+    named,
+    soft_opponents,
+)
 from pliant.contact.detect.cloud import Cloud
 from pliant.contact.detect.depth import SoftDepth, require_bodies_apart
 from pliant.contact.detect.gather import gather
@@ -38,6 +45,7 @@ from pliant.inputs import not_negative, positive
 from pliant.mesh import Surface
 
 NO_KEYS = np.zeros(0, np.int64)
+NO_CORNERS = np.zeros((0, 0, 3), np.int64), np.zeros((0, 0, 3))  # obstacles have no triangles
 MARGIN = 2.5e-4  # of the robot's length: kept from concave obstacles, whose linearised gap is too large
 
 
@@ -48,6 +56,9 @@ class Detector:
         enough for the roundest of the obstacles given here.
     self_contact: True for every sampled body with itself; or a list of pairs of surfaces (patches of
         body.mesh.surface) that may touch each other, of the same body or not.
+    against_obstacles: samples that meet obstacles. By default `samples`; but samples that are given together
+        with pairs of patches are for these, and obstacles are met by all of the skin. Give the same samples
+        again to have obstacles touch nothing else.
     between_bodies: whether different bodies touch; or the pairs of body numbers that do.
     alarm [m]: gaps below it are reported; 0.025 L by default, L the robot's length.
     margin [m]: taken off the gap to concave obstacles; 2.5e-4 L by default.
@@ -70,6 +81,7 @@ class Detector:
         margin: float | None = None,
         friction: float | Mapping[str, float] = 0.0,
         areas: bool = True,
+        against_obstacles: Samples | Sequence[Samples] | None = None,
     ) -> None:
         self.robot, self.areas = robot, areas
         self.alarm = (
@@ -77,9 +89,13 @@ class Detector:
         )
         self.margin = MARGIN * robot.length if margin is None else not_negative("margin", margin, "m")
         obstacles = tuple(obstacles)
-        self._chosen = chosen_samples(robot, samples, obstacles)
-        self.soft = soft_opponents(robot, self._chosen, self_contact, between_bodies)
-        self._lay_out()
+        chosen = chosen_samples(robot, samples, obstacles)
+        self.soft = soft_opponents(robot, chosen, self_contact, between_bodies)
+        outer = chosen if against_obstacles is None else chosen_samples(robot, against_obstacles, obstacles)
+        self._lay_out(chosen if self.soft else outer)
+        self._meet_obstacles = lambda: outer
+        if against_obstacles is None and not isinstance(self_contact, (bool, np.bool_)):
+            self._meet_obstacles = partial(everywhere_else, robot, chosen, obstacles)
         self.version = 0  # counts changes of the obstacles
         self._slots = {o.name: k for k, o in enumerate(self.soft)}
         self._obstacles: dict[str, Obstacle] = {}
@@ -110,8 +126,11 @@ class Detector:
 
     @property
     def size(self) -> int:
-        """How many indices there are: opponents times samples."""
-        return len(self._slots) * self.cloud.size
+        """How many indices there are: opponents times samples.
+
+        Bodies come first, with the samples that meet bodies; then obstacles, with those that meet obstacles.
+        """
+        return self._pairs
 
     def add(self, obstacle: Obstacle, *, friction: float | None = None) -> str:
         """A new obstacle; returns its name. One without a name is called after its kind."""
@@ -191,66 +210,80 @@ class Detector:
 
         held: keys of points between samples that push.
         """
-        cloud, soft = self.cloud, len(self.soft)
         if self._nothing is not None:
             return self._nothing
-        p = self._positions(cloud.points_of_samples, q)
-        gaps = np.empty((soft + len(self._present), cloud.size))
-        normals = np.empty((*gaps.shape, 3))
-        corners, weights = self._search(self.robot, q, p, limit, gaps, normals)
-        for k, obstacle in enumerate(self._present):
-            far = limit + self._margins[soft + k] + self._thickest
-            gaps[soft + k], normals[soft + k] = obstacle.distance(p, far)
-        everyone = np.arange(len(gaps))
-        contacts = self._gathered(gaps, normals, corners, weights, everyone, cloud.points, p, limit)
-        if self._present and len(cloud.facets):
-            skin = self._skin(cloud.points, q, p)
-            each = zip(everyone[soft:], self._present, gaps[soft:], normals[soft:], strict=True)
-            contacts = self._with_between(contacts, skin, each, limit, held)
-        if not soft and not self._present:
+        parts = [self._touching_bodies(q, limit)] if self.soft or not self._present else []
+        if self._present:
+            parts += self._touching_obstacles(q, limit, held)
+        contacts = joined(*parts) if len(parts) > 1 else parts[0]
+        if not self.soft and not self._present:
             self._nothing = contacts
         return contacts
 
+    def _touching_bodies(self, q: np.ndarray, limit: float) -> Contacts:
+        """Contacts of samples with the robot's own bodies."""
+        cloud, soft = self.cloud, len(self.soft)
+        p = self._positions(cloud.points_of_samples, q)
+        gaps, normals = np.empty((soft, cloud.size)), np.empty((soft, cloud.size, 3))
+        corners, weights = self._search(self.robot, q, p, limit, gaps, normals)
+        found = gaps, normals, corners, weights
+        return self._gathered(cloud, found, np.arange(soft), self._points, (0, 0), p, limit)
+
+    def _touching_obstacles(self, q: np.ndarray, limit: float, held: np.ndarray) -> list[Contacts]:
+        """Contacts of samples with obstacles, and those of points between them."""
+        outer, first = self.outer, len(self.soft)
+        p = self._positions(outer.points_of_samples, q)
+        each = first + np.arange(len(self._present))
+        far = limit + self._margins + self._thickest
+        seen = [o.distance(p, far[k]) for k, o in zip(each.tolist(), self._present, strict=True)]
+        gaps, normals = (np.array(part) for part in zip(*seen, strict=True))
+        place = self._first_index, self._first_point
+        contacts = self._gathered(outer, (gaps, normals, *NO_CORNERS), each, self._points, place, p, limit)
+        if not len(outer.facets):
+            return [contacts]
+        near = zip(each, self._present, gaps, normals, strict=True)
+        return [contacts, *self._between(contacts, self._skin(q, p), near, limit, held)]
+
     def _gathered(
         self,
-        gaps: np.ndarray,
-        normals: np.ndarray,
-        corners: np.ndarray,
-        weights: np.ndarray,
+        cloud: Cloud,
+        found: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
         opponents: np.ndarray,
         points: Stack,
+        first: tuple[int, int],
         p: np.ndarray,
         limit: float,
     ) -> Contacts:
-        """Contacts with gaps (k, S) below `limit` to opponents (k,), in the order of their slots."""
+        """Contacts with gaps below `limit` to opponents (k,), in the order of their slots.
+
+        found: gaps (k, S), normals (k, S, 3), and of bodies corners and weights (k, S, 3). first: the index
+        of sample 0 with the opponent of slot 0, and its number among `points`.
+        """
         slot, mu, margin = (frozen(a[opponents], a.dtype) for a in (self._slot, self._mu, self._margins))
-        arrays = gather(
-            gaps, normals, corners, weights, slot, mu, margin, self.cloud.radius, points.mobile, p, limit
-        )
-        size = len(self._slots) * self.cloud.size
-        found = Contacts(arrays[0], *arrays[:9], Stencil(*arrays[9:]), points, size, self.opponents)
-        many = np.count_nonzero(found.gap < -self.alarm) > DEEP
-        return found.take(shown(found, self.alarm)) if many else found
+        arrays = gather(*found, slot, mu, margin, cloud.radius, points.mobile, p, limit, *first)
+        contacts = Contacts(arrays[0], *arrays[:9], Stencil(*arrays[9:]), points, self._pairs, self.opponents)
+        many = np.count_nonzero(contacts.gap < -self.alarm) > DEEP
+        return contacts.take(shown(contacts, self.alarm)) if many else contacts
 
-    def _skin(self, points: Stack, q: np.ndarray, p: np.ndarray) -> Surfaced:
-        """The robot's surface at q, its samples at p (S, 3) [m]."""
-        cloud = self.cloud
-        every = p if cloud.all_nodes_sampled else frozen_view(points.positions(q))
-        return Surfaced(cloud.facets.arrays, every, cloud.radius, self._rest, points.mobile)
+    def _skin(self, q: np.ndarray, p: np.ndarray) -> Surfaced:
+        """The robot's surface at q that meets obstacles, its samples at p (S, 3) [m]."""
+        outer = self.outer
+        every = p if outer.all_nodes_sampled else frozen_view(outer.points.positions(q))
+        return Surfaced(outer.facets.arrays, every, outer.radius, self._rest, outer.points.mobile)
 
-    def _with_between(
+    def _between(
         self,
-        contacts: Contacts,
+        like: Contacts,
         skin: Surfaced,
         each: Iterable[tuple[int, Obstacle, np.ndarray, np.ndarray]],
         limit: float,
         held: np.ndarray,
-    ) -> Contacts:
-        """Contacts of samples, and those of points between them with obstacles that are nearer there.
+    ) -> list[Contacts]:
+        """Contacts of points between samples with obstacles that are nearer there, in sets like another.
 
         each: the number of an obstacle among the present opponents, it, and gaps and normals of samples.
         """
-        parts, step = [], key_step(skin.facets)
+        parts, step, first = [], key_step(skin.facets), (self._first_index, self._first_point)
         for k, obstacle, gap, normal in each:
             far, slot = limit + float(self._margins[k]), int(self._slot[k])
             samples = gap - skin.radius, normal
@@ -258,8 +291,8 @@ class Detector:
             dense = self._spacing <= 1.01 * spacing_for(obstacle.roundness, self.robot.length)
             rows = rows_between(skin, obstacle, samples, far, self.robot.length, mine, dense=dense)
             if rows is not None:
-                parts.append(as_contacts(rows, contacts, slot, self._mu[k], self._margins[k], skin))
-        return joined(contacts, *parts) if parts else contacts
+                parts.append(as_contacts(rows, like, slot, self._mu[k], self._margins[k], skin, first))
+        return parts
 
     def stiffness(
         self, K: np.ndarray, contacts: Contacts, force: np.ndarray, q: np.ndarray, *, exact: bool = False
@@ -278,7 +311,7 @@ class Detector:
         bodies on dense points of their facets, see `SoftDepth`. Points that nothing can move do not count,
         nor contacts of a body with itself that are deeper than the alarm distance and 5 % of the length.
         """
-        p = self._positions(self.cloud.points_of_samples, q)
+        p = self._positions(self.outer.points_of_samples, q)
         inside = {o.name: self._depth_in(o, q, p) for o in self._present}
         return {**self._soft_penetrations(q), **inside}
 
@@ -287,7 +320,7 @@ class Detector:
 
         For an obstacle that a body has closed round, that of its core in the body, if that is more.
         """
-        skin = self._skin(self.cloud.points, q, p)
+        skin = self._skin(q, p)
         gap, normal = obstacle.distance(p, self._thickest)
         depth = abs(least_gap(skin, obstacle, (gap - skin.radius, normal), self.robot.length))
         if self._insides.around(obstacle, q, p) is None:
@@ -299,13 +332,14 @@ class Detector:
     def require_apart(self, q: np.ndarray) -> None:
         """Raise for an obstacle in a body, a body in an obstacle, and bodies deep in each other."""
         require_bodies_apart(self.robot, q, self.soft, self.alarm, self._soft_depth)
-        p, swallowed = self._positions(self.cloud.points_of_samples, q), {}
+        outer, swallowed = self.outer, {}
+        p = self._positions(outer.points_of_samples, q)
         around = {o.name: self._insides.around(o, q, p) for o in self._present}
         for o in self._present:
-            gap = o.distance(p)[0] + self.cloud.radius
-            for b in self.cloud.bodies:
-                mine = self.cloud.body == b
-                if self.cloud.points.mobile[: len(gap)][mine].any() and gap[mine].max() < -self.alarm:
+            gap = o.distance(p)[0] + outer.radius
+            for b in outer.bodies:
+                mine = outer.body == b
+                if outer.points.mobile[: len(gap)][mine].any() and gap[mine].max() < -self.alarm:
                     swallowed[b] = o.name
         require_apart(self.robot, {n: b for n, b in around.items() if b is not None}, swallowed)
 
@@ -319,7 +353,7 @@ class Detector:
         deepest = max(0.0, contacts.depth_between_bodies())
         if not self._present:
             return deepest
-        p = self._positions(self.cloud.points_of_samples, q)
+        p = self._positions(self.outer.points_of_samples, q)
         near = contacts.rigid & (contacts.gap < DENSE_CUT * self.robot.length)
         touched = set(contacts.opponent[near].tolist())
         for o in self._present:
@@ -346,17 +380,34 @@ class Detector:
 
     # Inside
 
-    def _lay_out(self) -> None:
-        """What detection needs of the robot."""
+    def _lay_out(self, chosen: dict[int, Samples]) -> None:
+        """What detection needs of the robot to find contacts between its bodies."""
         self._skins = self._make_skins()
-        self.cloud = Cloud(self.robot, self._chosen, self._skins)
+        self.cloud = self.outer = Cloud(self.robot, chosen, self._skins)
+        self._chosen, self._points = chosen, self.cloud.points
+        self._first_index, self._first_point = 0, 0  # of samples that meet obstacles
         self._search = SoftSearch(self.cloud, self._skins, self.soft)
         touching = self.soft if self.areas else []
         self._surfaces = SurfaceSearch(self.cloud, self._skins, touching, self.robot.length)
-        self._spacing = max((s.spacing for s in self.cloud.samples if s.surface is not None), default=0.0)
         self._dense: SoftDepth | None = None  # where bodies are measured that touch each other
-        self._insides = Insides(self.robot, self.cloud.bodies)
-        self._rest = frozen_view(self.cloud.points.positions(self.robot.rest.q))
+        self._watching = False  # whether it is laid out for obstacles
+
+    def _lay_out_for_obstacles(self) -> None:
+        """What detection needs of the robot to find contacts with obstacles: as soon as there is one.
+
+        Samples that meet obstacles only, and the nodes of their facets, come behind all other points.
+        """
+        outer = self._meet_obstacles()
+        if outer is not self._chosen:
+            self.outer = Cloud(self.robot, outer)
+            self._first_index = len(self.soft) * (self.cloud.size - self.outer.size)
+            self._first_point = self._points.size
+            self._points = self._points.extended(self.robot, self.outer.parts)
+        self._spacing = max((s.spacing for s in self.outer.samples if s.surface is not None), default=0.0)
+        self._rest = frozen_view(self.outer.points.positions(self.robot.rest.q))
+        self._thickest = float(self.outer.radius.max(initial=0.0))
+        self._insides = Insides(self.robot, self.outer.bodies)
+        self._watching = True
 
     def _positions(self, points: Stack, q: np.ndarray) -> np.ndarray:
         """Of points at the robot's coordinates q, (P, 3) [m]."""
@@ -384,6 +435,9 @@ class Detector:
     def _arrange(self) -> None:
         """What detection needs of the present opponents, in the order of their slots."""
         self.version += 1
+        if self._obstacles and not self._watching:
+            self._lay_out_for_obstacles()
+        self._pairs = self._first_index + len(self._slots) * self.outer.size
         self._names = tuple(self._slots)
         self._nothing: Contacts | None = None  # what detection finds where there is no opponent
         self._present = sorted(self._obstacles.values(), key=lambda o: self._slots[o.name])
@@ -392,4 +446,3 @@ class Detector:
         self._slot = frozen([self._slots[name] for name in names], int)
         self._mu = frozen([self._friction.get(name, self._common_friction) for name in names])
         self._margins = frozen(margins)
-        self._thickest = float(self.cloud.radius.max(initial=0.0))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+from numba import njit
 
-from pliant.arrays import frozen
+from pliant.arrays import frozen, frozen_view
 from pliant.contact.detect.quadrature import Reference, Spots, reference_at
 from pliant.mesh import Surface
 
@@ -19,14 +20,16 @@ class FineLattice:
     """P places on each triangle of a surface, numbered triangle by triangle.
 
     nodes (t, nn): of the facet of each triangle; part (t,): which triangle of its facet it is. coarse (·,):
-    places that are looked at first; around (P, ·): those near a place, −1 where there are fewer.
+    places that are looked at first; is_coarse (P,): whether a place is one; around (P, ·): those near a
+    place, −1 where there are fewer.
     """
 
     def __init__(self, surface: Surface) -> None:
         self.reference, self.coarse, self.around = _places(surface.kind)
-        self.rest, self.triangles = surface.nodes, frozen(surface.triangles, int)
-        self.nodes = surface.facets[surface.facet_of_triangle]
-        self.part = np.arange(len(self.triangles)) % len(self.reference.shape)
+        self.is_coarse = np.isin(np.arange(self.per), self.coarse)
+        self.rest, self.triangles = frozen(surface.nodes), frozen(surface.triangles, int)
+        self.nodes = frozen(surface.facets[surface.facet_of_triangle], int)
+        self.part = frozen(np.arange(len(self.triangles)) % len(self.reference.shape), int)
 
     @property
     def per(self) -> int:
@@ -35,14 +38,33 @@ class FineLattice:
 
     def at(self, X: np.ndarray, number: np.ndarray) -> Spots:
         """Places (n,) by number, with nodes at X (k, 3)."""
-        t, nn = number // self.per, self.nodes.shape[1]
-        N, nodes = self.reference.shape[self.part[t], number % self.per], self.nodes[t]
-        p, rest = (np.einsum("na,nai->ni", N, x[nodes]) for x in (X, self.rest))
-        a, b, c = np.moveaxis(X[self.triangles[t]], 1, 0)
-        across = np.cross(b - a, c - a)
-        across /= np.maximum(np.linalg.norm(across, axis=1), NO_AREA)[:, None]
-        ptr = frozen(nn * np.arange(len(number) + 1), int)
-        return Spots(np.arange(len(number)), p, across, frozen(rest), ptr, frozen(nodes.ravel(), int))
+        of = self.triangles, self.nodes, self.part, self.reference.shape
+        p, across, rest, nodes = at_numbers(frozen_view(X), self.rest, *of, frozen_view(number, int))
+        ptr = frozen(self.nodes.shape[1] * np.arange(len(number) + 1), int)
+        return Spots(np.arange(len(number)), p, across, frozen_view(rest), ptr, frozen_view(nodes, int))
+
+
+@njit(cache=True, error_model="numpy")
+def at_numbers(X, X0, triangles, nodes, part, N, number):
+    """Of places (n,): positions (n, 3) [m], unit normals (n, 3), positions at rest, nodes (n · nn,)."""
+    n, P, nn = len(number), N.shape[1], N.shape[2]
+    p, across, rest = np.zeros((n, 3)), np.empty((n, 3)), np.zeros((n, 3))
+    support = np.empty(n * nn, np.int64)
+    for k in range(n):
+        t, g = number[k] // P, number[k] % P
+        for a in range(nn):
+            m, w = nodes[t, a], N[part[t], g, a]
+            support[k * nn + a] = m
+            for c in range(3):
+                p[k, c] += w * X[m, c]
+                rest[k, c] += w * X0[m, c]
+        i, j, o = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        ux, uy, uz = X[j, 0] - X[i, 0], X[j, 1] - X[i, 1], X[j, 2] - X[i, 2]
+        vx, vy, vz = X[o, 0] - X[i, 0], X[o, 1] - X[i, 1], X[o, 2] - X[i, 2]
+        x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        length = max(np.sqrt(x * x + y * y + z * z), NO_AREA)
+        across[k, 0], across[k, 1], across[k, 2] = x / length, y / length, z / length
+    return p, across, rest, support
 
 
 @cache

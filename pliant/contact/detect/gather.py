@@ -37,11 +37,12 @@ def tangent_frames(normal):
 
 
 @njit(cache=True, error_model="numpy")
-def gather(gaps, normals, corners, weights, slots, friction, margin, radius, mobile, p, reach):
+def gather(gaps, normals, corners, weights, slots, friction, margin, radius, mobile, p, reach, first, start):
     """Contacts with gap < reach that something can move, by opponent and sample.
 
     gaps (M, S), normals (M, S, 3); the first len(corners) opponents are deformable, with corners (·, S, 3)
-    as points and barycentric weights (·, S, 3).
+    as points and barycentric weights (·, S, 3). Sample 0 has the index `first` with the
+    opponent of slot 0, and the number `start` in the stack of points.
     """
     M, S, soft = gaps.shape[0], gaps.shape[1], len(corners)
     keep = np.zeros((M, S), np.bool_)
@@ -49,7 +50,7 @@ def gather(gaps, normals, corners, weights, slots, friction, margin, radius, mob
     for m in range(M):
         for s in range(S):
             if gaps[m, s] - radius[s] - margin[m] < reach:
-                moves = mobile[s]
+                moves = mobile[start + s]
                 if m < soft:
                     for c in range(3):
                         moves = moves or mobile[corners[m, s, c]]
@@ -66,11 +67,11 @@ def gather(gaps, normals, corners, weights, slots, friction, margin, radius, mob
         for s in range(S):
             if not keep[m, s]:
                 continue
-            index[k], sample[k], opponent[k] = slots[m] * S + s, s, slots[m]
+            index[k], sample[k], opponent[k] = first + slots[m] * S + s, s, slots[m]
             gap[k], mu[k], off[k] = gaps[m, s] - radius[s] - margin[m], friction[m], margin[m]
             for c in range(3):
                 normal[k, c], position[k, c] = normals[m, s, c], p[s, c]
-            point[e], weight[e] = s, 1.0
+            point[e], weight[e] = start + s, 1.0
             e += 1
             if m < soft:
                 for c in range(3):

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 
 OVERHANG = 0.02  # reference coordinate by which a foot may lie beside its facet
+FOUND = 1e-12  # reference coordinate by which a foot still moves when it is found
 FEET = 8  # Newton iterations that find a foot on a curved facet
 
 
@@ -29,6 +30,17 @@ def _power(x, exponent):
 def _polynomials(u, v, exponents, coefficients, N, D):
     """Shape functions N (nn,) at (u, v), and their derivatives D (nn, 2)."""
     nn = len(N)
+    if nn == 3:
+        N[0], N[1], N[2] = 1.0 - u - v, u, v
+        D[0, 0], D[1, 0], D[2, 0] = -1.0, 1.0, 0.0
+        D[0, 1], D[1, 1], D[2, 1] = -1.0, 0.0, 1.0
+        return
+    if nn == 4:
+        l, r, d, t = 0.5 - 0.5 * u, 0.5 + 0.5 * u, 0.5 - 0.5 * v, 0.5 + 0.5 * v
+        N[0], N[1], N[2], N[3] = l * d, r * d, r * t, l * t
+        D[0, 0], D[1, 0], D[2, 0], D[3, 0] = -0.5 * d, 0.5 * d, 0.5 * t, -0.5 * t
+        D[0, 1], D[1, 1], D[2, 1], D[3, 1] = -0.5 * l, -0.5 * r, 0.5 * r, 0.5 * l
+        return
     for a in range(nn):
         N[a], D[a, 0], D[a, 1] = 0.0, 0.0, 0.0
     for m in range(nn):
@@ -108,7 +120,7 @@ def _foot(x, X, nodes, exponents, coefficients, u, v, N, D, y, J):
             b2 += J[1, c] * d
         det = a11 * a22 - a12 * a12
         du, dv = (a22 * b1 - a12 * b2) / det, (a11 * b2 - a12 * b1) / det
-        if not (abs(du) + abs(dv) > 1e-12):
+        if not (abs(du) + abs(dv) > FOUND):
             break
         u, v = u + du, v + dv
         if not _inside(u, v, triangular):
@@ -197,9 +209,11 @@ def mortar_rows(
     for i in range(len(which)):
         t, g = which[i] // G, which[i] % G
         for a in range(3):
-            for h in range(2):
-                r = home[triangles[t, a], h]
-                total[r] += 0.5 * area[t] * share[g] * weights[g, a]
+            node = triangles[t, a]
+            homes = 1 if home[node, 0] == home[node, 1] else 2
+            for h in range(homes):
+                r = home[node, h]
+                total[r] += area[t] * share[g] * weights[g, a] / homes
                 count[r] += 1
     row_of, n = np.full(samples, -1), 0
     for r in range(samples):
@@ -217,15 +231,17 @@ def mortar_rows(
     for i in range(len(which)):
         t, g = which[i] // G, which[i] % G
         for a in range(3):
-            for h in range(2):
-                r = home[triangles[t, a], h]
+            node = triangles[t, a]
+            homes = 1 if home[node, 0] == home[node, 1] else 2
+            for h in range(homes):
+                r = home[node, h]
                 k = fill[row_of[r]]
-                item[k], part_of[k] = i, 0.5 * area[t] * share[g] * weights[g, a] / total[r]
+                item[k], part_of[k] = i, area[t] * share[g] * weights[g, a] / homes / total[r]
                 fill[row_of[r]] += 1
     delta, ahead, centre = np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3))
     most = first[n] * (ns + nm)
-    ptr, point, weight = np.zeros(n + 1, np.int64), np.empty(most, np.int64), np.zeros(most)
-    pull, turn = np.zeros((most, 3)), np.zeros((most, 3))
+    ptr, point, weight = np.zeros(n + 1, np.int64), np.empty(most, np.int64), np.empty(most)
+    pull, turn = np.empty((most, 3)), np.empty((most, 3))
     place, e, kept = np.full(len(mobile), -1), 0, 0
     for r in range(n):
         start, moves = e, False

@@ -50,30 +50,38 @@ def _gradient(x, y, z, X, T, N, across, fan_ptr, fan, t, a, b, c, feature, m):
 @njit(cache=True, error_model="numpy")
 def nearest_facing(
     which, own, p, facing, radius, rest, support_ptr, support,  # samples
-    X, X0, T, allowed, N, N0, across, fan_ptr, fan, links, bounds, everything,  # surface
+    X, X0, T, allowed, N, N0, across, fan_ptr, fan, links, bounds, all_links, all_bounds,  # surface
     ways_ptr, ways_node, ways_length, limit, closed, reach, shallow,
     gap, normal, triangle, weights,
 ):  # fmt: skip
     """Signed distance of samples `which` to the surface, gradient, triangle and weights; within reach.
 
     `own` (len(which),) marks samples of the same body; `allowed` (t,) the triangles that may be touched;
-    facing (S, 3) is the normal at each sample, zero if it has none. bounds are those of the tree's nodes that
-    hold allowed triangles, `everything` those of all. Where the surface is not `closed` but a
-    patch, nobody can tell whether a sample is truly inside; otherwise those deeper than `shallow` must be.
-    Other samples keep what the outputs hold.
+    facing (S, 3) is the normal at each sample, zero if it has none. The tree of links and bounds may be
+    without nodes that hold no allowed triangles; that of all_links and all_bounds has all. Where the
+    surface is not `closed` but a patch, nobody can tell whether a sample is truly inside; otherwise those
+    deeper than `shallow` must be. Other samples keep what the outputs hold.
+
+    The triangle that the sample before has found is tried first: neighbours touch the same, and what is
+    farther need not be looked at.
     """
-    m = np.empty(3)
+    m, last = np.empty(3), -1
     for a in range(len(which)):
-        s, n = which[a], 0
+        s, n = which[a], 0 if last < 0 else -1
         x, y, z = p[s, 0], p[s, 1], p[s, 2]
         fx, fy, fz = facing[s, 0], facing[s, 1], facing[s, 2]
         faces = fx != 0.0 or fy != 0.0 or fz != 0.0
         best, tiny, near, look = reach + radius[s], 1e-9 * reach, np.inf, 0.0
         while n < len(links):
-            if box_square(x, y, z, bounds, n) >= best * best or (faces and looks_away(bounds, n, fx, fy, fz)):
-                n = links[n, 0]
-                continue
-            for t in range(links[n, 1], links[n, 2]):
+            start, stop = last, last + 1
+            if n >= 0:
+                if box_square(x, y, z, bounds, n) >= best * best or (
+                    faces and looks_away(bounds, n, fx, fy, fz)
+                ):
+                    n = links[n, 0]
+                    continue
+                start, stop = links[n, 1], links[n, 2]
+            for t in range(start, stop):
                 i, j, k = T[t, 0], T[t, 1], T[t, 2]
                 nx, ny, nz = N[t, 0], N[t, 1], N[t, 2]
                 height = nx * (x - X[i, 0]) + ny * (y - X[i, 1]) + nz * (z - X[i, 2])
@@ -106,13 +114,14 @@ def nearest_facing(
                 if closed and -g > shallow:
                     into = 0.5 * d if own[a] else 0.1 * d  # its own body, where both should be
                     u, v, w = (-fx, -fy, -fz) if faces else (m[0], m[1], m[2])
-                    inside = crossings(x + into * u, y + into * v, z + into * w, X, T, links, everything)
+                    inside = crossings(x + into * u, y + into * v, z + into * w, X, T, all_links, all_bounds)
                     if inside < (2 if own[a] else 1):
                         continue
                 best, near, gap[s], triangle[s] = (1.0 + TIE) * d, (1.0 - TIE) * d, g, t
                 look = nx * fx + ny * fy + nz * fz
                 normal[s, 0], normal[s, 1], normal[s, 2] = m[0], m[1], m[2]
                 weights[s, 0], weights[s, 1], weights[s, 2] = w0, w1, w2
+                last = t
             n += 1
 
 

@@ -172,7 +172,7 @@ class SoftSearch:
         nearest_facing(
             which, own, p, facing, cloud.radius, cloud.rest, cloud.support_ptr, cloud.support,
             at.X, skin.rest, skin.triangles, allowed, at.normals, skin.rest_normals,
-            near.across, near.fan_ptr, near.fan, skin.links, at.bounds, at.bounds,
+            near.across, near.fan_ptr, near.fan, skin.links, at.bounds, skin.links, at.bounds,
             along.ptr, along.node, along.length, along.limit, skin is task.skin, reach, SHALLOW * reach,
             *found,
         )  # fmt: skip

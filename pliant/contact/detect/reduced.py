@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import frozen, frozen_view
-from pliant.contact.basis import ContactBasis
+from pliant.contact.basis import ContactBasis, require_one_cloud
 from pliant.contact.contacts import Contacts, Stencil, Sums, joined
 from pliant.contact.detect.candidates import nearest_candidate
-from pliant.contact.detect.detector import NO_KEYS, Detector
+from pliant.contact.detect.detector import NO_CORNERS, NO_KEYS, Detector
 from pliant.contact.detect.gather import tangent_frames
+from pliant.contact.detect.samples import Samples
 from pliant.contact.modes import Members, Modes
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.stack import Stack
@@ -38,11 +39,11 @@ class ReducedDetector(Detector):
     @property
     def size(self) -> int:
         """Modes, then opponents times samples."""
-        return len(self.basis) + super().size
+        return len(self.basis) + self._pairs
 
-    def _lay_out(self) -> None:
+    def _lay_out(self, chosen: dict[int, Samples]) -> None:
         """The basis in the numbers of a stack of all samples and of the corners of candidate triangles."""
-        super()._lay_out()
+        super()._lay_out(chosen)
         basis, robot = self.basis, self.robot
         basis.check(self)
         owner = np.repeat(basis.touched, np.diff(basis.corner_ptr))
@@ -71,6 +72,8 @@ class ReducedDetector(Detector):
                 covered = np.flatnonzero(self.basis.slot == slot_of[obstacle.name])
                 self._margin[covered] = 0.0 if obstacle.convex else self.margin
                 self._known.append((obstacle, covered))
+        if self._known:
+            require_one_cloud(self)
         self._unknown = np.array([o.name not in slot_of for o in self._present], bool)
 
     def _detected(
@@ -101,7 +104,7 @@ class ReducedDetector(Detector):
             margin=self._margin[live],
             stencil=stencil,
             points=self._points,
-            size=super().size,
+            size=self._pairs,
             names=self.opponents,
         )
         shares = Sums(shares.ptr, item.ravel(), shares.share)
@@ -114,8 +117,8 @@ class ReducedDetector(Detector):
 
     def _touch_obstacles(self, p: np.ndarray, limit: float, gap: np.ndarray, normal: np.ndarray) -> None:
         """Fill in gaps and normals of the basis' contacts with obstacles."""
-        far = limit + self.margin + self._thickest
         for obstacle, covered in self._known:
+            far = limit + self.margin + self._thickest
             sample = self._sample[covered]
             distance, direction = obstacle.distance(frozen_view(p[sample]), far)
             apart = distance - self.cloud.radius[sample] - self._margin[covered]
@@ -136,11 +139,12 @@ class ReducedDetector(Detector):
         """Contacts with obstacles that the basis does not know."""
         chosen = len(self.soft) + np.flatnonzero(self._unknown)
         obstacles = [o for o, unknown in zip(self._present, self._unknown, strict=True) if unknown]
-        samples = frozen_view(p[: self.cloud.size])
+        samples = frozen_view(p[self._first_point : self._first_point + self.outer.size])
         distances = [o.distance(samples, limit + self.margin + self._thickest) for o in obstacles]
         gaps, normals = (np.array(part) for part in zip(*distances, strict=True))
-        none = np.zeros((0, self.cloud.size, 3), np.int64), np.zeros((0, self.cloud.size, 3))
-        return self._gathered(gaps, normals, *none, chosen, self._points, samples, limit)
+        first = self._first_index, self._first_point
+        found = gaps, normals, *NO_CORNERS
+        return self._gathered(self.outer, found, chosen, self._points, first, samples, limit)
 
 
 def _beside(shares: Sums, inner: int, more: int) -> Sums:

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numba import njit
 
+from pliant.arrays import frozen
 from pliant.contact.contacts import Contacts, Stencil
 from pliant.contact.detect.cloud import Cloud
 from pliant.contact.detect.fine_lattice import FineLattice
@@ -22,7 +24,7 @@ from pliant.contact.detect.lattice import edge_length
 from pliant.contact.detect.opponents import SoftOpponent
 from pliant.contact.detect.quadrature import Spots
 from pliant.contact.detect.skin import Posture, Skin
-from pliant.contact.detect.way import Met, Target
+from pliant.contact.detect.way import NOBODY, Met, Target
 from pliant.contact.surface_contacts import SurfaceContacts
 from pliant.mesh import Surface
 
@@ -33,12 +35,14 @@ FIRST_KEY = -(2**60)  # of points of lattices: below the keys of rows of surface
 EACH_SIDE = 2**40  # keys that one side of a pair has
 NEAR = 0.25  # of what points may sink in: facets nearer than that are looked at
 NEARER = 0.5  # of that: how much nearer a point must be than other rows keep it, to become one
+BETWEEN = 0.25  # of the range of gaps at coarse places of a triangle: how much nearer places between may be
 BEYOND = 0.25  # of the range of gaps on a facet: how much nearer its corners may be than its points
 NEAR_PLACE = (
     0.04  # of a facet's edge, and twice what points may sink in: nearest coarse places are looked round
 )
 ON_NODE = 1.0 - 1e-9  # weight of a point that is a node
 SAME_PLACE = 1e-9  # [m]
+NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,15 +50,18 @@ class Side:
     """One of two surfaces: its lattice, its nodes in the stack, and what it meets.
 
     triangle (t,): the number on the lattice of each triangle that points of the pair know; sample (k,): that
-    of each node, −1 for none; slots: opponents that samples of this side touch on the other. slave: whether
-    it is the slave.
+    of each node, −1 for none; open (t, c): which coarse places are no samples; touches (m,): which
+    opponents samples of this side touch on the other; samples: how many there may be. slave: whether it is
+    the slave.
     """
 
     body: int
     lattice: FineLattice
     triangle: np.ndarray
     sample: np.ndarray
-    slots: np.ndarray
+    open: np.ndarray
+    touches: np.ndarray
+    samples: int
     node_point: np.ndarray
     target: Target
     target_body: int
@@ -88,13 +95,17 @@ class Refining:
         """Of the pair with this number."""
         here, there = skins[pair.slave], pair.target.skin
         of_slave = _triangles(here.surface, pair.patch)
+        of_slave_nodes = _sampled(cloud, pair.slave, len(here.rest))
+        of_master_nodes = _sampled(cloud, pair.master, len(there.rest))
         key = FIRST_KEY + 2 * number * EACH_SIDE
         slave = Side(
             body=pair.slave,
             lattice=lattices[pair.slave],
             triangle=of_slave,
-            sample=_sampled(cloud, pair.slave, len(here.rest)),
-            slots=_slots(opponents, pair.master),
+            sample=of_slave_nodes,
+            open=_open(lattices[pair.slave], of_slave_nodes),
+            touches=_touches(opponents, pair.master),
+            samples=int(of_slave_nodes.max(initial=-1)) + 1,
             node_point=pair.slave_point,
             target=pair.target,
             target_body=pair.master,
@@ -106,8 +117,10 @@ class Refining:
             body=pair.master,
             lattice=lattices[pair.master],
             triangle=there.order,
-            sample=_sampled(cloud, pair.master, len(there.rest)),
-            slots=_slots(opponents, pair.slave),
+            sample=of_master_nodes,
+            open=_open(lattices[pair.master], of_master_nodes),
+            touches=_touches(opponents, pair.slave),
+            samples=int(of_master_nodes.max(initial=-1)) + 1,
             node_point=pair.master_point,
             target=Target.of(here, pair.patch),
             target_body=pair.slave,
@@ -135,103 +148,88 @@ class Refining:
         nodes; pushed: keys of contacts that pushed before.
         """
         least = min(0.0, float(met.gap[met.which].min(initial=0.0)))
-        triangle, gap = met.which // per, met.gap[met.which]
-        low, high = (
-            np.full(triangle.max(initial=-1) + 1, np.inf),
-            np.full(triangle.max(initial=-1) + 1, -np.inf),
-        )
-        np.minimum.at(low, triangle, gap)
-        np.maximum.at(high, triangle, gap)
-        close = (low - BEYOND * (high - low))[triangle] < NEAR * self.depth
-        touched = np.unique(triangle[close]), np.unique(met.triangle[met.which[close]])
+        close = near_triangles(met.which, met.gap, len(self.sides[0].triangle), per, NEAR * self.depth)
+        first, last = self.sides[0].first_key, self.sides[-1].first_key + EACH_SIDE
+        pushed = pushed[(pushed >= first) & (pushed < last)]
+        if not close.any() and not len(pushed):
+            return [], least
+        touched = np.flatnonzero(close), np.unique(met.triangle[met.which[close[met.which // per]]])
+        means = np.where((self.home[:, 0] >= 0) & np.isnan(of_node), reach, of_node)
+        gaps = [_gaps(side, like, reach) for side in self.sides]
         sets = []
-        for side, known in zip(self.sides, touched, strict=True):
+        for side, known, own in zip(self.sides, touched, gaps, strict=True):
             held = pushed[(pushed >= side.first_key) & (pushed < side.first_key + EACH_SIDE)] - side.first_key
             number = _candidates(side, side.triangle[known], held)
-            found = self._met(side, at, number, reach) if len(number) else None
+            found = self._met(side, at, number, reach, held) if len(number) else None
             if found is None:
                 continue
-            finer = _around(side, number, found[1], self.near)
+            finer = _around(side, number, found[1], self.near, NEAR * self.depth, held)
             if len(finer):
                 number, found = _both(number, found, finer, self._met(side, at, finer, reach))
             spots, near = found
+            if not len(near.which):
+                continue
             least = min(least, float(near.gap[near.which].min()))
-            kept = self._kept(side, number, near, of_node, like, reach)
-            rows = self._chosen(side, number, spots, near, kept, np.isin(number, held))
+            kept, base = self._kept(side, number, near, means, gaps[0], own)
+            rows = self._chosen(side, number, spots, near, kept, base, np.isin(number, held))
             if len(rows):
-                sets.append(self._rows(side, number, spots, near, rows, like, friction))
+                sets.append(self._rows(side, number, spots, near, rows, base[rows], like, friction))
         return sets, least
 
-    def _met(self, side: Side, at: Mapping[int, Posture], number: np.ndarray, reach: float):
-        """Where places of one side are, and what they meet; None where they meet nothing."""
-        spots = side.lattice.at(at[side.body].X, number)
-        own = side.body == side.target_body
-        met = side.target.meet(at[side.target_body], spots, own, (reach, reach))
+    def _met(
+        self, side: Side, at: Mapping[int, Posture], number: np.ndarray, reach: float, held: np.ndarray = NONE
+    ) -> tuple[Spots, Met] | None:
+        """Where places of one side are, and what they meet; None where they meet nothing.
+
+        Those that are held are measured in any case, others where they may sink in.
+        """
+        there, spots = at[side.target_body], side.lattice.at(at[side.body].X, number)
+        found = side.target.search(there, spots, side.body == side.target_body, (reach, reach))
+        stays = np.isin(number, held) if len(held) else NOBODY
+        met = side.target.meet(there, spots, found, limit=NEAR * self.depth, stays=stays)
         return None if met is None else (spots, met)
 
-    def _chosen(self, side: Side, number, spots: Spots, met: Met, kept, held) -> np.ndarray:
+    def _chosen(self, side: Side, number, spots: Spots, met: Met, kept, base, held) -> np.ndarray:
         """Places in `met.which` of points that become rows: those held, and the deepest of each triangle.
 
         kept (n,) [m]: the gaps there that other rows keep open, nan where none does.
         """
         which = met.which
-        gap, triangle = met.gap[which], number[which] // side.lattice.per
-        deep = (
-            (gap < NEAR * self.depth)
-            & ~(gap > kept - NEARER * self.depth)
-            & (self._base(side, number, met) >= 0)
-        )
-        order = np.lexsort((gap, triangle, ~held[which]))
-        order = order[deep[order] | held[which][order]]
+        gap, held = met.gap[which], held[which]
+        deep = (gap < NEAR * self.depth) & ~(gap > kept - NEARER * self.depth) & (base >= 0)
+        some = np.flatnonzero(deep | held)
+        triangle = number[which[some]] // side.lattice.per
+        order = np.lexsort((gap[some], triangle, ~held[some]))
+        place = np.round(spots.p[which[some]] / SAME_PLACE).tolist()
         taken, places, out = set(), set(), []
-        for i in order.tolist():
-            place = tuple(np.round(spots.p[which[i]] / SAME_PLACE).astype(int).tolist())
-            if place in places or (triangle[i] in taken and not held[which[i]]):
+        for i, t, stays in zip(order.tolist(), triangle[order].tolist(), held[some][order].tolist()):
+            here = tuple(place[i])
+            if here in places or (t in taken and not stays):
                 continue
-            taken.add(triangle[i])
-            places.add(place)
+            taken.add(t)
+            places.add(here)
             out.append(i)
-        return np.array(sorted(out, key=lambda i: number[which[i]]), int)
+        rows = some[np.array(out, int)]
+        return rows[np.argsort(number[which[rows]])]
 
-    def _kept(
-        self, side: Side, number, met: Met, of_node: np.ndarray, samples: Contacts, reach: float
-    ) -> np.ndarray:
-        """The gap (n,) [m] that other rows keep open at points that met something; nan where none does.
+    def _kept(self, side: Side, number, met: Met, means: np.ndarray, of_slave: np.ndarray, own: np.ndarray):
+        """Gaps (n,) [m] that other rows keep open at points that met something, nan where none does; bases.
 
-        That is the mean gap at nodes of the slave, and gaps of samples at corners of either triangle, between
-        these. Corners that are not within reach count as just so far.
+        These are the mean gaps at nodes of the slave, and gaps of samples at corners of either triangle,
+        between these. Corners that are not within reach count as just so far. The base (n,) of a point is
+        the sample that it reports on, that of the nearest node of the slave.
         """
-        corners, weights = self._on_slave(side, number, met)
-        between = lambda values, w: np.where(w > 1e-9, w * values, 0.0).sum(axis=1)
-        home, slave = self.home[corners, 0] >= 0, self.sides[0]
-        means = np.where(home & np.isnan(of_node[corners]), reach, of_node[corners])
-        kept = between(means, weights)
-        kept = np.fmin(kept, between(_gaps(slave, samples, reach)[slave.sample[corners]], weights))
-        if not side.slave:
-            lattice, of = side.lattice, number[met.which]
-            mine = side.sample[lattice.triangles[of // lattice.per]]
-            own = lattice.reference.weights[of % lattice.per]
-            kept = np.fmin(kept, between(_gaps(side, samples, reach)[mine], own))
-        return kept
+        lattice, slave = side.lattice, self.sides[0]
+        of = met.which, number, lattice.triangles, lattice.reference.weights, side.slave
+        skin = side.target.skin.triangles, met.triangle, met.weights
+        return kept_at(*of, *skin, means, slave.sample, of_slave, side.sample, own, self.home)
 
-    def _base(self, side: Side, number: np.ndarray, met: Met) -> np.ndarray:
-        """The sample (n,) that each point reports on: that of the nearest node of the slave."""
-        corners, weights = self._on_slave(side, number, met)
-        return self.home[corners[np.arange(len(corners)), weights.argmax(axis=1)], 0]
-
-    def _on_slave(self, side: Side, number: np.ndarray, met: Met) -> tuple[np.ndarray, np.ndarray]:
-        """Corners (n, 3) and weights (n, 3) of the triangles of the slave at points that met something."""
-        if side.slave:
-            lattice, of = side.lattice, number[met.which]
-            return lattice.triangles[of // lattice.per], lattice.reference.weights[of % lattice.per]
-        return side.target.skin.triangles[met.triangle[met.which]], met.weights[met.which]
-
-    def _rows(self, side: Side, number, spots: Spots, met: Met, rows, like: Contacts, friction):
-        """Points `rows`, by place in `met.which`, as contacts."""
+    def _rows(self, side: Side, number, spots: Spots, met: Met, rows, sample, like: Contacts, friction):
+        """Points `rows`, by place in `met.which`, as contacts that report on samples (n,)."""
         lattice, which, n = side.lattice, met.which[rows], len(rows)
         t, g = number[which] // lattice.per, number[which] % lattice.per
         normal = met.normal[which]
-        tangents, sample = tangent_frames(normal), self._base(side, number, met)[rows]
+        tangents = tangent_frames(normal)
         nodes = np.concatenate(
             [side.node_point[lattice.nodes[t]], side.target_point[side.target.facets[met.triangle[which]]]],
             axis=1,
@@ -262,23 +260,27 @@ class Refining:
 
 def _gaps(side: Side, samples: Contacts, reach: float) -> np.ndarray:
     """Gaps [m] of samples of a side with the other, by sample; `reach` for far ones, nan at the end."""
-    gap = np.full(int(side.sample.max(initial=-1)) + 2, reach)
-    mine = np.flatnonzero(np.isin(samples.opponent, side.slots) & (samples.sample < len(gap) - 1))
-    np.minimum.at(gap, samples.sample[mine], samples.gap[mine])
-    gap[-1] = np.nan
-    return gap
+    return least_gaps(samples.opponent, samples.sample, samples.gap, side.touches, side.samples, reach)
 
 
-def _around(side: Side, number: np.ndarray, met: Met, near: float) -> np.ndarray:
-    """Places around the nearest coarse one of each triangle, where that is nearer than `near` [m]."""
-    per, triangle = side.lattice.per, number[met.which] // side.lattice.per
-    order = np.lexsort((met.gap[met.which], triangle))
-    triangle, first = np.unique(triangle[order], return_index=True)
-    nearest = met.which[order[first]]
-    close = met.gap[nearest] < near
-    around = side.lattice.around[number[nearest[close]] % per]
-    finer = (triangle[close, None] * per + around)[around >= 0]
-    return np.setdiff1d(finer, number)
+@njit(cache=True, error_model="numpy")
+def least_gaps(opponent, sample, gap, touches, samples, reach):
+    """What `_gaps` says, of contacts with opponents that the side `touches` (k,)."""
+    least = np.full(samples + 1, reach)
+    for i in range(len(gap)):
+        if opponent[i] < len(touches) and touches[opponent[i]] and sample[i] < samples:
+            least[sample[i]] = min(least[sample[i]], gap[i])
+    least[samples] = np.nan
+    return least
+
+
+def _around(
+    side: Side, number: np.ndarray, met: Met, near: float, sinking: float, held: np.ndarray
+) -> np.ndarray:
+    """Places around the nearest one of each triangle, no coarse ones, where it is nearer than `near` [m]."""
+    lattice = side.lattice
+    finer = finer_places(met.looking, number, met.gap, near, sinking, lattice.around, lattice.is_coarse)
+    return np.setdiff1d(finer, held) if len(held) else finer
 
 
 def _both(number: np.ndarray, found: tuple[Spots, Met], more: np.ndarray, others: tuple[Spots, Met] | None):
@@ -287,22 +289,103 @@ def _both(number: np.ndarray, found: tuple[Spots, Met], more: np.ndarray, others
         return number, found
     (a, b), (c, d), n = found, others, len(number)
     spots = a._replace(p=np.concatenate([a.p, c.p]))
-    joined = [np.concatenate([x, y]) for x, y in zip(b[1:], d[1:], strict=True)]
-    return np.append(number, more), (spots, Met(np.append(b.which, n + d.which), *joined))
+    joined = [np.concatenate([x, y]) for x, y in zip(b[1:-1], d[1:-1], strict=True)]
+    places = (np.append(x, n + y) for x, y in ((b.which, d.which), (b.looking, d.looking)))
+    which, looking = places
+    return np.append(number, more), (spots, Met(which, *joined, looking))
 
 
 def _candidates(side: Side, triangles: np.ndarray, held: np.ndarray) -> np.ndarray:
     """Coarse places on triangles that are no samples, and those held; ascending."""
-    lattice = side.lattice
-    number = (triangles[:, None] * lattice.per + lattice.coarse).ravel()
-    b = lattice.reference.weights[number % lattice.per]
-    node = lattice.triangles[number // lattice.per][np.arange(len(number)), b.argmax(axis=1)]
-    return np.union1d(number[~((b.max(axis=1) > ON_NODE) & (side.sample[node] >= 0))], held)
+    number = (triangles[:, None] * side.lattice.per + side.lattice.coarse)[side.open[triangles]]
+    number.sort()
+    return np.union1d(number, held) if len(held) else number
 
 
-def _slots(opponents: Sequence[SoftOpponent], body: int) -> np.ndarray:
-    """Numbers of the opponents that are parts of a body."""
-    return np.array([k for k, o in enumerate(opponents) if o.body == body], int)
+def _open(lattice: FineLattice, sample: np.ndarray) -> np.ndarray:
+    """Which coarse places (t, c) are no samples; sample (k,): that of each node, −1 for none."""
+    b = lattice.reference.weights[lattice.coarse]
+    node = lattice.triangles[:, b.argmax(axis=1)]
+    return ~((b.max(axis=1) > ON_NODE) & (sample[node] >= 0))
+
+
+@njit(cache=True, error_model="numpy")
+def near_triangles(which, gap, triangles, per, near):
+    """Triangles (t,) that may be nearer than `near` [m]. Of `per` points on each, `which` met something."""
+    low, high = np.full(triangles, np.inf), np.full(triangles, -np.inf)
+    for s in which:
+        t = s // per
+        low[t], high[t] = min(low[t], gap[s]), max(high[t], gap[s])
+    return low - BEYOND * (high - low) < near
+
+
+@njit(cache=True, error_model="numpy")
+def finer_places(which, number, gap, near, sinking, around, is_coarse):
+    """Numbers (m,) of places around the nearest of each triangle that are no coarse ones.
+
+    Places are those of `number` (ascending) in `which`, with gaps; only where the nearest is nearer than
+    `near` [m], and places between it and the next may be nearer than `sinking` [m].
+    """
+    P, most = around.shape
+    out, count, k = np.empty((len(which) + 1) * most, np.int64), 0, 0
+    while k < len(which):
+        t, nearest, farthest = number[which[k]] // P, which[k], gap[which[k]]
+        while k < len(which) and number[which[k]] // P == t:
+            farthest = max(farthest, gap[which[k]])
+            if gap[which[k]] < gap[nearest]:
+                nearest = which[k]
+            k += 1
+        if gap[nearest] < near and gap[nearest] - BETWEEN * (farthest - gap[nearest]) < sinking:
+            for g in around[number[nearest] % P]:
+                if g >= 0 and not is_coarse[g]:
+                    out[count] = t * P + g
+                    count += 1
+    return out[:count].copy()
+
+
+@njit(error_model="numpy")
+def _between(corners, weights, value):
+    """Σ weight · value over three corners with a weight; `corners` are places in `value`, −1 its last."""
+    total = 0.0
+    for a in range(3):
+        if weights[a] > 1e-9:
+            total += weights[a] * value[corners[a]]
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def kept_at(
+    which, number, triangles, places, slave,  # points of a lattice, on the slave or on the master
+    skin, met, weights,  # triangles that they met
+    means, sample, of_slave, own_sample, of_own, home,
+):  # fmt: skip
+    """What `Refining._kept` says: gaps (n,) [m] and bases (n,)."""
+    n, P = len(which), len(places)
+    kept, base = np.empty(n), np.empty(n, np.int64)
+    corners, samples, w = np.empty(3, np.int64), np.empty(3, np.int64), np.empty(3)
+    for i in range(n):
+        s = which[i]
+        t, g = number[s] // P, number[s] % P
+        for a in range(3):
+            corners[a] = triangles[t, a] if slave else skin[met[s], a]
+            w[a] = places[g, a] if slave else weights[s, a]
+            samples[a] = sample[corners[a]]
+        kept[i] = np.fmin(_between(corners, w, means), _between(samples, w, of_slave))
+        largest = 0
+        for a in range(1, 3):
+            if w[a] > w[largest]:
+                largest = a
+        base[i] = home[corners[largest], 0]
+        if not slave:
+            for a in range(3):
+                samples[a] = own_sample[triangles[t, a]]
+            kept[i] = np.fmin(kept[i], _between(samples, places[g], of_own))
+    return kept, base
+
+
+def _touches(opponents: Sequence[SoftOpponent], body: int) -> np.ndarray:
+    """Which opponents (k,) are parts of a body."""
+    return frozen([o.body == body for o in opponents], bool)
 
 
 def _sampled(cloud: Cloud, body: int, nodes: int) -> np.ndarray:

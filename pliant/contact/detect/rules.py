@@ -63,16 +63,19 @@ def _rest_height(x, y, z, X0, i, j, k):
 def apart(s, distance, rest, support_ptr, support, X0, T, t, ptr, node, length, limit):
     """Whether sample s and triangle t of the same body are far apart enough along the skin to touch."""
     i, j, k = T[t, 0], T[t, 1], T[t, 2]
+    for e in range(support_ptr[s], support_ptr[s + 1]):
+        if support[e] in (i, j, k):
+            return False
+    if distance < APART * abs(_rest_height(rest[s, 0], rest[s, 1], rest[s, 2], X0, i, j, k)):
+        return True
+    if distance >= APART * limit:  # ways are no longer than that
+        return False
     way = limit
     for e in range(support_ptr[s], support_ptr[s + 1]):
         v = support[e]
-        if v in (i, j, k):
-            return False
         for corner in (i, j, k):
             way = min(way, _way(v, corner, ptr, node, length, limit))
-    if distance < APART * way:
-        return True
-    return distance < APART * abs(_rest_height(rest[s, 0], rest[s, 1], rest[s, 2], X0, i, j, k))
+    return distance < APART * way
 
 
 @njit(error_model="numpy")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 from pliant.arrays import frozen
 from pliant.contact.contacts import Contacts, Stencil, depth_bound
@@ -99,11 +100,18 @@ class SurfacePair:
     def met(self, X: np.ndarray, at: Posture, before: np.ndarray | None, reach: float):
         """Positions (t·G, 3) [m] of the points, and what they meet; None where nothing is near.
 
-        The slave's nodes are at X (k, 3), the master's skin in a posture; `before` are earlier partners.
+        The slave's nodes are at X (k, 3), the master's skin in a posture; `before` are earlier partners. The
+        mean of a row is below reach only if one of its points is: others are looked for only beside these.
         """
-        far = reach + self.widest
-        spots = self.points.near(X, self.target.bounds(at), self.target.skin.links, far)
-        met = self.target.meet(at, spots, self.own, (far, reach), before) if len(spots.which) else None
+        far, target, home = reach + self.widest, self.target, self.home
+        spots = self.points.near(X, target.bounds(at), target.links, far)
+        if not len(spots.which):
+            return None
+        found = target.search(at, spots, self.own, (reach, reach))
+        more = beside(spots.which, found.triangle, self.points.per, self.points.triangles, home)
+        if len(more):
+            target.search(at, spots._replace(which=more), self.own, (far, reach), found)
+        met = target.meet(at, spots, found, before)
         if met is not None and self.same:
             met = self._ahead(met)
         return None if met is None else (spots.p, met)
@@ -115,6 +123,29 @@ class SurfacePair:
         partner = np.einsum("na,nai->ni", met.weights[met.which], corners)
         ahead = (partner - self.points.rest[met.which]) @ AHEAD > 0.0
         return met._replace(which=met.which[ahead], N=met.N[ahead], slope=met.slope[ahead])
+
+
+@njit(cache=True, error_model="numpy")
+def beside(which, triangle, per, triangles, home):
+    """Those of the points `which` that have found no triangle, but take part in a row with some that have.
+
+    `per` points lie on each of the triangles (t, 3), whose nodes report on samples home (k, 2).
+    """
+    live = np.zeros(home.max() + 2, np.bool_)
+    for s in which:
+        if triangle[s] >= 0:
+            for node in triangles[s // per]:
+                live[home[node, 0]] = live[home[node, 1]] = True
+    out, count = np.empty(len(which), np.int64), 0
+    for s in which:
+        if triangle[s] >= 0:
+            continue
+        for node in triangles[s // per]:
+            if live[home[node, 0]] or live[home[node, 1]]:
+                out[count] = s
+                count += 1
+                break
+    return out[:count].copy()
 
 
 class SurfaceSearch:
@@ -137,7 +168,7 @@ class SurfaceSearch:
             Refining.of(cloud, skins, lattices, opponents, pair, k, between)
             for k, pair in enumerate(self.pairs)
         ]
-        self._paired = np.zeros((len(opponents) + 1, max(cloud.bodies, default=0) + 1), bool)
+        self._paired = np.zeros((len(opponents), max(cloud.bodies, default=0) + 1), bool)
         for slot, to in enumerate(opponents):
             for pair in self.pairs:
                 self._paired[slot, pair.slave] |= slot == pair.slot
@@ -252,11 +283,11 @@ class SurfaceSearch:
 
     def _left(self, points: Contacts, mean: np.ndarray, pushed: np.ndarray) -> SurfaceContacts:
         """Single points of other opponents, those that come nearer than the mean, and those that pushed."""
-        opponent = np.minimum(points.opponent, len(self._paired) - 1)
-        paired = ~points.rigid & self._paired[opponent, self.cloud.body[points.sample]]
-        beside = paired & (points.gap > mean - self.depth)
-        beside[beside] = ~np.isin(points.key[beside], pushed)
-        return of_points(points.take(np.flatnonzero(~beside)))
+        soft = np.flatnonzero(~points.rigid)
+        paired = self._paired[points.opponent[soft], self.cloud.body[points.sample[soft]]]
+        beside = soft[paired & (points.gap[soft] > mean[soft] - self.depth)]
+        beside = beside[~np.isin(points.key[beside], pushed)]
+        return of_points(points.take(np.delete(np.arange(len(points)), beside)))
 
 
 def _homes(samples: Samples, patch: Surface, first: int) -> np.ndarray:
