@@ -181,12 +181,13 @@ def looked(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:
     at = Situation(
         now.q, now.lam, problem.z, problem.gravity, slip_start=problem.start, predicted=now.predicted
     )
-    longest = 0.5 * robot.length
+    longest, kept = 0.5 * robot.length, None
     if scene.detector is not None:
         longest = scene.search(now.moved)
         kept = now.seen if now.full >= KEEP_PAIRS_AFTER else None
         at = replace(at, contacts=now.contacts, force=now.force, followed_from=kept, search=longest)
-    view = scene.look(at, work, stiff=problem.stiff, exact=True)
+    turning = problem.stiff and kept is None  # normals that are kept do not turn
+    view = scene.look(at, work, stiff=turning, exact=True)
     if view is None:
         return None
     if view.contacts is None:
