@@ -59,7 +59,7 @@ def test_a_weight_on_the_tip_is_felt_by_near_and_far_markers(monkeypatch):
     monkeypatch.setattr(tip, "KNOWN", ((5, 0), (8, 859)))
     monkeypatch.setattr(tip, "PULLS", ((8, 659),))
     monkeypatch.setattr(tip, "COARSE", (8, 4, 1))
-    bench = tip.Bench(tip.COARSE)
+    bench = tip.Bench(tip.COARSE, np.random.default_rng(0))
     young = tip._modulus(bench)
     assert young == pytest.approx(tip.YOUNG, rel=0.06)
     model = tip._robot(tip.COARSE, young)

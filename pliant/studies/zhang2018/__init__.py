@@ -5,6 +5,7 @@ from __future__ import annotations
 from pliant.studies.study import Study
 from pliant.studies.zhang2018 import accurate, hybrid, placement, places, speed, tip, weights, wrong
 from pliant.studies.zhang2018.lab import FULL, QUICK, Lab
+from pliant.studies.zhang2018.origins import CHOICES, SHARES, robots
 from pliant.studies.zhang2018.paper import SOURCE
 
 study = Study(
@@ -22,7 +23,10 @@ study = Study(
         "hybrid": hybrid.hybrid,
         "speed": speed.speed,
     },
-    prepare=lambda quick: Lab(QUICK if quick else FULL),
+    prepare=lambda conditions: Lab(QUICK if conditions.quick else FULL, conditions),
+    robots=robots,
+    shares=SHARES,
+    choices=CHOICES,
 )
 
 __all__ = ["study"]

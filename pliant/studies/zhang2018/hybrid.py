@@ -102,7 +102,7 @@ def hybrid(lab: Lab) -> Findings:
 
 
 def _run(lab: Lab) -> tuple[list[Moment], Estimate]:
-    rng, layout = np.random.default_rng(0), lab.layout("r1")
+    rng, layout = lab.conditions.rng("hybrid"), lab.layout("r1")
     plant = instrumented(lab.build("r", SOFTER), layout.markers)
     post = Sphere((0.0, 0.0, LOW - GAP - RADIUS), RADIUS, name="post")
     loop = _Loop(_calibrated(lab, plant, rng), layout.markers)

@@ -15,6 +15,7 @@ from pliant.robot import Robot
 from pliant.robots import parallel, parallel_layouts, sheet, sheet_layouts
 from pliant.sensing import Estimate, ForceEstimator, Layout, instrumented
 from pliant.static import static
+from pliant.studies.conditions import Conditions
 from pliant.studies.zhang2018.paper import TENSION, YOUNG
 
 
@@ -40,8 +41,8 @@ QUICK = Setting((11, 1), (8, 2, 2), (22, 2), 10, 24)
 class Lab:
     """Objects are made when first asked for."""
 
-    def __init__(self, setting: Setting) -> None:
-        self.setting = setting
+    def __init__(self, setting: Setting, conditions: Conditions | None = None) -> None:
+        self.setting, self.conditions = setting, conditions or Conditions()
         self.build = cache(self._build)
         self.direct = cache(self._direct)
         self.shown = cache(self.markers)

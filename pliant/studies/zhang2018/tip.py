@@ -49,10 +49,10 @@ TEXT = (
 class Bench:
     """The 'real' robot: what its markers show, in the mean of many frames."""
 
-    def __init__(self, cells: tuple[int, int, int]) -> None:
+    def __init__(self, cells: tuple[int, int, int], rng: np.random.Generator) -> None:
         places = np.concatenate(list(GROUPS.values()))
         self.robot = instrumented(_robot(cells, YOUNG), places, HOOK, direction=DOWN)
-        self.rng, self._state = np.random.default_rng(0), None
+        self.rng, self._state = rng, None
 
     def shown(self, pull: float, weight: float) -> dict[str, np.ndarray]:
         """Means of markers (4, 3) [m] by group, for a pull [mm] and a weight [mN]; NaN where never seen."""
@@ -67,7 +67,7 @@ class Bench:
 
 def tip(lab: Lab) -> Findings:
     """Eight cases, two groups of markers."""
-    bench = Bench(FINE)
+    bench = Bench(FINE, lab.conditions.rng("tip"))
     young = _modulus(bench)
     model = _robot(COARSE, young)
     estimators = {
