@@ -74,6 +74,12 @@ def shared_error(roles: Roles, commands: Commands) -> np.ndarray:
     return commands.shared * np.where(c.given[rows], c.effort[rows], c.imposed[rows])
 
 
+def command_factor(roles: Roles, commands: Commands) -> np.ndarray:
+    """L (na, na) with L Lᵀ = diag(σ²) + s² v vᵀ, the covariance of the errors of commands."""
+    v = shared_error(roles, commands)
+    return np.linalg.cholesky(np.diag(commands.sigma**2) + np.outer(v, v))
+
+
 def prior_rows(roles: Roles, commands: Commands, prior: float) -> np.ndarray:
     """P (rows, nx) for x = (forces, errors of commands, scale of loads)."""
     nf, na = len(roles.unknown), len(commands.rows)
@@ -83,9 +89,7 @@ def prior_rows(roles: Roles, commands: Commands, prior: float) -> np.ndarray:
     if np.isfinite(prior):
         P[:nf, :nf], at = np.eye(nf) / prior, nf
     if na:
-        v = shared_error(roles, commands)
-        L = np.linalg.cholesky(np.diag(commands.sigma**2) + np.outer(v, v))
-        P[at : at + na, nf : nf + na] = np.linalg.inv(L)
+        P[at : at + na, nf : nf + na] = np.linalg.inv(command_factor(roles, commands))
     if commands.scale:
         P[-1, -1] = 1.0 / commands.scale
     return P
@@ -96,7 +100,8 @@ def usual_doubts(robot: Robot, laws: Mapping[str, Law] | None = None) -> dict[st
 
     They state standard deviations: 5 % of Young's modulus; of commands 10 % that they share and 5 % of each
     (of an imposed length half a percent of the robot's length); of all markers a common offset of a
-    thousandth of that length. What known loads determine of these is estimated.
+    thousandth of that length. What known loads determine of these is estimated, where the residuals ask for
+    it.
     """
     chosen = robot.chosen_laws(laws)
     errors: dict[str, float] = {}
@@ -115,6 +120,7 @@ def usual_doubts(robot: Robot, laws: Mapping[str, Law] | None = None) -> dict[st
         "young": YOUNG_DEVIATION,
         "estimate_young": loaded,
         "offset": MARKER_OFFSET_DEVIATION * robot.length,
+        "judged": True,
     }
     errors = {name: value for name, value in errors.items() if value > 0.0}
     if errors:

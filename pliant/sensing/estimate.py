@@ -12,6 +12,7 @@ import numpy as np
 from pliant.contact import Contacts
 from pliant.errors import InputError
 from pliant.robot import Robot
+from pliant.sensing.judgement import AS_STATED, Judgement
 from pliant.state import State
 
 NORMAL_95 = 1.959964  # standard deviations within which 95 % lie, on a line …
@@ -84,6 +85,7 @@ class Estimate:
     timings: Mapping[str, float] = field(default_factory=dict)
     spans: Mapping[str, slice] = field(default_factory=dict)  # of the unknown rows, in the covariance
     young: float = 1.0  # estimated Young's modulus over the model's
+    judgement: Judgement = AS_STATED  # of the residuals, if the estimator was asked to judge them
 
     def __post_init__(self) -> None:
         for name in ("effort", "displacement", "residual", "command_error", "timings"):
@@ -110,9 +112,21 @@ class Estimate:
         return np.sqrt(np.diagonal(self.covariance_of(name)))
 
     def interval(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """95 % intervals (low, high) of one unknown row, component by component, without its bounds."""
-        reach = NORMAL_95 * self.deviation(name)
+        """95 % intervals (low, high) of one unknown row, component by component, without its bounds.
+
+        They are Student's where the size of the noise was estimated too.
+        """
+        reach = self._reach * self.deviation(name)
         return self.effort[name] - reach, self.effort[name] + reach
+
+    @cached_property
+    def _reach(self) -> float:
+        """Standard deviations within which 95 % lie."""
+        if not np.isfinite(self.judgement.freedom):
+            return NORMAL_95
+        from scipy.special import stdtrit  # slow to import
+
+        return float(stdtrit(self.judgement.freedom, 0.975))
 
     def forces(self, name: str = "forces") -> np.ndarray:
         """Forces in space (n, 3) [N] of a row of point forces, free or along given directions."""

@@ -25,6 +25,7 @@ from pliant.sensing.doubts import check_doubts, doubtful, prior_rows
 from pliant.sensing.estimate import Estimate, SensingCertificate
 from pliant.sensing.identifiability import Identifiability, check_influence, identifiability
 from pliant.sensing.instruments import instrumented
+from pliant.sensing.judgement import AS_STATED
 from pliant.sensing.model import Choose, Model
 from pliant.sensing.pose import Move, Pose
 from pliant.sensing.roles import Noise
@@ -35,6 +36,7 @@ INF = float("inf")
 LONGEST_PULL = 0.05  # of the robot's length: how far readings may pull the model in one linearisation
 CONVERGED = 1e-9  # of the robot's length: decrement at which forces balance
 MOST_ITERATIONS = 60
+JUDGING_ITERATIONS = 15  # linearisations in which residuals are judged anew
 
 
 class ForceEstimator:
@@ -50,6 +52,10 @@ class ForceEstimator:
 
     `prior` [N] is the deviation of unknown efforts about zero, infinite if nothing is known of them; with it,
     fewer readings than unknowns are allowed.
+
+    With `judged`, residuals decide how all this is taken: `noise` is the least, and larger where they say so;
+    errors are estimated only where they explain more than chance would (`pliant.sensing.judgement`). Stated
+    deviations of those that are not still widen the covariance.
     """
 
     _choose: Choose | None = None  # which candidates may act, from whitened readings; None: all
@@ -71,18 +77,20 @@ class ForceEstimator:
         command_scale: float = 0.0,
         estimate_commands: bool = False,
         prior: float = INF,
+        judged: bool = False,
         obstacles: Obstacle | Iterable[Obstacle] = (),
         state: State | None = None,
     ) -> None:
         self.robot = instrumented(robot, markers, candidates, direction=direction, effort=effort)
         check_doubts(young, estimate_young, offset, prior, command_scale)
-        self.young, self.prior = float(young), float(prior)
+        self.young, self.prior, self.judged = float(young), float(prior), judged
         self._options = {  # for an estimator with other candidates
             "noise": noise,
             "offset": offset,
             "young": young,
             "estimate_young": estimate_young,
             "prior": prior,
+            "judged": judged,
             "command_error": command_error,
             "command_scale": command_scale,
             "estimate_commands": estimate_commands,
@@ -157,9 +165,12 @@ class ForceEstimator:
         count, length, before = 0, self.robot.length, self.pose
         move, far, decrement = None, INF, INF
         prior = prior_rows(roles, self.commands, self.prior)
+        judgement = None if self.judged and seen.any() else AS_STATED
         while count < iterations and far > CONVERGED * length:
             goal, part = self._goal(values, seen)
-            move = model.move(self.pose, goal, seen, prior, self.commands, self._choose)
+            move = model.move(self.pose, goal, seen, prior, self.commands, self._choose, judgement)
+            if count >= JUDGING_ITERATIONS:  # one that goes to and fro is kept
+                judgement = move.judgement
             self.pose, count, decrement = move.pose, count + 1, model.decrement(move)
             far = max(move.longest, decrement) if part == 1.0 and move.shift == 0.0 else INF
         assert move is not None
@@ -193,7 +204,7 @@ class ForceEstimator:
             robot.split(pose.lam / pose.scale),
             robot.split(pose.delta),
             {name: residual[span] for name, span in roles.sensor_spans.items()},
-            covariance(move, roles, model.weights, self.commands, self.young),
+            covariance(move, roles, model.weights.shared, self.commands, self.young),
             roles.names,
             self._certificate(move, residual, status, *count),
             dict(named),
@@ -203,6 +214,7 @@ class ForceEstimator:
             {**model.work.timings, "total": perf_counter() - begin},
             roles.unknown_spans,
             1.0 / pose.scale,
+            move.judgement,
         )
 
     def _contact_deviation(self, move: Move, pose: Pose) -> tuple[np.ndarray, float]:

@@ -20,6 +20,7 @@ from pliant.interactions import Interaction, Position
 from pliant.laws import Law
 from pliant.robot import Robot
 from pliant.sensing.condensed import Commands, Condensed, SensingRows, blocks, recovered, solve, system
+from pliant.sensing.judgement import AS_STATED, Judgement, judge
 from pliant.sensing.places import Skin
 from pliant.sensing.pose import Move, Pose
 from pliant.sensing.roles import Noise, Roles, compile_roles
@@ -128,11 +129,13 @@ class Model:
         prior: np.ndarray,
         commands: Commands,
         choose: Choose | None = None,
+        judgement: Judgement | None = AS_STATED,
     ) -> Move:
         """One linearisation: efforts that bring the sensors nearest to their goal (ns,), and the new pose.
 
         What readings do not determine stays what it is. `choose` says which of the unknown rows may act, from
-        the whitened A and b.
+        the whitened A and b; `judgement` how stated noise and doubts are to be taken, None: as the residuals
+        say.
         """
         work, roles = self.work, self.roles
         condensed = self._condense(pose, commands)
@@ -140,22 +143,28 @@ class Model:
         if choose is not None and seen.any():
             mask = work.timed("choose", self._chosen, condensed, pose, goal, seen, choose)
             columns[: len(roles.unknown)] = mask
+        if judgement is None:
+            linear = system(condensed, goal, self._active(condensed, pose))
+            judgement = work.timed("judge", judge, linear, self.weights, seen, roles, commands)
+        columns[len(roles.unknown) :] &= judgement.loads
+        weights = self.weights.judged(judgement.scale, judgement.offset)
         x, fit, linear, white, lam_u, active = work.timed(
-            "solve", self._solve, condensed, pose, goal, seen, prior, columns, commands
+            "solve", self._solve, condensed, pose, goal, seen, prior, columns, weights
         )
         dq = work.timed("recover", recovered, condensed, roles, x, lam_u)
         lam = self._efforts(x, lam_u, commands, pose, dq)
         scale = 1.0 + (float(x[-1]) if condensed.load is not None else 0.0)
         moved, longest = self._advance(pose, dq, lam, lam_u[len(roles.solved) :], scale)
-        return Move(pose, moved, x, fit, linear, white, columns, condensed, active, longest)
+        parts = (fit, linear, white, columns, condensed, active, longest, weights, judgement)
+        return Move(pose, moved, x, *parts)
 
-    def _solve(self, condensed, pose, goal, seen, prior, columns, commands):
+    def _solve(self, condensed, pose, goal, seen, prior, columns, weights):
         roles, free = self.roles, np.full(len(columns) - len(self.roles.unknown), np.inf)
         low, high = (np.append(side, sign * free)[columns] for side, sign in zip(roles.effort, (-1, 1)))
         here = np.append(pose.lam[roles.unknown], np.zeros(len(free)))[columns]
         active = self._active(condensed, pose)
         fit, linear, white, lam_u, active = solve(
-            condensed, goal, self.weights, seen, prior, columns, (low, high, here), active
+            condensed, goal, weights, seen, prior, columns, (low, high, here), active
         )
         x = np.zeros(len(columns))
         x[columns] = fit.x

@@ -9,7 +9,9 @@ import numpy as np
 from pliant.contact import Contacts
 from pliant.core.view import View
 from pliant.sensing.condensed import Condensed, System, Whitened
+from pliant.sensing.judgement import AS_STATED, Judgement
 from pliant.sensing.least_squares import Fit
+from pliant.sensing.weights import Weights
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,8 @@ class Move:
     """What one linearisation at `start` led to.
 
     x are unknown efforts and errors of commands, `columns` which of these were estimated, `active` the active
-    set of the rows that the model solves for.
+    set of the rows that the model solves for; `weights` are those of the fit, after a `judgement` of the
+    residuals.
     """
 
     start: Pose
@@ -63,6 +66,8 @@ class Move:
     condensed: Condensed
     active: np.ndarray
     longest: float  # [m]
+    weights: Weights
+    judgement: Judgement = AS_STATED
 
     @property
     def shift(self) -> float:

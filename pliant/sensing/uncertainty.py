@@ -4,25 +4,29 @@
 
 G is the gain of the fit on whitened readings; columns of S are ∂δ_s/∂θ over the noise, where θ is ln E with
 deviation σ_E/E, and the errors of commands that are not estimated themselves. Where the scale s of all loads
-is estimated (Young's modulus over s), true efforts are x/s, and their gain is (G_x − λ G_s)/s.
+is estimated (Young's modulus over s), true efforts are x/s, and their gain is (G_x − λ G_s)/s. Where it might
+have been and the residuals did not ask for it, an error of s moves them by G A_s + λ.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pliant.sensing.condensed import Commands
-from pliant.sensing.doubts import shared_error
+from pliant.sensing.doubts import command_factor
+from pliant.sensing.judgement import load_errors
 from pliant.sensing.least_squares import UNDETERMINED
 from pliant.sensing.pose import Move
 from pliant.sensing.roles import Roles
-from pliant.sensing.weights import Weights
 
 
-def covariance(move: Move, roles: Roles, weights: Weights, commands: Commands, young: float) -> np.ndarray:
+def covariance(move: Move, roles: Roles, shared: np.ndarray, commands: Commands, young: float) -> np.ndarray:
     """Covariance (nf, nf) of the unknown efforts without their bounds.
 
-    The variance is infinite of what has a share in directions that no reading determines.
+    Errors that do not act in the fit widen it; `shared` (ns, k) are those that readings have in common. The
+    variance is infinite of what has a share in directions that no reading determines.
     """
     nf, seen = len(roles.unknown), move.white.seen
     gain = np.zeros((len(move.columns), len(move.white.b)))
@@ -30,23 +34,39 @@ def covariance(move: Move, roles: Roles, weights: Weights, commands: Commands, y
     scale = gain[-1] if commands.scale else 0.0
     lam = move.pose.lam[roles.unknown] / move.pose.scale
     gain = (gain[:nf] - np.outer(lam, scale) if commands.scale else gain[:nf]) / move.pose.scale
-    out = gain @ gain.T
     readings = int(seen.sum())
-    doubtful = []
-    if young and not commands.scale:
-        doubtful.append(young * move.system.young)
-    if not commands.estimated:
-        doubtful += [s * move.system.A[:, nf + k] for k, s in enumerate(commands.sigma)]
-        if commands.shared:
-            doubtful.append(move.system.A[:, nf : nf + len(commands.rows)] @ shared_error(roles, commands))
-    if doubtful:
-        moved = gain[:, :readings] @ weights.whitened(np.column_stack(doubtful), seen)
-        out = out + moved @ moved.T
+    spread = lambda columns: gain[:, :readings] @ move.weights.whitened(columns, seen)
+    parts = [gain, *(spread(columns) for columns in _widening(move, roles, commands, young))]
+    parts.append(_idle(move, roles, shared, commands, spread, lam) @ move.judgement.left)
+    out = np.sum([part @ part.T for part in parts], axis=0)
     if move.fit.rank < move.fit.gain.shape[0]:
         determined = np.ones(len(move.columns))
         determined[move.columns] = np.einsum("ij,ji->i", move.fit.gain, move.white.A)
         unseen = np.flatnonzero(determined[:nf] < 1.0 - UNDETERMINED)
         out[unseen, unseen] = np.inf
+    return out
+
+
+def _idle(move: Move, roles: Roles, shared: np.ndarray, commands: Commands, spread: Any, lam: np.ndarray):
+    """(nf, k): what one deviation of each error that might have acted, and does not, adds to the efforts."""
+    parts = [np.zeros((len(lam), 0))]
+    if not move.judgement.loads:
+        errors = spread(load_errors(move.system, roles, commands))
+        if commands.scale:
+            errors[:, -1] += commands.scale * lam
+        parts.append(errors)
+    if not move.judgement.offset:
+        parts.append(spread(shared))
+    return np.column_stack(parts)
+
+
+def _widening(move: Move, roles: Roles, commands: Commands, young: float) -> list[np.ndarray]:
+    """What one deviation of each error that is not to be estimated adds to the readings, (ns, k) each."""
+    nf, na, A, out = len(roles.unknown), len(commands.rows), move.system.A, []
+    if young and not commands.scale:
+        out.append(young * move.system.young[:, None])
+    if na and not commands.estimated:
+        out.append(A[:, nf : nf + na] @ command_factor(roles, commands))
     return out
 
 

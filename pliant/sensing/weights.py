@@ -20,6 +20,12 @@ class Weights:
     noise: np.ndarray
     shared: np.ndarray
 
+    def judged(self, scale: float, shared: bool) -> Weights:
+        """Noise larger by a scale, and common errors only if they act."""
+        if scale == 1.0 and shared:
+            return self
+        return Weights(scale * self.noise, self.shared if shared else self.shared[:, :0])
+
     def whitened(self, rows: np.ndarray, seen: np.ndarray) -> np.ndarray:
         """L⁻¹ of the rows (ns, …) that are seen (ns,) bool."""
         chosen = rows[seen]

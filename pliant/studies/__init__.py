@@ -9,6 +9,7 @@ from pathlib import Path
 from pliant.errors import unknown_name
 from pliant.studies import coevoet2017, duriez2024, goury2021, mirano2017, zhang2018
 from pliant.studies.check import Check
+from pliant.studies.conditions import Conditions
 from pliant.studies.report import as_data, write_report
 from pliant.studies.study import Findings, Picture, Study
 
@@ -31,30 +32,33 @@ def reproduce(
     out: Path | None = None,
     quick: bool = False,
     only: Sequence[str] = (),
+    seed: int | None = None,
+    data: Path | None = None,
     json: Path | None = None,
 ) -> tuple[Path, bool]:
-    """Run a study and write its report; returns the page and whether all checks passed.
+    """Run a study and write its report; returns the page and whether all claims hold.
 
-    Tables are shown as they come. `out` is results/NAME by default; `only` names the parts to run; `json`
-    takes a copy of the numbers.
+    Tables are shown as they come. `out` is results/NAME by default; `only` names the parts to run; `seed`
+    decides everything random that is scored (by default it is that of the study's name); `data` is a folder
+    with the authors' meshes; `json` takes a copy of the numbers.
     """
     from pliant.io.terminal import console
 
     chosen = study(name)
     folder, findings = out or Path("results") / name, []
-    parts = chosen.run(quick=quick, only=only)
+    conditions = chosen.conditions(quick=quick, seed=seed, data=data)
+    parts = chosen.run(conditions, only=only)
     for part in only or chosen.parts:
         with console().status(f"{chosen.title}: {part}"):
             findings.append(next(parts))
         for table in findings[-1][1].all_tables:
             table.show()
-    page = write_report(chosen, findings, folder, quick=quick)
+    page = write_report(chosen, findings, folder, conditions)
     if json is not None:
         json.parent.mkdir(parents=True, exist_ok=True)
-        json.write_text(
-            _json.dumps(as_data(chosen, findings, quick=quick), indent=1, ensure_ascii=False), "utf-8"
-        )
+        numbers = as_data(chosen, findings, conditions)
+        json.write_text(_json.dumps(numbers, indent=1, ensure_ascii=False), "utf-8")
     return page, all(f.passed for _, f in findings)
 
 
-__all__ = ["Check", "Findings", "Picture", "Study", "registry", "reproduce", "study"]
+__all__ = ["Check", "Conditions", "Findings", "Picture", "Study", "registry", "reproduce", "study"]

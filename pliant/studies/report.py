@@ -13,29 +13,35 @@ import numpy as np
 
 from pliant.io import page
 from pliant.io.table import Table
+from pliant.studies.check import COMPARISON, with_kinds
+from pliant.studies.conditions import Conditions
 from pliant.studies.figures import save_png
+from pliant.studies.provenance import choice_table, share_table
 from pliant.studies.study import Findings, Study
 
-WORDS = ("what", "case", "element", "trial", "asked", "unit", "status", "statuses", "reference")
+WORDS = (
+    *("what", "case", "element", "trial", "asked", "unit", "status", "statuses", "reference"),
+    *("kind", "why", "the paper's", "here", "value", "on what"),
+)
+Found = Sequence[tuple[str, Findings]]
 
 
-def write_report(
-    study: Study, findings: Sequence[tuple[str, Findings]], folder: Path, *, quick: bool = False
-) -> Path:
+def write_report(study: Study, findings: Found, folder: Path, conditions: Conditions | None = None) -> Path:
     """Write index.html (complete in itself), report.md, result.json and the figures; returns the page."""
+    conditions = conditions or study.conditions()
     folder.mkdir(parents=True, exist_ok=True)
     for _, part in findings:
         for picture in part.pictures:
             save_png(picture.figure, folder / f"{picture.name}.png")
-    data = as_data(study, findings, quick=quick)
+    data = as_data(study, findings, conditions)
     (folder / "result.json").write_text(json.dumps(data, indent=1, ensure_ascii=False), "utf-8")
-    (folder / "report.md").write_text(_markdown(study, findings, quick), "utf-8")
+    (folder / "report.md").write_text(_markdown(study, findings, conditions), "utf-8")
     index = folder / "index.html"
-    index.write_text(_html(study, findings, folder, quick), "utf-8")
+    index.write_text(_html(study, findings, folder, conditions), "utf-8")
     return index
 
 
-def as_data(study: Study, findings: Sequence[tuple[str, Findings]], *, quick: bool = False) -> dict[str, Any]:
+def as_data(study: Study, findings: Found, conditions: Conditions) -> dict[str, Any]:
     """All findings as plain values, for JSON."""
     parts = [
         {
@@ -43,8 +49,8 @@ def as_data(study: Study, findings: Sequence[tuple[str, Findings]], *, quick: bo
             "title": f.title,
             "passed": f.passed,
             "seconds": f.seconds,
-            "checks": [vars(c) for c in f.checks],
-            "tables": [t.as_dict() for t in f.tables],
+            "checks": [{**vars(c), "kind": c.kind} for c in f.checks],
+            "tables": [with_kinds(t).as_dict() for t in f.tables],
             "figures": {p.name: p.caption for p in f.pictures},
             "data": dict(f.data),
         }
@@ -55,9 +61,14 @@ def as_data(study: Study, findings: Sequence[tuple[str, Findings]], *, quick: bo
             "study": study.name,
             "title": study.title,
             "source": study.source,
-            "quick": quick,
+            "robots": study.robots(conditions),
+            "seed": conditions.seed,
+            "data": None if conditions.data is None else str(conditions.data),
+            "quick": conditions.quick,
             "python": platform.python_version(),
             "passed": all(f.passed for _, f in findings),
+            "shares": [one._asdict() for one in study.shares],
+            "choices": [one._asdict() for one in study.choices],
             "parts": parts,
         }
     )
@@ -80,31 +91,48 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _verdict(findings: Sequence[tuple[str, Findings]]) -> str:
+def _verdict(findings: Found) -> str:
     failed = [
         f"{f.title}: {what}"
         for _, f in findings
         for what in [c.name for c in f.checks if c.passed is False]
         + [_name(row) for table in f.tables for row in table.rows if row.get("check") is False]
     ]
-    return "Every check passed." if not failed else f"{len(failed)} checks failed: " + "; ".join(failed) + "."
+    claims = sum(f.claims for _, f in findings)
+    compared = sum(f.kinds.count(COMPARISON) for _, f in findings)
+    beside = f" {compared} rows are comparisons with the paper and decide nothing."
+    if failed:
+        return f"{len(failed)} of {claims} claims failed: " + "; ".join(failed) + "." + beside
+    return f"All {claims} claims hold.{beside}"
 
 
 def _name(row: dict[str, Any]) -> str:
     return ", ".join(str(row[c]) for c in ("case", "what", "trial") if c in row)
 
 
-def _lead(study: Study, quick: bool) -> str:
-    return study.source + (" Quick setting: small samples, for a first look only." if quick else "")
+def _leads(study: Study, conditions: Conditions) -> list[str]:
+    """The first lines: whose robots, under which seed, after which paper."""
+    named = conditions.seed == study.conditions().seed
+    seed = f"Seed {conditions.seed}{', that of the name of the study' if named else ''}."
+    quick = " Quick setting: small samples, for a first look only." if conditions.quick else ""
+    return [*filter(None, [study.robots(conditions)]), seed + quick, study.source]
 
 
-def _html(study: Study, findings: Sequence[tuple[str, Findings]], folder: Path, quick: bool) -> page.Markup:
+def _origins(study: Study) -> list[Table]:
+    """What is the paper's and what was chosen, where the study says so."""
+    tables = [share_table(study.shares)] if study.shares else []
+    return [*tables, *([choice_table(study.choices)] if study.choices else [])]
+
+
+def _html(study: Study, findings: Found, folder: Path, conditions: Conditions) -> page.Markup:
     good = all(f.passed for _, f in findings)
     parts = [
         page.heading(study.title, 1),
-        page.paragraph(_lead(study, quick), "lead"),
+        *(page.paragraph(line, "lead") for line in _leads(study, conditions)),
         page.paragraph(_verdict(findings), "status" if good else "status bad"),
     ]
+    for table in _origins(study):
+        parts += [page.heading(table.title), _html_table(table)]
     for _, f in findings:
         parts += [page.heading(f.title), page.paragraph(f.text) if f.text else ""]
         for picture in f.pictures:
@@ -114,7 +142,10 @@ def _html(study: Study, findings: Sequence[tuple[str, Findings]], folder: Path, 
                 parts.append(page.heading(table.title, 3))
             parts += [_html_table(table), *(page.paragraph(note) for note in table.notes)]
     parts.append(
-        page.footer(f"pliant reproduce {study.name}{' --quick' if quick else ''}. Numbers: result.json.")
+        page.footer(
+            f"pliant reproduce {study.name}{' --quick' if conditions.quick else ''} "
+            f"--seed {conditions.seed}. Numbers: result.json."
+        )
     )
     return page.page(f"{study.title} · pliant", parts)
 
@@ -126,24 +157,26 @@ def _html_table(table: Table) -> page.Markup:
     return page.table(tuple(table.columns), rows, numbers=numbers)
 
 
-def _markdown(study: Study, findings: Sequence[tuple[str, Findings]], quick: bool) -> str:
-    lines = [f"# {study.title}", "", _lead(study, quick), "", _verdict(findings), ""]
+def _markdown(study: Study, findings: Found, conditions: Conditions) -> str:
+    lines = [f"# {study.title}", ""]
+    lines += [x for line in (*_leads(study, conditions), _verdict(findings)) for x in (line, "")]
+    for table in _origins(study):
+        lines += [f"## {table.title}", "", *_markdown_table(table)]
     for _, f in findings:
         lines += [f"## {f.title}", "", *([f.text, ""] if f.text else [])]
         for picture in f.pictures:
             lines += [f"![{picture.caption}]({picture.name}.png)", "", picture.caption, ""]
         for table in f.all_tables:
-            columns = list(table.columns)
-            lines += [
-                f"**{table.title}**",
-                "",
-                "| " + " | ".join(columns) + " |",
-                "|---" * len(columns) + "|",
-            ]
-            for row in table.rows:
-                lines.append("| " + " | ".join(_cell(row.get(c)).replace("|", "∣") for c in columns) + " |")
-            lines += ["", *(line for note in table.notes for line in (note, ""))]
+            lines += [f"**{table.title}**", "", *_markdown_table(table)]
     return "\n".join(lines)
+
+
+def _markdown_table(table: Table) -> list[str]:
+    columns = list(table.columns)
+    lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
+    for row in table.rows:
+        lines.append("| " + " | ".join(_cell(row.get(c)).replace("|", "∣") for c in columns) + " |")
+    return [*lines, "", *(line for note in table.notes for line in (note, ""))]
 
 
 def _cell(value: Any) -> str:

@@ -42,7 +42,7 @@ class Soak:
     kept: float
 
 
-def walk(path: np.ndarray, length: float, seed: int) -> Iterator[np.ndarray]:
+def walk(path: np.ndarray, length: float, seed: int | np.random.Generator) -> Iterator[np.ndarray]:
     """Points (m,) that wander to and fro along a path (n, m), with excursions from it.
 
     Excursions are some per cent of the `length` [m]. Steps are about 0.5 % of the length. Some points are out

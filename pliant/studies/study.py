@@ -5,12 +5,15 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from pliant.errors import unknown_name
 from pliant.io.table import Table
-from pliant.studies.check import Check, check_table
+from pliant.studies.check import CLAIM, Check, check_table, kind_of, with_kinds
+from pliant.studies.conditions import Conditions, seed_of
+from pliant.studies.provenance import Choice, Share
 
 
 @dataclass(frozen=True)
@@ -36,14 +39,25 @@ class Findings:
 
     @property
     def passed(self) -> bool:
-        """Whether no stated check failed."""
+        """Whether no claim failed."""
         return all(c.passed is not False for c in self.checks) and all(t.passed for t in self.tables)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kind of every check, and of every row of a table in which something is asked."""
+        rows = [kind_of(row) for table in self.tables if "check" in table.columns for row in table.rows]
+        return [c.kind for c in self.checks] + rows
+
+    @property
+    def claims(self) -> int:
+        """How many rows decide whether the study passed."""
+        return self.kinds.count(CLAIM)
 
     @property
     def all_tables(self) -> list[Table]:
         """The tables, and the checks as one more."""
         extra = [check_table(f"{self.title}: paper | measured", self.checks)] if self.checks else []
-        return [*self.tables, *extra]
+        return [*(with_kinds(t) for t in self.tables), *extra]
 
 
 Part = Callable[[Any], Findings]
@@ -53,25 +67,37 @@ Part = Callable[[Any], Findings]
 class Study:
     """The experiments of a paper.
 
-    `parts` are run in order; each takes what `prepare(quick)` returns: the settings, and whatever parts
-    share.
+    `parts` are run in order; each takes what `prepare(conditions)` returns: the settings, the generators and
+    whatever parts share. `robots(conditions)` says in a sentence whose robots they are; `shares` what is the
+    paper's and what is ours, `choices` our settings and on what they were chosen.
     """
 
     name: str
     title: str
     source: str
     parts: Mapping[str, Part]
-    prepare: Callable[[bool], Any]
+    prepare: Callable[[Conditions], Any]
+    robots: Callable[[Conditions], str] = lambda conditions: ""
+    shares: Sequence[Share] = ()
+    choices: Sequence[Choice] = ()
 
-    def run(self, *, quick: bool = False, only: Sequence[str] = ()) -> Iterator[tuple[str, Findings]]:
-        """Names and findings, one by one.
+    def conditions(
+        self, *, quick: bool = False, seed: int | None = None, data: Path | None = None
+    ) -> Conditions:
+        """Those of a run; the seed is that of the study's name unless one is given."""
+        return Conditions(seed_of(self.name) if seed is None else seed, quick, data)
 
-        A part that breaks down counts as a failed check: the others still run.
+    def run(
+        self, conditions: Conditions | None = None, *, only: Sequence[str] = ()
+    ) -> Iterator[tuple[str, Findings]]:
+        """Names and findings, one by one, by default under the conditions of a full run.
+
+        A part that breaks down counts as a claim that failed: the others still run.
         """
         for name in only:
             if name not in self.parts:
                 raise unknown_name("part", name, self.parts)
-        shared = self.prepare(quick)
+        shared = self.prepare(conditions or self.conditions())
         for name in only or self.parts:
             begin = perf_counter()
             findings = _attempted(name, self.parts[name], shared)

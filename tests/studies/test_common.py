@@ -15,6 +15,7 @@ from pliant.io.table import Table
 from pliant.studies import Check, Findings, Picture, Study, registry, reproduce, study
 from pliant.studies.check import check_table
 from pliant.studies.coevoet2017.cost_map import cost_map, map_figure
+from pliant.studies.conditions import Conditions, seed_of
 from pliant.studies.figures import new_figure, save_png
 from pliant.studies.log import follow
 from pliant.studies.report import plain, write_report
@@ -53,6 +54,23 @@ def test_what_is_not_a_number_fails_every_limit():
     assert not Check.within("x", math.nan, 0.0, 1.0).passed
 
 
+def test_a_claim_decides_a_comparison_and_a_number_do_not():
+    claim, other = (
+        Check.at_most("error", 2.0, 1.0, paper=0.5),
+        Check.compared("rate", 3.0, paper=9.0, why="x"),
+    )
+    assert [claim.kind, other.kind, Check("rate", 3.0).kind] == ["claim", "comparison", "number"]
+    assert not Findings("a", checks=[claim, other]).passed and Findings("a", checks=[other]).passed
+    table = Table("t", ("what", "check"))
+    table.add(what="asked", check=True)
+    table.add(what="shown", check=None)
+    found = Findings("b", tables=[table], checks=[other])
+    assert found.kinds == ["comparison", "claim", "comparison"] and found.claims == 1
+    shown, compared = found.all_tables
+    assert [row["kind"] for row in shown.rows] == ["claim", "comparison"] and "kind" not in table.columns
+    assert compared.rows[0]["why"] == "x" and compared.columns[-1] == "why"
+
+
 def test_a_number_without_a_limit_is_shown_and_not_judged():
     table = check_table("Checks", [Check("speed", 3.0, paper=2.0), Check.holds("at rest", False)])
     assert table.rows[0]["check"] is None and table.rows[0]["paper"] == 2.0
@@ -82,11 +100,11 @@ def broken(shared):
 
 
 def toy(**parts):
-    return Study("toy", "A toy", "Nobody, nowhere.", parts, prepare=lambda quick: 1.0 if quick else 2.0)
+    return Study("toy", "A toy", "Nobody, nowhere.", parts, prepare=lambda c: 1.0 if c.quick else 2.0)
 
 
 def test_a_part_that_breaks_down_fails_and_the_others_run():
-    found = dict(toy(broken=broken, good=good).run(quick=True))
+    found = dict(toy(broken=broken, good=good).run(Conditions(quick=True)))
     assert found["good"].passed and not found["broken"].passed
     assert "pipe" in found["broken"].checks[0].measured and "Traceback" in found["broken"].data["traceback"]
 
@@ -99,7 +117,7 @@ def test_parts_can_be_chosen_and_unknown_ones_are_refused():
 
 def test_the_report_holds_every_table_figure_and_number(tmp_path):
     one = toy(good=good, broken=broken)
-    page = write_report(one, list(one.run()), tmp_path, quick=True)
+    page = write_report(one, list(one.run()), tmp_path, Conditions(3, quick=True))
     html, markdown = page.read_text("utf-8"), (tmp_path / "report.md").read_text("utf-8")
     for text in ("A toy", "A line.", "A note.", "Text.", "ran to its end"):
         assert text in html and text in markdown
@@ -109,7 +127,7 @@ def test_the_report_holds_every_table_figure_and_number(tmp_path):
     data = json.loads((tmp_path / "result.json").read_text("utf-8"))
     assert data["passed"] is False and [p["passed"] for p in data["parts"]] == [True, False]
     assert data["parts"][0]["data"]["series"] == [1.0, None]
-    assert data["parts"][0]["checks"][0]["paper"] == 0.7
+    assert data["parts"][0]["checks"][0]["paper"] == 0.7 and data["seed"] == 3
 
 
 @given(
@@ -137,6 +155,46 @@ def test_reproduce_writes_where_it_is_asked(tmp_path, monkeypatch, capsys):
     assert json.loads((tmp_path / "deep" / "toy.json").read_text("utf-8"))["quick"] is True
     assert "paper | measured" in capsys.readouterr().out
     assert reproduce("toy", out=tmp_path / "out", only=["good"])[1]
+
+
+# Conditions
+
+
+def test_every_part_has_its_own_draws_and_the_seed_decides_them():
+    one, same, other = Conditions(1), Conditions(1, quick=True), Conditions(2)
+    draws = lambda c, part: c.rng(part).normal(size=4).tolist()
+    assert draws(one, "a") == draws(same, "a") != draws(one, "b")
+    assert draws(one, "a") != draws(other, "a")
+    assert one.seeds("a", 5)[:3] == one.seeds("a", 3) and len(set(one.seeds("a", 50))) == 50
+
+
+def test_a_study_has_the_seed_of_its_name_unless_one_is_given():
+    one = study("zhang2018")
+    assert one.conditions().seed == seed_of("zhang2018") != study("mirano2017").conditions().seed
+    assert one.conditions(seed=7).seed == 7
+    with pytest.raises(InputError, match="seed"):
+        one.conditions(seed=-1)
+
+
+def test_a_folder_of_meshes_is_read_where_it_has_the_file(tmp_path):
+    (tmp_path / "a.vtk").write_text("")
+    found = Conditions(data=tmp_path)
+    assert found.file("a.vtk") == tmp_path / "a.vtk" and found.file("b.vtk") is None
+    assert Conditions().file("a.vtk") is None
+    with pytest.raises(InputError, match="folder"):
+        Conditions(data=tmp_path / "a.vtk")
+
+
+@pytest.mark.parametrize("name", sorted(registry))
+def test_every_study_says_whose_robots_and_settings_it_has(name, tmp_path):
+    one = registry[name]
+    text = write_report(one, [], tmp_path).with_name("report.md").read_text("utf-8")
+    _, _, first, *_ = text.splitlines()
+    assert first == one.robots(one.conditions()) and str(seed_of(name)) in text
+    assert "What is the paper's, what is ours and why" in text and "What was chosen, and on what" in text
+    assert all(share.what and share.paper and share.here for share in one.shares) and len(one.shares) >= 4
+    assert all(choice.on for choice in one.choices)
+    assert one.robots(one.conditions(data=tmp_path))  # a folder without the meshes is no error
 
 
 # Logs, rest, soak

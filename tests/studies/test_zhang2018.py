@@ -56,20 +56,14 @@ def test_a_weight_on_the_tip_is_felt_by_near_and_far_markers(monkeypatch):
     """A case of table V with one small mesh for both models: the modulus is calibrated, the weight found."""
     from pliant.studies.zhang2018 import tip
 
+    assert not set(tip.KNOWN) & set(paper.PULLS)  # nothing is calibrated on a case that is scored
     monkeypatch.setattr(tip, "KNOWN", ((5, 0), (8, 859)))
     monkeypatch.setattr(tip, "PULLS", ((8, 659),))
-    monkeypatch.setattr(tip, "COARSE", (8, 4, 1))
-    bench = tip.Bench(tip.COARSE)
+    subject = tip.Subject.own((8, 4, 1), (8, 4, 1))
+    bench = tip.Bench(subject, np.random.default_rng(0))
     young = tip._modulus(bench)
     assert young == pytest.approx(tip.YOUNG, rel=0.06)
-    model = tip._robot(tip.COARSE, young)
-    estimators = {
-        group: tip.ForceEstimator(
-            model, markers, tip.HOOK, direction=tip.DOWN, laws=tip._laws(6), noise=tip.SEEN
-        )
-        for group, markers in tip.GROUPS.items()
-    }
-    table, off, shown = tip._table(bench, estimators, 1)
+    table, off, shown = tip._table(bench, tip.estimators(subject, young), 1)
     assert len(table.rows) == len(shown) == 1
     assert np.mean(off["near"]) < 0.05 and np.mean(off["far"]) < 0.1
 
@@ -90,3 +84,43 @@ def test_position_and_contact_force_are_held_at_once(lab, monkeypatch):
 def test_chosen_places_beat_chance(lab):
     found = STUDY.parts["placement"](lab)
     assert found.passed and len(found.pictures) == 1
+
+
+def test_the_papers_rules_are_what_the_paper_says():
+    """Nearest point within a gate; all above a threshold, half the force or the best there is."""
+    from pliant.studies.zhang2018.levels import _thresholds
+    from pliant.studies.zhang2018.marker_rule import nearest
+
+    points, model = np.array([[0.0, 0, 0], [1.0, 0, 0]]), np.array([[0.1, 0, 0], [0.4, 0, 0], [3.0, 0, 0]])
+    assert nearest(points, model, 0.5).tolist() == [0, 0, -1]  # a point may be taken twice
+    sizes = np.array([[0.5, 0.1, 0.0], [0.3, 0.2, 0.3]])
+    truths = np.array([[True, False, False], [True, False, True]])
+    assert _thresholds(sizes, truths, 0.05) == (0.0, 1.0)
+    assert _thresholds(sizes, truths, 0.25) == (1.0, 1.0)
+
+
+def test_forces_are_located_and_the_threshold_is_no_better(lab):
+    from pliant.studies.zhang2018 import levels
+
+    score = levels._score(levels._Scene(lab, "s", "known", 5e-5), 0.45, 4, np.random.default_rng(5))
+    assert score.ours == 1.0 and score.rule <= score.best <= score.ours
+
+
+def test_friction_of_cables_is_outside_every_model(lab):
+    """The part's draws: tensions lost to friction move the markers, and nothing else does."""
+    from pliant.studies.zhang2018 import unmodelled
+
+    rng = np.random.default_rng(6)
+    rubbed = unmodelled._rubbing(lab, "r7", rng)
+    assert 1e-5 < np.abs(rubbed - lab.shown("r7")).max() < 5e-3
+    left = unmodelled._markers(lab, "r7", lab.laws("r7"), weight=False)
+    assert np.abs(left - lab.shown("r7")).max() < 1e-9
+    heavy = [unmodelled._markers(lab, "r7", lab.laws("r7"), weight=True, heavier=h) for h in (1.0, 1.1)]
+    assert heavy[0][:, 2].mean() > heavy[1][:, 2].mean()
+
+
+def test_a_study_without_the_mesh_says_so(tmp_path):
+    first = STUDY.robots(STUDY.conditions(data=tmp_path))
+    assert "our own" in first and "diamond.vtk" in first
+    (tmp_path / "diamond.vtk").write_text("")
+    assert "authors'" in STUDY.robots(STUDY.conditions(data=tmp_path))

@@ -13,6 +13,7 @@ from pliant.studies.coevoet2017 import (
     tracking,
 )
 from pliant.studies.coevoet2017.lab import FULL, QUICK, Lab
+from pliant.studies.coevoet2017.origins import CHOICES, SHARES, robots
 from pliant.studies.coevoet2017.paper import SOURCE
 from pliant.studies.study import Study
 
@@ -30,7 +31,10 @@ study = Study(
         "robustness": robustness.robustness,
         "soak": soaking.soaking,
     },
-    prepare=lambda quick: Lab(QUICK if quick else FULL),
+    prepare=lambda conditions: Lab(QUICK if conditions.quick else FULL, conditions),
+    robots=robots,
+    shares=SHARES,
+    choices=CHOICES,
 )
 
 __all__ = ["study"]

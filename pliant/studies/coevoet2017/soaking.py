@@ -39,9 +39,9 @@ TEXT = (
 def soaking(lab: Lab) -> Findings:
     """One run per scene."""
     table = Table("Soak", COLUMNS)
-    for seed, name in enumerate(lab.thorough):
+    for name in lab.thorough:
         path = np.asarray(lab.scene(name).path(PACE))
-        places = walk(path, lab.robot(name).length, seed)
+        places = walk(path, lab.robot(name).length, lab.conditions.rng(f"soak {name}"))
         result = soak(lab.controller(name), (lab.target(name, p) for p in places), lab.setting.soak)
         table.add(**_row(lab, name, result))
     return Findings("Soak", TEXT, [table])

@@ -15,6 +15,7 @@ from pliant.studies.duriez2024 import (
     sensors,
 )
 from pliant.studies.duriez2024.lab import FULL, QUICK, Lab
+from pliant.studies.duriez2024.origins import CHOICES, SHARES, robots
 from pliant.studies.duriez2024.paper import SOURCE
 from pliant.studies.study import Study
 
@@ -34,7 +35,10 @@ study = Study(
         "dimensions": dimensions.dimensions,
         "motion": motion.motion,
     },
-    prepare=lambda quick: Lab(QUICK if quick else FULL),
+    prepare=lambda conditions: Lab(QUICK if conditions.quick else FULL, conditions),
+    robots=robots,
+    shares=SHARES,
+    choices=CHOICES,
 )
 
 __all__ = ["study"]

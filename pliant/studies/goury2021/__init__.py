@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pliant.studies.goury2021 import finger, manipulator
 from pliant.studies.goury2021.lab import FULL, QUICK, Lab
+from pliant.studies.goury2021.origins import CHOICES, SHARES, robots
 from pliant.studies.goury2021.paper import SOURCE
 from pliant.studies.study import Study
 
@@ -17,7 +18,10 @@ study = Study(
         "basis": manipulator.basis,
         "speed": manipulator.speed,
     },
-    prepare=lambda quick: Lab(QUICK if quick else FULL),
+    prepare=lambda conditions: Lab(QUICK if conditions.quick else FULL, conditions),
+    robots=robots,
+    shares=SHARES,
+    choices=CHOICES,
 )
 
 __all__ = ["study"]

@@ -43,8 +43,15 @@ def modes(lab: Lab) -> Findings:
     touching = (lab.finger_shots().contact > 0).sum(axis=1)
     falls = bool((np.diff(fit.errors) <= 1e-9).all())
     checks = [
-        Check("collision points", samples, samples == FINGER_POINTS, f"{FINGER_POINTS}", FINGER_POINTS),
-        Check("snapshots", len(lab.finger_shots()), paper=800),
+        Check.compared(
+            "collision points", samples, paper=FINGER_POINTS, why="our finger was made to have them"
+        ),
+        Check.compared(
+            "snapshots",
+            len(lab.finger_shots()),
+            paper=800,
+            why="as many as pulls of 0.05 mm in the full setting",
+        ),
         Check("snapshots left out", len(lab.finger_shots().skipped)),
         Check("points that push when fully pulled", int(touching[-1])),
         Check.holds("the error of the snapshots falls with every mode", falls),

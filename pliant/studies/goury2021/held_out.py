@@ -18,7 +18,6 @@ import numpy as np
 from pliant.robot import Robot
 from pliant.studies.check import Check
 from pliant.studies.goury2021.lab import Lab
-from pliant.studies.goury2021.postures import TEST
 
 METHOD = "patches"
 CONTACT_MATTERS = 0.02  # [m] of error without contact, below which a posture says nothing about contact
@@ -68,11 +67,12 @@ def falling(errors: Iterable[float], most: float = 1.0) -> bool:
 def held_out(lab: Lab, sizes: list[int]) -> tuple[list[Check], dict]:
     """Checks of the held-out bends, and the numbers behind them."""
     robots = {k: lab.fit(k, METHOD).robot for k in sizes}
-    scores = {k: Score.of(lab, robot, TEST) for k, robot in robots.items()}
+    (test,) = lab.conditions.seeds("bends", 1)
+    scores = {k: Score.of(lab, robot, test) for k, robot in robots.items()}
     bent = {k: _bent_share(lab, robot) for k, robot in robots.items()}
     score, doubled = scores[lab.setting.modes], [scores[k].mean for k in lab.setting.sizes if k in scores]
     percents = " ".join(f"{100 * m:.1f}" for m in doubled)
-    strays = lab.driven(lab.manipulator(), TEST, lab.setting.test)[1]
+    strays = lab.driven(lab.manipulator(), test, lab.setting.test)[1]
     checks = [
         Check("held-out bends in which contact matters", len(score.none)),
         Check("held out: error without contact, median", 1e3 * float(np.median(score.none)), unit="mm"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pliant.studies.mirano2017 import band, engaging, field, motion, reaching, statics, targets, tracking
 from pliant.studies.mirano2017.lab import FULL, QUICK, Lab
+from pliant.studies.mirano2017.origins import CHOICES, SHARES, robots
 from pliant.studies.mirano2017.paper import SOURCE
 from pliant.studies.study import Study
 
@@ -23,7 +24,10 @@ study = Study(
         "targets": targets.targets,
         "tracking": tracking.tracking,
     },
-    prepare=lambda quick: Lab(QUICK if quick else FULL),
+    prepare=lambda conditions: Lab(QUICK if conditions.quick else FULL, conditions),
+    robots=robots,
+    shares=SHARES,
+    choices=CHOICES,
 )
 
 __all__ = ["study"]

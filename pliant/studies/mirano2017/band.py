@@ -27,7 +27,7 @@ def band(lab: Lab) -> Findings:
     """The shipped measurements, and how often intervals contain the truth over many experiments."""
     shipped = rubber_band()
     fitted = fit(shipped)
-    many = [fit(synthesise(seed=seed)) for seed in range(lab.setting.experiments)]
+    many = [fit(synthesise(seed=seed)) for seed in lab.conditions.seeds("bands", lab.setting.experiments)]
     truth = {"stiffness": STIFFNESS, "preload": PRELOAD, "product": STIFFNESS * PRELOAD}
     covered = {
         name: float(np.mean([value in getattr(one, name) for one in many])) for name, value in truth.items()

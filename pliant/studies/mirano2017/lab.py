@@ -8,6 +8,7 @@ from functools import cached_property
 from pliant.membrane.grasp import Grasp, grasp
 from pliant.membrane.hand import Hand, soft_hand
 from pliant.membrane.reach import Reach, reachable
+from pliant.studies.conditions import Conditions
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,8 @@ QUICK = Setting(40, 15, 3, 2, 8.0, 100, 30.0, 2)
 class Lab:
     """Things are made when first asked for."""
 
-    def __init__(self, setting: Setting) -> None:
-        self.setting = setting
+    def __init__(self, setting: Setting, conditions: Conditions | None = None) -> None:
+        self.setting, self.conditions = setting, conditions or Conditions()
 
     @cached_property
     def hand(self) -> Hand:

@@ -19,7 +19,6 @@ from pliant.studies.mirano2017.lab import Lab
 from pliant.studies.mirano2017.reaching import regions
 from pliant.studies.study import Findings, Picture
 
-SEED = 2017
 STIFFER = 1.2  # stiffness of the true skins over the model's
 PRESS = 0.02  # of the hand's size: how far a pinch presses in
 REACHED = 0.01  # of the hand's size: a target that is nearer counts as reached …
@@ -35,7 +34,7 @@ TEXT = (
 
 def targets(lab: Lab) -> Findings:
     """Errors at random places, with the Jacobian controller and without; refusals."""
-    hand, reach, rng = lab.hand, lab.reach, np.random.default_rng(SEED)
+    hand, reach, rng = lab.hand, lab.reach, lab.conditions.rng("targets")
     places = reach.points[rng.permutation(len(reach.points))[: lab.setting.targets]]
     true = replace(hand, fingers=tuple(replace(f, stiffness=STIFFER * f.stiffness) for f in hand.fingers))
     table = Table("Places within reach", ("case", "x", "y", "error", "error of a pinch"))

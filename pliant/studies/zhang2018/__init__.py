@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 from pliant.studies.study import Study
-from pliant.studies.zhang2018 import accurate, hybrid, placement, places, speed, tip, weights, wrong
+from pliant.studies.zhang2018 import (
+    accurate,
+    hybrid,
+    levels,
+    marker_rule,
+    placement,
+    places,
+    speed,
+    tip,
+    unmodelled,
+    weights,
+    wrong,
+)
 from pliant.studies.zhang2018.lab import FULL, QUICK, Lab
+from pliant.studies.zhang2018.origins import CHOICES, SHARES, robots
 from pliant.studies.zhang2018.paper import SOURCE
 
 study = Study(
@@ -15,14 +28,20 @@ study = Study(
         "accurate": accurate.accurate,
         "sheet": wrong.on_sheet,
         "robot": wrong.on_robot,
+        "unmodelled": unmodelled.unmodelled,
         "weights": weights.weights,
         "tip": tip.tip,
         "places": places.places,
+        "levels": levels.levels,
+        "markers": marker_rule.marker_rule,
         "placement": placement.placement,
         "hybrid": hybrid.hybrid,
         "speed": speed.speed,
     },
-    prepare=lambda quick: Lab(QUICK if quick else FULL),
+    prepare=lambda conditions: Lab(QUICK if conditions.quick else FULL, conditions),
+    robots=robots,
+    shares=SHARES,
+    choices=CHOICES,
 )
 
 __all__ = ["study"]

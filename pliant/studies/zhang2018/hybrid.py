@@ -19,7 +19,7 @@ from pliant.interactions import PointForce
 from pliant.inverse import Inverse
 from pliant.laws import Known
 from pliant.robot import Robot, Row
-from pliant.robots.parallel import RISE, THICKNESS
+from pliant.robots.parallel import RISE, THICKNESS, parallel_layouts
 from pliant.sensing import Estimate, ForceEstimator, Record, calibrate, instrumented
 from pliant.static import static
 from pliant.studies.check import Check
@@ -49,8 +49,8 @@ ASKED = (  # frames, x and y [m], contact force [N]
     (60, (-1.0e-3, 1.0e-3), 1.0),
 )
 TEXT = (
-    "The parallel robot presses its hub on a round post that the controller is not told of. The plant is 10 "
-    "% softer than the first model and its tensions are 3 % larger than commanded; Young's modulus is "
+    "Our own parallel robot presses its hub on a round post that the controller is not told of. The plant is "
+    "10 % softer than the first model and its tensions are 3 % larger than commanded; Young's modulus is "
     "fitted to five poses in the air. Twelve markers with 0.1 mm of noise, one linearisation per frame. "
     "Asked for: x and y of the hub and the force along z: 0.5 N, then 1 N, then 1 N at another place. "
     "'True' is what the plant says."
@@ -102,8 +102,8 @@ def hybrid(lab: Lab) -> Findings:
 
 
 def _run(lab: Lab) -> tuple[list[Moment], Estimate]:
-    rng, layout = np.random.default_rng(0), lab.layout("r1")
-    plant = instrumented(lab.build("r", SOFTER), layout.markers)
+    rng, layout = lab.conditions.rng("hybrid"), parallel_layouts["r1"]
+    plant = instrumented(lab.look_alike(SOFTER), layout.markers)
     post = Sphere((0.0, 0.0, LOW - GAP - RADIUS), RADIUS, name="post")
     loop = _Loop(_calibrated(lab, plant, rng), layout.markers)
     laws, state, moments = loop.tensions, None, []
@@ -135,11 +135,11 @@ def _calibrated(lab: Lab, plant: Robot, rng: np.random.Generator) -> Robot:
         seen = static(plant, _pulled(laws)).displacement["markers"].reshape(-1, 3)
         mean = seen + NOISE / np.sqrt(FRAMES) * rng.normal(size=seen.shape)
         records.append(Record(mean, laws))
-    build = lambda young: lab.build("r", young)
-    markers = lab.layout("r1").markers
+    build = lambda young: lab.look_alike(young)
+    markers = parallel_layouts["r1"].markers
     noise = NOISE / np.sqrt(FRAMES)
     calibration = calibrate(build, records, {"young": YOUNG}, markers=markers, noise=noise)
-    return lab.build("r", calibration.values["young"])
+    return lab.look_alike(calibration.values["young"])
 
 
 class _Loop:

@@ -5,28 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.laws import Known
-from pliant.robots.parallel import on_legs
 from pliant.robots.sheet import THICKNESS
 from pliant.sensing import ForceLocator, MarkerTracker, instrumented
 from pliant.sensing import places as spread
 from pliant.static import static
 from pliant.studies.check import Check
 from pliant.studies.study import Findings, Picture
-from pliant.studies.zhang2018.lab import Lab
+from pliant.studies.zhang2018.lab import SEARCHED, Lab
 from pliant.studies.zhang2018.pictures import cases
 
 NOISE = 1e-4  # [m]
 TOP = THICKNESS / 2
-GRID = (-0.042, -0.014, 0.014, 0.042)
-MARKERS = [(x, y, TOP) for x in GRID for y in GRID][1:-1]
-CANDIDATES = [(x, y, TOP) for x in (-0.036, -0.012, 0.012, 0.036) for y in (-0.03, 0.0, 0.03)]
+MARKERS, CANDIDATES = SEARCHED["s"]
 SPACING = 0.022  # [m] of candidates anywhere on the skin
 STRENGTH = (5.0, 8.0)  # standard deviations: the sizes of forces among candidates
 HIDDEN = 0.3  # of the markers, in the test with flicker
-ON_ROBOT = (  # markers and candidates
-    on_legs([(0, 0.0, 0.0), *((n, 12.0, 5.0) for n in range(4)), *((n, 30.0, -4.0) for n in range(4))]),
-    on_legs([*((n, 20.0, 0.0) for n in range(4)), *((n, 36.0, 0.0) for n in range(4))]),
-)
 TEXT = (
     "The sheet with 14 markers and 0.1 mm of noise. One or two forces, in turn, on 12 candidates, each five "
     "to eight times as large as the standard deviation that the covariance of all candidates predicts for "
@@ -39,7 +32,7 @@ TEXT = (
 
 def places(lab: Lab) -> Findings:
     """Rates."""
-    rng, checks = np.random.default_rng(1), []
+    rng, checks = lab.conditions.rng("places"), []
     for method in ("greedy", "l1"):
         for words, direction in (("across", (0, 0, -1)), ("of three components", None)):
             options = {"direction": direction, "method": method, "most": 3}
@@ -86,7 +79,7 @@ def _rate(
 def _on_robot(lab: Lab, rng: np.random.Generator) -> float:
     """The rate on the robot, its cables at 2 N, with nine markers and eight candidates as in the paper."""
     laws = lab.laws("r1")
-    locator = ForceLocator(lab.build("r"), ON_ROBOT[0], ON_ROBOT[1], direction=(0, 0, -1), most=3, laws=laws)
+    locator = ForceLocator(lab.build("r"), *lab.searched("r"), direction=(0, 0, -1), most=3, laws=laws)
     return _rate(locator, lab.setting.trials, rng, laws)
 
 
@@ -137,7 +130,7 @@ def _flicker(lab: Lab, rng: np.random.Generator) -> float:
 
 def _figure(lab: Lab):
     """One force and two, with hidden markers, and one between candidates, as in the paper's figure 4."""
-    rng, robot = np.random.default_rng(4), lab.build("s")
+    rng, robot = lab.conditions.rng("pictures of places"), lab.build("s")
     locator = ForceLocator(robot, MARKERS, CANDIDATES, direction=(0, 0, -1), most=3)
     fine = spread(robot, SPACING, lambda x: x[:, 2] > 0)
     anywhere = ForceLocator(robot, MARKERS, fine, direction="normal")
@@ -168,7 +161,7 @@ def _robot_case(lab: Lab, rng: np.random.Generator):
     """Two forces on the robot while its cables pull, two markers hidden."""
     laws, sizes = lab.laws("r1"), np.zeros(8)
     sizes[[1, 7]] = 0.6, 0.8
-    locator = ForceLocator(lab.build("r"), *ON_ROBOT, direction=(0, 0, -1), most=3, laws=laws)
+    locator = ForceLocator(lab.build("r"), *lab.searched("r"), direction=(0, 0, -1), most=3, laws=laws)
     real = static(locator.robot, {**laws, "forces": Known(effort=sizes)})
     frame = real.displacement["markers"].reshape(-1, 3) + NOISE * rng.normal(size=(9, 3))
     frame[[3, 6]] = np.nan
