@@ -90,6 +90,7 @@ class Problem:
     span: np.ndarray
     weight: float
     stiff: bool = True  # whether K has the contact stiffness
+    keep_after: int = KEEP_PAIRS_AFTER  # full steps with pairs detected anew
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,7 @@ def _look(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:
     longest = 0.5 * robot.length
     if scene.detector is not None:
         longest = scene.search(now.moved)
-        kept = now.seen if now.full >= KEEP_PAIRS_AFTER else None
+        kept = now.seen if now.full >= problem.keep_after else None
         at = replace(at, contacts=now.contacts, force=now.force, followed_from=kept, search=longest)
     view = scene.look(at, work, stiff=problem.stiff, exact=True)
     if view is None:
@@ -223,7 +224,7 @@ def _cleared(problem: Problem, now: Iterate) -> tuple[Iterate, bool]:
     If something does, the pairs that are kept from now on are those detected here.
     """
     detector = problem.scene.detector
-    if detector is None or now.full <= KEEP_PAIRS_AFTER:
+    if detector is None or now.full <= problem.keep_after:
         return now, True
     assert now.contacts is not None
     found = detector.redetect(now.q, now.contacts, now.force[: len(now.contacts)])
