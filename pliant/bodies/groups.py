@@ -314,7 +314,8 @@ def make_groups(
             continue
         hooke = isinstance(law, Hooke)
         if mesh.kind == "hex8" and incompatible_modes:
-            groups.append((Incompatible if hooke else Stabilised)(mesh, law, chosen, rank))
+            made = Incompatible(mesh, law, chosen, rank) if hooke else Stabilised(mesh, law, chosen, rank)
+            groups.append(made)
         elif hooke and not law.small_strain and mesh.kind in COROTATED_KINDS:
             groups.append(Corotated(mesh, law, chosen, rank, split, degree))
         else:

@@ -47,7 +47,7 @@ def support_depth(mesh: Mesh, fixed: np.ndarray) -> tuple[float, float]:
     there is none.
     """
     sides, owner, _ = cell_faces(mesh.cells, mesh.kind)
-    whole = fixed.all(axis=1)
+    whole = np.asarray(fixed.all(axis=1))
     chosen = whole[sides].all(axis=1) & ~whole[mesh.cells].all(axis=1)[owner]
     sides, owner = sides[chosen], owner[chosen]
     face = pieces(sides, len(mesh.nodes))[sides[:, 0]]
