@@ -48,7 +48,8 @@ def support_depth(mesh: Mesh, fixed: np.ndarray) -> tuple[float, float]:
     """
     sides, owner, _ = cell_faces(mesh.cells, mesh.kind)
     whole = np.asarray(fixed.all(axis=1))
-    chosen = whole[sides].all(axis=1) & ~whole[mesh.cells].all(axis=1)[owner]
+    within = np.asarray(whole[mesh.cells].all(axis=1))
+    chosen = whole[sides].all(axis=1) & ~within[owner]
     sides, owner = sides[chosen], owner[chosen]
     face = pieces(sides, len(mesh.nodes))[sides[:, 0]]
     worst = (0.0, 0.0)
