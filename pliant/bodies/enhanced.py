@@ -87,6 +87,14 @@ def hourglasses(nodes: np.ndarray, cells: np.ndarray, D: np.ndarray) -> tuple[np
     return gamma, 0.5 * (C + C.transpose(0, 2, 1, 4, 3))
 
 
+def hourglass_gradients(nodes: np.ndarray, cells: np.ndarray, gamma: np.ndarray) -> np.ndarray:
+    """a (ne, nq, 4, 3) [1/m]: at its points a cell has F = F̄ + Σ_k γ_k a_kᵀ, without its own strains."""
+    rule = quadrature("hex8")
+    G, _ = material_gradients(nodes, cells, "hex8", rule.points, rule.weights)
+    mean, _ = mean_gradients(nodes, cells)
+    return np.einsum("eka,eqai->eqki", gamma, G - mean[:, None], optimize=True)
+
+
 def centre_gradients(nodes: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """∂N_a/∂X at the centre of each cell (ne, 8, 3) [1/m]."""
     centre = np.zeros((1, 3))

@@ -212,7 +212,9 @@ class Stabilised(Generic):
         self.split, self.c = True, material.parameters(True)
         D = enhanced.rest_stiffness(material.tangent(np.eye(3)))
         gamma, C = enhanced.hourglasses(mesh.nodes, mesh.cells[chosen], D)
-        self.gamma, self.C = read_only(np.take_along_axis(gamma, self._order[:, None, :], axis=2), C)
+        slopes = enhanced.hourglass_gradients(mesh.nodes, mesh.cells[chosen], gamma)
+        gamma = np.take_along_axis(gamma, self._order[:, None, :], axis=2)
+        self.gamma, self.slopes, self.C = read_only(gamma, slopes, C)
         self.memory += C.shape[1] * 3 * len(self.cells)
         (self._no_forces,) = read_only(np.zeros((0, enhanced.HOURGLASSES, 3)))
 
@@ -229,8 +231,8 @@ class Stabilised(Generic):
         energy = super().assemble(q, z, K, f, tangent, clamp, stress)
         if not energy < math.inf:
             return energy
-        args = (q, self.cells, self.first, self.G, self.gamma, C, N, self.slots, clamp, tangent, K, f)
-        return energy + hourglass.assemble(*args)
+        cells = (q, self.cells, self.first, self.G, self.gamma, self.slopes)
+        return energy + hourglass.assemble(*cells, C, N, self.slots, clamp, tangent, K, f)
 
     def stress_memory(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
         N = np.empty((len(self.cells), enhanced.HOURGLASSES, 3))
@@ -314,7 +316,8 @@ def make_groups(
             continue
         hooke = isinstance(law, Hooke)
         if mesh.kind == "hex8" and incompatible_modes:
-            groups.append((Incompatible if hooke else Stabilised)(mesh, law, chosen, rank))
+            made = Incompatible(mesh, law, chosen, rank) if hooke else Stabilised(mesh, law, chosen, rank)
+            groups.append(made)
         elif hooke and not law.small_strain and mesh.kind in COROTATED_KINDS:
             groups.append(Corotated(mesh, law, chosen, rank, split, degree))
         else:

@@ -18,7 +18,7 @@ where ḡ_a are the mean gradients of the shape functions,
     f_a  = Σ_k b_ka m_k
     K_ab = Σ_kl b_ka b_lb Ĉ_kl − f_b h_aᵀ − h_b f_aᵀ
 
-Cells whose mean is turned inside out are inadmissible.
+Cells that are turned inside out are inadmissible, in the mean or at a point, where F = F̄(I + Σ y_k a_kᵀ).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import math
 import numpy as np
 
 from pliant.bodies.blocks import kernel, scatter_forces
-from pliant.materials.tensors import VOLUME_FLOOR, cofactor
+from pliant.materials.tensors import VOLUME_FLOOR, cofactor, determinant
 
 
 @kernel
@@ -63,6 +63,20 @@ def _pull_back(F, inverse, g, y):
         for i in range(3):
             y[k, i] = inverse[i, 0] * g[k, 0] + inverse[i, 1] * g[k, 1] + inverse[i, 2] * g[k, 2]
     return J
+
+
+@kernel
+def _inside_out(slopes, e, y, T):
+    """Whether det (I + Σ_k y_k a_kᵀ) is not positive at some point; T (3, 3) is scratch."""
+    for p in range(slopes.shape[1]):
+        for i in range(3):
+            for j in range(3):
+                T[i, j] = 1.0 if i == j else 0.0
+                for k in range(y.shape[0]):
+                    T[i, j] += y[k, i] * slopes[e, p, k, j]
+        if not determinant(T) > VOLUME_FLOOR:
+            return True
+    return False
 
 
 @kernel
@@ -161,12 +175,13 @@ def local_forces(q, cells, G, gamma, C, N):
 
 
 @kernel
-def assemble(q, cells, first, G, gamma, C, N, slots, clamp, tangent, K, f):
+def assemble(q, cells, first, G, gamma, slopes, C, N, slots, clamp, tangent, K, f):
     """Adds the forces of the hourglasses to f (3k,) and their blocks to K (flat); returns their energy [J].
 
-    It is inf if some cell is inadmissible. G (ne, 1, 8, 3) mean gradients [1/m], gamma (ne, 4, 8), C (ne, 4,
-    4, 3, 3) [N/m]. Clamped, the tangent is the first term of K_ab, positive semi-definite. N (ne, 4, 3) [N],
-    or none, are remembered forces on the vectors y, see `overstress`.
+    It is inf if some cell is inadmissible. G (ne, 1, 8, 3) mean gradients [1/m], gamma (ne, 4, 8), slopes
+    (ne, nq, 4, 3) a_k at the points [1/m], C (ne, 4, 4, 3, 3) [N/m]. Clamped, the tangent is the first term
+    of K_ab, positive semi-definite. N (ne, 4, 3) [N], or none, are remembered forces on the vectors y, see
+    `overstress`.
     """
     nn, modes = cells.shape[1], gamma.shape[1]
     F, inverse, T = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
@@ -176,7 +191,7 @@ def assemble(q, cells, first, G, gamma, C, N, slots, clamp, tangent, K, f):
     energy = 0.0
     for e in range(cells.shape[0]):
         _place(nn, q, cells, e, G, gamma, F, g)
-        if not _pull_back(F, inverse, g, y) > VOLUME_FLOOR:
+        if not _pull_back(F, inverse, g, y) > VOLUME_FLOOR or _inside_out(slopes, e, y, T):
             return math.inf
         energy += _conjugate(C, e, y, n)
         if len(N):

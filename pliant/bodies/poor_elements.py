@@ -47,8 +47,9 @@ def support_depth(mesh: Mesh, fixed: np.ndarray) -> tuple[float, float]:
     there is none.
     """
     sides, owner, _ = cell_faces(mesh.cells, mesh.kind)
-    whole = fixed.all(axis=1)
-    chosen = whole[sides].all(axis=1) & ~whole[mesh.cells].all(axis=1)[owner]
+    whole = np.asarray(fixed.all(axis=1))
+    within = np.asarray(whole[mesh.cells].all(axis=1))
+    chosen = whole[sides].all(axis=1) & ~within[owner]
     sides, owner = sides[chosen], owner[chosen]
     face = pieces(sides, len(mesh.nodes))[sides[:, 0]]
     worst = (0.0, 0.0)

@@ -90,7 +90,9 @@ def _apart(
         part.internal = len(which) if group.internal else 0
         (part._no_pressure,) = read_only(np.zeros(len(which)))
     if isinstance(group, Stabilised):
-        part.gamma, part.C = read_only(group.gamma[which], group.C[which] * weight[:, None, None, None, None])
+        part.gamma, part.slopes, part.C = read_only(
+            group.gamma[which], group.slopes[which], group.C[which] * weight[:, None, None, None, None]
+        )
     return part, nodes
 
 

@@ -25,6 +25,9 @@ from tests.core.test_models import DOWN, bar, block, cables, joined, specimen
 from tests.interactions.test_specimens import TRIALS as FULL_TRIALS
 from tests.inverse.test_registry import reached, rows_of, target_of
 
+# Forces and tangents are checked on meshes that nobody would bend with.
+pytestmark = pytest.mark.filterwarnings("ignore::pliant.errors.PliantWarning")
+
 
 def polynomials(body: pl.Solid, count: int = 16) -> np.ndarray:
     """Shapes (n, 3, count): polynomials along x, y and z, without their part at fixed nodes."""
