@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import product
 from time import process_time
 from typing import Any
 
@@ -83,13 +85,13 @@ def published() -> list[Case]:
 def plates() -> list[Case]:
     """Thin theory is for the thinnest only."""
     cases = []
-    for shape, support, n in (
-        ("round", "clamped", 8),
-        ("round", "supported", 8),
-        ("square", "supported", 16),
-    ):
-        for h in PLATES:
-            solve = lambda cells, kind=(shape, support), h=h, **given: plate(*kind, cells, h, **given)
-            theories = ("thin", "thick") if h <= THIN_PLATE else ("thick",)
-            cases.append(Case(f"{shape} plate, {support}, h/a = {h}", solve, {n: 0.01}, theories=theories))
+    for shape, support, h in product(("round", "square"), ("clamped", "supported"), PLATES):
+        solve = partial(_plate, shape, support, h)
+        theories = ("thin", "thick") if h <= THIN_PLATE else ("thick",)
+        cells = {8 if shape == "round" else 16: 0.01}
+        cases.append(Case(f"{shape} plate, {support}, h/a = {h}", solve, cells, theories=theories))
     return cases
+
+
+def _plate(shape: str, support: str, slenderness: float, cells: int, **options: Any) -> Answer:
+    return plate(shape, support, cells, slenderness, **options)

@@ -15,7 +15,7 @@ from pliant.bodies.shells.law import shear_moduli
 from pliant.materials import Orthotropic
 from tests.bodies.shells.common import NONE, SOFT, crumpled, dense, left, linear_answer, settled
 
-PLATES = [("round", "clamped"), ("round", "supported"), ("square", "supported")]
+PLATES = [("round", "clamped"), ("round", "supported"), ("square", "clamped"), ("square", "supported")]
 
 
 def thin_on_purpose(*args, **options):
@@ -28,15 +28,17 @@ def thin_on_purpose(*args, **options):
 # Plates
 
 
-@pytest.mark.parametrize("slenderness", [1e-3, 0.05, 0.1, 0.2])
+@pytest.mark.parametrize("slenderness", [1e-3, 0.1, 0.2])
 @pytest.mark.parametrize("shape, support", PLATES)
 def test_plates_of_any_thickness(shape, support, slenderness, within):
     """Reissner–Mindlin closed forms; no locking when thin."""
-    cells = 12 if shape == "square" else 4
+    cells = 16 if shape == "square" else 4
     within(sheets.plate(shape, support, cells, slenderness, theory="thick").worst, 0.01, "thick")
 
 
-@pytest.mark.parametrize("shape, support", PLATES)
+@pytest.mark.parametrize(
+    "shape, support", [("round", "clamped"), ("round", "supported"), ("square", "supported")]
+)
 def test_second_order_on_thick_plates(shape, support):
     errors = [sheets.plate(shape, support, n, 0.2, theory="thick").worst for n in (4, 8)]
     assert np.log2(errors[0] / errors[1]) > 1.6
