@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.bench.validation import bars, manufactured, pressure
 from pliant.bench.validation.elements import solid_elements
+from pliant.bench.validation.shells import shell_values
 from pliant.errors import PliantWarning
 from pliant.io.table import Table
 from pliant.laws import Known
@@ -23,8 +24,8 @@ INNER, OUTER, THIN = 0.01, 0.02, 0.0105  # [m]
 
 
 def validation() -> list[Table]:
-    """All tables; about two minutes."""
-    return [orders(), closed_forms(), solid_elements()]
+    """All tables; some minutes."""
+    return [orders(), closed_forms(), solid_elements(), shell_values()]
 
 
 def orders() -> Table:

@@ -186,14 +186,16 @@ def test_rectangles_bend_in_their_plane_at_any_aspect_ratio(within):
 
 @pytest.mark.parametrize("pattern", ["alternating", "diagonal", "crossed"])
 @pytest.mark.parametrize("slenderness", [5, 20])
-def test_stretched_sheets_are_stable(pattern, slenderness):
+@pytest.mark.parametrize("theory", ["thin", "thick"])
+def test_stretched_sheets_are_stable(pattern, slenderness, theory):
     """However thin: tension makes a sheet stiffer, up to the largest strain that it was made for."""
     side = 0.01
     sheet = pl.mesh.sheet((4 * side, 4 * side), cells=(4, 4), pattern=pattern)
     pinned = np.zeros((len(sheet.nodes), 3), bool)
     pinned[np.unique(sheet.rim)] = True
-    shell = Shell(sheet, SOFT, side / slenderness, fixed=pinned, largest_strain=0.3)
-    careless = Shell(sheet, SOFT, side / slenderness, fixed=pinned, largest_strain=1e-3)
+    made = {"fixed": pinned, "theory": theory}
+    shell = Shell(sheet, SOFT, side / slenderness, largest_strain=0.3, **made)
+    careless = Shell(sheet, SOFT, side / slenderness, largest_strain=1e-3, **made)
     soft = lambda body, q: np.linalg.eigvalsh(_open(body, q))[0]
     for across in (1.3, 1.0, 1 - 0.3 * SOFT.poisson):  # both ways, one way, pulled
         q = shell.q0.copy()

@@ -15,7 +15,7 @@ from pliant.bodies.shells.law import shear_moduli
 from pliant.materials import Orthotropic
 from tests.bodies.shells.common import NONE, SOFT, crumpled, dense, left, linear_answer, settled
 
-PLATES = [("round", "clamped"), ("round", "supported"), ("square", "supported")]
+PLATES = [("round", "clamped"), ("round", "supported"), ("square", "clamped"), ("square", "supported")]
 
 
 def thin_on_purpose(*args, **options):
@@ -28,15 +28,17 @@ def thin_on_purpose(*args, **options):
 # Plates
 
 
-@pytest.mark.parametrize("slenderness", [1e-3, 0.05, 0.1, 0.2])
+@pytest.mark.parametrize("slenderness", [1e-3, 0.1, 0.2])
 @pytest.mark.parametrize("shape, support", PLATES)
 def test_plates_of_any_thickness(shape, support, slenderness, within):
     """Reissner–Mindlin closed forms; no locking when thin."""
-    cells = 12 if shape == "square" else 4
+    cells = 16 if shape == "square" else 4
     within(sheets.plate(shape, support, cells, slenderness, theory="thick").worst, 0.01, "thick")
 
 
-@pytest.mark.parametrize("shape, support", PLATES)
+@pytest.mark.parametrize(
+    "shape, support", [("round", "clamped"), ("round", "supported"), ("square", "supported")]
+)
 def test_second_order_on_thick_plates(shape, support):
     errors = [sheets.plate(shape, support, n, 0.2, theory="thick").worst for n in (4, 8)]
     assert np.log2(errors[0] / errors[1]) > 1.6
@@ -204,6 +206,26 @@ def test_stress_of_a_sheared_sheet(within):
     thin = Shell(pl.mesh.sheet((0.1, 0.1), cells=(2, 2)), SOFT, 0.001)
     with pytest.raises(pl.InputError, match="thick"):
         thin.shear_forces(thin.q0)
+
+
+# Robots
+
+
+def test_a_thick_sheet_is_pulled_and_touched(within):
+    """A slab, clamped on one side, is pulled onto a ball by a cable at its edge: half its thickness apart."""
+    sheet = pl.mesh.sheet((0.1, 0.06), cells=(10, 6))
+    slab = Shell(sheet, SOFT, 0.012, density=1000, fixed=left, theory="thick")
+    every = slab.node_points(np.arange(len(sheet.nodes)))
+    skin = pl.contact.Samples.around(every, slab.half_thickness(every))
+    edge = slab.points([[0.1, 0.03, -0.006]])
+    cable = pl.Cable(edge, anchor=(0.1, 0.03, -0.1))
+    robot = pl.Robot(slab, {"cable": pl.Row(cable)}, surroundings=pl.contact.Surroundings(samples=skin))
+    ball = pl.Sphere(centre=(0.05, 0.03, -0.028), radius=0.02)
+    law = {"cable": pl.Known(displacement=0.02)}
+    free, bent = pl.static(robot, law), pl.static(robot, law, obstacles=[ball])
+    gap = np.linalg.norm(bent.positions - ball.centre, axis=1).min() - 0.02
+    within((gap - 0.006) / 0.006, 1e-4, "gap")
+    assert bent.effort["cable"][0] > 1.2 * free.effort["cable"][0] and bent.contact_force.sum() > 0.01
 
 
 # Warnings
