@@ -142,15 +142,16 @@ def _conserving(model: Model, now: Motion, conditions: Conditions, *given) -> tu
 
     Nodes that touch would bounce for ever, and so would cables.
     """
-    if len(now.touching):
-        return None, TOUCHES
+    acting = one_sided(conditions)
+    if len(now.touching) or (acting & (now.effort != 0.0)).any():
+        return None, TOUCHES if len(now.touching) else TAUT
     arrival = attempt(model, now, conditions, *given)
     if arrival is None:
         return None, ""
     then = arrival.motion
     if len(then.touching):
         return None, TOUCHES
-    if (one_sided(conditions) & (then.effort != 0.0)).any():
+    if (acting & (then.effort != 0.0)).any():
         return None, TAUT
     ends = arrival.certificate.status != "not converged"
     return (arrival if ends else None), ""
