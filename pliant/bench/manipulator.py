@@ -34,7 +34,7 @@ class Steps:
     def __init__(self, robot: Robot, force: Callable[[float], float], start: Result | None = None) -> None:
         state = None if start is None else start.state
         self.force, self.contacts = force, 0
-        self.sim = Simulation(robot, time_step=0.01, damping=DAMPING, state=state)
+        self.sim = Simulation(robot, time_step=0.01, scheme="euler", damping=DAMPING, state=state)
         for _ in range(WARMING_STEPS):
             self()
 

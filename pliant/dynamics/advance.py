@@ -30,6 +30,7 @@ HALVINGS_IF_POOR = 3  # of a step that is only poor
 HALVINGS_IF_DIVERGED = 2  # of a step whose contacts have diverged
 POOR_DECREMENT = 0.01  # of the robot's length: decrement of a poor step
 WORTHLESS_DECREMENT = 0.1  # of the robot's length: decrement of a worthless step
+MORE_ITERATIONS = 2  # of a smooth motion that one linearisation does not follow
 WORTHLESS_SHIFT = 1.0  # of the mean diagonal of K̃: shift of a worthless step
 
 TOUCHES, TAUT = "something touches", "a cable or stop acts"
@@ -141,15 +142,16 @@ def _conserving(model: Model, now: Motion, conditions: Conditions, *given) -> tu
 
     Nodes that touch would bounce for ever, and so would cables.
     """
-    if len(now.touching):
-        return None, TOUCHES
+    acting = one_sided(conditions)
+    if len(now.touching) or (acting & (now.effort != 0.0)).any():
+        return None, TOUCHES if len(now.touching) else TAUT
     arrival = attempt(model, now, conditions, *given)
     if arrival is None:
         return None, ""
     then = arrival.motion
     if len(then.touching):
         return None, TOUCHES
-    if (one_sided(conditions) & (then.effort != 0.0)).any():
+    if (acting & (then.effort != 0.0)).any():
         return None, TAUT
     ends = arrival.certificate.status != "not converged"
     return (arrival if ends else None), ""
@@ -161,13 +163,17 @@ def _looking_back(
     """A step of second order; or None and why there is to be none."""
     reason = smoothness.broken(model, now, conditions, step)
     after = ""
-    if reason == smoothness.START and not len(now.touching):
+    if reason in (smoothness.START, smoothness.COMMAND) and not len(now.touching):
         arrival, after = _two_stages(model, now, conditions, step, *given)
     elif reason:
         return None, reason
     else:
         arrival = attempt(model, now, conditions, step, *given)
     after = after or smoothness.rough(model, now, conditions, step, arrival)
+    if after == smoothness.ELSEWHERE and not (reason or len(now.touching)):
+        patient = replace(model, iterations=model.iterations + MORE_ITERATIONS)
+        arrival = attempt(patient, now, conditions, step, *given)
+        after = smoothness.rough(patient, now, conditions, step, arrival)
     return (None, after) if after else (_because(arrival, reason), "")
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pliant.dynamics.certificate import StepCertificate
 from pliant.result import Result
 
 
@@ -15,6 +16,8 @@ class Moment(Result):
 
     Efforts and contact forces are those of the step.
     """
+
+    certificate: StepCertificate
 
     @property
     def v(self) -> np.ndarray:

@@ -12,13 +12,14 @@ from pliant.dynamics.motion import Motion
 START = "nothing before it to go by"
 GROWN = "the step has grown"
 COMMAND = "a command jumps"
+JERK = "an imposed motion jumps, or a command again"
 CONTACT = "a contact closes"
 CABLE = "a cable or stop begins or ceases to act"
 ELSEWHERE = "it went elsewhere than predicted"
 NOWHERE = "no linearisation"
 
 LONGEST_RATIO = 2.0  # of a step to the last one; backward differences are stable up to 1 + √2
-EFFORT_JUMP = 0.1  # of the effort: it changes by more than it did in the last step
+EFFORT_JUMP = 0.3  # of the effort: it changes by more, and by more than it did in the last step
 RATE_JUMP = 0.5  # of the rate at which a displacement is imposed: it changes by more in one step …
 SLOW_JUMP = 1e-4  # … and by more than this share of the robot's length in a step
 NO_JUMP = 1e-9  # of the robot's length: rounding of a displacement that is imposed where the robot is
@@ -29,10 +30,10 @@ UNPREDICTED_DECREMENT = 0.03  # of the motion in a step: from here on the past i
 def broken(model: Model, now: Motion, conditions: Conditions, step: float) -> str:
     """Why the past is no guide for a step [s] that begins now; empty if it is one."""
     if now.past is None:
-        return COMMAND if _jerks(model, now, conditions, step) else START
+        return JERK if _jerks(model, now, conditions, step) else START
     if step > LONGEST_RATIO * now.past.step:
         return GROWN
-    return COMMAND if _jumps(now, commanded(conditions), model.span, step) else ""
+    return _jumps(now, commanded(conditions), model.span, step)
 
 
 def _jerks(model: Model, now: Motion, conditions: Conditions, step: float) -> bool:
@@ -46,21 +47,23 @@ def _jerks(model: Model, now: Motion, conditions: Conditions, step: float) -> bo
     return bool((off > RATE_JUMP * way + NO_JUMP * model.span)[imposed].any())
 
 
-def _jumps(now: Motion, asked: np.ndarray, span: np.ndarray, step: float) -> bool:
-    """Whether commands (2, m) go on in another way than before: an effort that jumps, a rate that does."""
+def _jumps(now: Motion, asked: np.ndarray, span: np.ndarray, step: float) -> str:
+    """How commands (2, m) go on in another way than before: an effort that jumps, a rate that does."""
     assert now.past is not None
     last, before = now.command, now.past.command
     if last.shape != asked.shape or before.shape != asked.shape:
-        return last.shape != asked.shape
+        return COMMAND if last.shape != asked.shape else ""
     if (np.isnan(last) != np.isnan(asked)).any():
-        return True
-    w = step / now.past.step
-    new, old = asked - last, w * np.nan_to_num(last - before)
-    change, size = np.abs(new - old), np.maximum(np.abs(asked), np.abs(last))
-    effort = change[0] > EFFORT_JUMP * size[0]
-    most = np.maximum(np.abs(new[1]), np.abs(old[1]))
-    rate = (change[1] > RATE_JUMP * most) & (change[1] > SLOW_JUMP * span)
-    return bool(effort.any() or rate.any())
+        return JERK
+    new, old = asked - last, step / now.past.step * np.nan_to_num(last - before)
+    change, most = np.abs(new - old), np.maximum(np.abs(new), np.abs(old))
+    if ((change[1] > RATE_JUMP * most[1]) & (change[1] > SLOW_JUMP * span)).any():
+        return JERK
+    jump = EFFORT_JUMP * np.maximum(np.abs(asked[0]), np.abs(last[0]))
+    jumps = (change[0] > jump) & (np.abs(new[0]) > jump)
+    if not jumps.any():
+        return ""
+    return JERK if (np.abs(old[0]) > jump)[jumps].any() else COMMAND
 
 
 def changed(now: Motion, then: Motion, conditions: Conditions) -> str:

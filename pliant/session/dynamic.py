@@ -24,7 +24,7 @@ REST_SPEED = 0.02  # of the robot's length per second: slower is at rest
 
 
 class Dynamic:
-    """Drives a robot by commands through time; a step is one period, in one or two of Euler's scheme."""
+    """Drives a robot by commands through time; a step is one period, in one or two steps of `Simulation`."""
 
     def __init__(
         self,

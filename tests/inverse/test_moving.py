@@ -120,7 +120,7 @@ def test_with_the_step_as_horizon_the_step_ends_on_the_reference(within):
 def test_the_motion_is_that_of_the_simulation():
     """Its efforts, given to a Simulation, lead to the very same states."""
     control = MovingInverse(ARM, time_step=0.01, damping=KelvinVoigt(0.01))
-    sim = Simulation(ARM, time_step=0.01, damping=KelvinVoigt(0.01), state=control.state)
+    sim = Simulation(ARM, time_step=0.01, scheme="euler", damping=KelvinVoigt(0.01), state=control.state)
     for out in run(control, 0.2, TARGET):
         moment = sim.step({name: pl.Known(effort=out.effort[name]) for name in CABLES})
         assert np.array_equal(moment.q, out.q) and np.array_equal(moment.v, out.v)

@@ -69,19 +69,25 @@ def test_without_friction_it_does_not_travel(within):
 def test_coulomb_and_newton_on_the_way(forwards, within):
     """Feet stay on or above the ground, friction stays in its cone, and its work moves the centre of mass."""
     h, mass, left = 0.01, ROBOT.body.total_mass, []
-    centre = np.array([moment.displacement["centre"] for moment in forwards])
+    M = ROBOT.body.pattern.to_csr(ROBOT.body.mass())
+    p = np.array([(M @ moment.v).reshape(-1, 3).sum(axis=0) for moment in forwards])  # momentum
+    rates = {  # of momentum, by the scheme of a step
+        "euler": lambda k: (p[k + 1] - p[k]) / h,
+        "bdf2": lambda k: (3.0 * p[k + 1] - 4.0 * p[k] + p[k - 1]) / (2.0 * h),
+    }
     for k in range(1, len(forwards) - 1):
         moment = forwards[k + 1]
         along = np.linalg.norm(moment.friction_force, axis=1)
         assert (along <= 0.6 * moment.contact_force + 1e-9).all()
         assert moment.positions[:, 2].min() > -1e-6
-        if moment.certificate.load_steps == 1:
+        if moment.certificate.load_steps == 1 and moment.certificate.scheme in rates:
             found = moment.contacts
             push = moment.contact_force @ found.normal
             push += np.einsum("kai,ka->i", found.tangents, moment.friction_force)
-            acceleration = (centre[k + 1] - 2.0 * centre[k] + centre[k - 1]) / h**2
-            left.append(mass * acceleration - push + np.array([0.0, 0.0, 9.81 * mass]))
-    within(np.array(left) / (9.81 * mass), 1e-6, "m a − F, relative to the weight")
+            rate = rates[moment.certificate.scheme](k)
+            left.append(rate - push + np.array([0.0, 0.0, 9.81 * mass]))
+    assert len(left) > 0.9 * len(forwards)
+    within(np.array(left) / (9.81 * mass), 1e-6, "ṗ − F, relative to the weight")
 
 
 def test_the_distance_does_not_depend_on_the_step(forwards, within):
@@ -113,7 +119,8 @@ def test_it_jumps(within):
         sim.step({"rear": pl.Known(effort=8.0), "front": pl.Known(effort=8.0)})
     log = [sim.step() for _ in range(60)]
     high = np.array([moment.positions[:, 2].min() for moment in log])
-    flying = np.flatnonzero(high > 1e-3)
+    landed = next(k for k, low in enumerate(high) if low < 1e-3)
+    flying = np.arange(landed)
     assert high.max() > 0.005 and len(flying) > 20
     fall = np.diff([log[k].displacement["centre"] for k in range(flying[0], flying[-1] + 1)], n=2, axis=0)
     within(fall / (9.81 * h * h) + np.array([0.0, 0.0, 1.0]), 1e-6, "flight, relative to g")

@@ -9,9 +9,10 @@ import warnings
 
 import numpy as np
 
-from pliant.bench.validation import bars, manufactured, pressure
+from pliant.bench.validation import bars, hertz, manufactured, motion, pressure
 from pliant.bench.validation.elements import solid_elements
 from pliant.bench.validation.shells import shell_values
+from pliant.bench.validation.stability import stability
 from pliant.errors import PliantWarning
 from pliant.io.table import Table
 from pliant.laws import Known
@@ -25,7 +26,8 @@ INNER, OUTER, THIN = 0.01, 0.02, 0.0105  # [m]
 
 def validation() -> list[Table]:
     """All tables; some minutes."""
-    return [orders(), closed_forms(), solid_elements(), shell_values()]
+    still = [orders(), closed_forms(), solid_elements(), shell_values(), stability(), domes()]
+    return [*still, motion.motion()]
 
 
 def orders() -> Table:

@@ -56,7 +56,8 @@ class MovingInverse:
 
     Rows with a `Bounded` law are chosen, rows with a `Target` are effectors; all others stay as their law
     says, or as `laws` says. A robot without supports may have a `CentreOfMass` as effector. time_step,
-    scheme, damping, iterations, tolerance: those of `Simulation`. state: where to start; by default the
+    scheme, damping, iterations, tolerance: those of `Simulation`; the scheme is Euler's by default, as that
+    is what the horizon is foreseen by. state: where to start; by default the
     equilibrium with all actuators at zero effort, or rest where there is none.
 
     response [s]: the time constant with which targets are approached, on a reference with damping_ratio and

@@ -114,7 +114,7 @@ class Lab:
 
     def _arrival(self, robot: Robot, laws: Laws) -> np.ndarray:
         """The tip (·, 3) [m] in the last steps to a posture: forces rise in equal steps, then it rests."""
-        simulation = Simulation(robot, time_step=TIME_STEP, damping=DAMPING)
+        simulation = Simulation(robot, time_step=TIME_STEP, scheme="euler", damping=DAMPING)
         steps, rest = self.setting.path, self.setting.rest
         path = []
         for share in np.minimum(np.arange(1, steps + rest + 1) / steps, 1.0):

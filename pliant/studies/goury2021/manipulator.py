@@ -149,7 +149,7 @@ def _compared(spine: dict[str, Any], basis: ContactBasis, states: tuple[State, S
 
 def _steps(robot: Robot, state: State | None, force: float) -> Callable[[], object]:
     """A function that takes one step, after the robot has come to rest."""
-    simulation = Simulation(robot, time_step=0.01, damping=DAMPING, state=state)
+    simulation = Simulation(robot, time_step=0.01, scheme="euler", damping=DAMPING, state=state)
     step = lambda: simulation.step(bend(force))
     for _ in range(WARMING_STEPS):
         step()
