@@ -89,8 +89,7 @@ def test_a_truss_snaps_through_along_its_path():
     np.testing.assert_allclose(force, carried(w), atol=1e-8 * GREATEST)
     np.testing.assert_allclose(2 * np.array(path.limits), [1.0, -1.0], atol=1e-3)
     assert path.shares[-1] == 1.0 and w[-1] > 2 * RISE
-    summit = np.hypot(HALF, RISE) ** (2 / 3) * HALF ** (1 / 3)  # l at the limits: l³ = L b²
-    summit = np.sqrt(np.cbrt(np.hypot(HALF, RISE) * HALF**2) ** 2 - HALF**2)
+    summit = np.sqrt(np.cbrt(np.hypot(HALF, RISE) * HALF**2) ** 2 - HALF**2)  # h at the limits: l³ = L b²
     np.testing.assert_array_equal(path.stable, np.abs(RISE - w) > summit)
 
 

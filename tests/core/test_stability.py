@@ -66,7 +66,7 @@ def test_an_unstable_state_is_kept_if_asked_for():
 
 
 def test_rows_that_keep_a_column_straight_make_it_stable():
-    """K has negative eigenvalues, those of W on the rows account for them: pinned, it carries eight times more."""
+    """K has negative eigenvalues, and those of W on the rows account for them."""
     still = {name: pl.Known(displacement=0.0) for name in ("aside", "other")}
     load = {"push": pl.Known(effort=2.0 * EULER)}
     held = pl.static(column(), {**load, **still}).certificate
@@ -118,7 +118,7 @@ def test_a_rod_balanced_on_a_ball_slips_off_it():
 
 
 def test_where_no_state_is_stable_the_error_says_so():
-    """A torque about a fixed axis: beyond 90° in its plane a rod would leave it, and nothing stops it then."""
+    """A torque about a fixed axis: beyond 90° a rod would leave its plane, and nothing stops it then."""
     rod = pl.Beam(line((0, 0, 0), (1, 0, 0), elements=10), Stiffness(EA=1e4, GJ=0.05, EI=0.06), fixed=0)
     ends = rod.attached_points(10, [[1, 0, 0], [1.1, 0, 0]])
     robot = pl.Robot(rod, {"motor": pl.Row(pl.Motor(ends, (0, -1, 0), middle=np.pi))})
@@ -131,5 +131,5 @@ def test_where_no_state_is_stable_the_error_says_so():
 
 
 def test_bad_words_are_errors():
-    with pytest.raises(pl.InputError, match="unstable.*leave.*keep"):
+    with pytest.raises(pl.InputError, match=r"unstable.*leave.*keep"):
         pl.static(column(), unstable="maybe")
