@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.bench.validation import bars, manufactured, pressure
+from pliant.bench.validation.stability import stability
 from pliant.io.table import Table
 from pliant.laws import Known
 from pliant.materials import Hooke, Incompressible, NeoHookean
@@ -19,8 +20,8 @@ INNER, OUTER, THIN = 0.01, 0.02, 0.0105  # [m]
 
 
 def validation() -> list[Table]:
-    """Both tables; about a minute."""
-    return [orders(), closed_forms()]
+    """All tables; about a minute."""
+    return [orders(), closed_forms(), stability()]
 
 
 def orders() -> Table:
