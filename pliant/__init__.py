@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from pliant.bodies import Beam, Shell
     from pliant.dynamics import Simulation
     from pliant.inverse import Inverse
+    from pliant.static.buckling import buckling
+    from pliant.static.continuation import continuation
 else:
     __getattr__ = lazy(
         __name__,
@@ -57,6 +59,8 @@ else:
             "Shell": "pliant.bodies",
             "Simulation": "pliant.dynamics",
             "Inverse": "pliant.inverse",
+            "buckling": "pliant.static.buckling",
+            "continuation": "pliant.static.continuation",
             "hardware": "pliant.hardware",
             "inverse": "pliant.inverse",
             "membrane": "pliant.membrane",

@@ -62,8 +62,8 @@ class Numbered(Body):
 
     def difference(self, q: np.ndarray, to: np.ndarray) -> np.ndarray:
         """dq (ndof,) with q ⊕ dq = `to`: of rotations R to R', the vector of RᵀR'."""
-        c, dq = self.coordinates, np.zeros(self.ndof)
-        dq[: len(c.moving)] = to[c.moving] - q[c.moving]
+        c, dq, own = self.coordinates, np.zeros(self.ndof), self.node_block >= 0
+        dq.reshape(-1, 3)[self.node_block[own]] = (to - q)[c.moving].reshape(-1, 3)
         if len(c.region_block):
             here, there = (x[c.pose :].reshape(-1, 12) for x in (q, to))
             R, T = (x[:, 3:].reshape(-1, 3, 3) for x in (here, there))

@@ -29,6 +29,7 @@ class Patch:
     x1: np.ndarray
     turn: np.ndarray
     oriented: np.ndarray  # of the members: their rotation is fixed as well
+    R1: np.ndarray  # (k, 3, 3) rotations of these at the end
 
     def placed(self, s: float) -> np.ndarray:
         """Where its members are at a share s of the way, (n, 3) [m]."""
@@ -36,6 +37,10 @@ class Patch:
         whole = (self.x0 - c0) @ _rotation(self.turn).T
         left = self.x1 - c1 - whole
         return c0 + s * (c1 - c0) + (self.x0 - c0) @ _rotation(s * self.turn).T + s * left
+
+    def turned(self, s: float) -> np.ndarray:
+        """Rotations (k, 3, 3) of the members that have one, at a share s of the way."""
+        return _rotation((s - 1.0) * self.turn) @ self.R1
 
     def motion(self, x: np.ndarray, s0: float, s1: float) -> np.ndarray:
         """How far [m] it takes points x (k, 3) along between two shares."""
@@ -64,10 +69,7 @@ class SupportMotion:
         for patch in self.patches:
             if self.turning:
                 poses[patch.members, :3] = patch.placed(s1)
-                R = poses[patch.members[patch.oriented], 3:].reshape(-1, 3, 3)
-                poses[patch.members[patch.oriented], 3:] = (_rotation((s1 - s0) * patch.turn) @ R).reshape(
-                    -1, 9
-                )
+                poses[patch.members[patch.oriented], 3:] = patch.turned(s1).reshape(-1, 9)
             else:
                 x[patch.members] = patch.placed(s1)
         return self.body.retract(q, dq)
@@ -75,7 +77,7 @@ class SupportMotion:
     def _dq(self, q: np.ndarray, s0: float, s1: float) -> np.ndarray:
         body, dq = self.body, np.zeros((self.body.ndof // 3, 3))
         count, turns = 3 * len(body.node_block), np.asarray(body.region_block, int)
-        own = np.flatnonzero(body.node_block >= 0)
+        own = np.flatnonzero(body.node_block >= 0)[: 0 if self.turning else None]
         x, poses = q[:count].reshape(-1, 3)[own], q[count:].reshape(-1, 12)
         rest = body.q0[:count].reshape(-1, 3)[own], body.q0[count:].reshape(-1, 12)[:, :3]
         nodes, regions = self._weights(rest[0]), self._weights(rest[1])
@@ -106,7 +108,7 @@ def support_motion(body: Any, q: np.ndarray) -> SupportMotion | None:
 
     Supports are nodes that are fixed in all directions; of rods and shells, those whose position is fixed.
     """
-    turning = not (body.node_block >= 0).any()
+    turning = body.ndof == 6 * len(body.region_block)
     rest, now, fixed, edges = _oriented(body, q) if turning else _nodal(body, q)
     if not fixed.any() or fixed.all():
         return None
@@ -126,7 +128,8 @@ def support_motion(body: Any, q: np.ndarray) -> SupportMotion | None:
 
 def _patch(body: Any, q: np.ndarray, members, ring, rest, now, turning: bool) -> Patch:
     """A patch whose place before follows from the nodes around it."""
-    oriented, from_rest = np.zeros(len(members), bool), np.zeros((0, 3, 3))
+    oriented, from_rest, R1 = np.zeros(len(members), bool), np.zeros((0, 3, 3)), np.zeros((0, 3, 3))
+    poses = np.zeros((0, 3, 3))
     if turning:
         poses = q[3 * len(body.node_block) :].reshape(-1, 12)[:, 3:].reshape(-1, 3, 3)
         from_rest = poses @ np.asarray(body.region_frame).reshape(-1, 3, 3).transpose(0, 2, 1)
@@ -136,9 +139,10 @@ def _patch(body: Any, q: np.ndarray, members, ring, rest, now, turning: bool) ->
         R = _fitted(rest[ring], now[ring])
     x0 = now[ring].mean(axis=0) + (rest[members] - rest[ring].mean(axis=0)) @ R.T
     turn = _fitted(x0, now[members])
-    if turning and oriented.any():
+    if oriented.any():
+        R1 = poses[members[oriented]]
         turn = _nearest_rotation((from_rest[members[oriented]] @ R.T).sum(axis=0))
-    return Patch(members, rest[members], x0, now[members], rotation_vectors(turn), oriented)
+    return Patch(members, rest[members], x0, now[members], rotation_vectors(turn), oriented, R1)
 
 
 def _nodal(body: Any, q: np.ndarray):

@@ -9,6 +9,8 @@
 | `balance.py` | one equilibrium: Newton's method, and pressures of incompressible materials around it |
 | `stability.py` | whether an equilibrium is stable, and its softest direction |
 | `departure.py` | leaving one that is not, downhill to one that is |
+| `continuation.py` | equilibria along a path that turns back: snap-through |
+| `buckling.py` | the first load at which stability ends, and the mode |
 | `report.py` | results, and errors that say how far the load came |
 """
 

@@ -2,8 +2,8 @@
 
 The path of the loads is followed from its start, large motions before included, until the softest direction φ
 of the constrained tangent (`stability.py`) has no stiffness left, φᵀKφ = 0. That point is closed in upon
-along the path, so that it is found whether the path goes on there (a bifurcation, as of a column) or turns back (a
-limit point, as of an arch). Nothing is linearised about the start.
+along the path, so that it is found whether the path goes on there (a bifurcation, as of a column) or turns
+back (a limit point, as of an arch). Nothing is linearised about the start.
 """
 
 from __future__ import annotations

@@ -17,54 +17,75 @@ from pliant.newton import Iterate, Look, Problem, looked, moved
 from pliant.static.stability import softest
 from pliant.timing import Stopwatch
 
-FIRST_PUSHES = (0.1, 0.05, 0.02, 0.01, 0.003, 0.001)  # of the length: how far to leave along the direction
+PUSHES = (0.1, 0.05, 0.02, 0.01, 0.003, 0.001)  # of the length: how far along the softest direction
+MOST_PUSHES, CLOSING_STEPS = 8, 2
 LONGEST_STEP = 0.1  # of the length, downhill
 MOST_DOWNHILL, MOST_SHORTER = 300, 8
-AT_REST = 1e-7  # of the length: shorter steps with a shifted tangent lead nowhere: an equilibrium again
+SLOW = 3e-4  # of the length: shorter steps with a shifted tangent are waiting for a push
 NEAR_ENOUGH = 1e-3  # of the length: steps with a positive tangent that are shorter are Newton's to finish
 
 
 def departed(problem: Problem, found: Iterate, work: Stopwatch, deadline: float = np.inf) -> Iterate | None:
-    """Near a state that is stable, downhill from an equilibrium that is not; None where none is found."""
-    problem = replace(problem, stiff=True, unstable=False)
-    look = looked(problem, found, work)
-    way = None if look is None else softest(problem.scene, look)
-    if look is None or way is None:
-        return None
-    now, look = _pushed(problem, found, look, way[1], work)
+    """Near a state that is stable, downhill from an equilibrium that is not; None where none is found.
+
+    Where steps become short while the tangent is still indefinite, it is pushed on along the softest
+    direction there.
+    """
+    problem, length = replace(problem, stiff=True, unstable=False), problem.scene.robot.length
+    now, look, pushes = found, looked(problem, found, work), 0
+    move = None if look is None else moved(problem, look, work)
     for k in range(MOST_DOWNHILL):
-        if look is None or perf_counter() > deadline:
+        if look is None or move is None or perf_counter() > deadline:
             return None
-        move = moved(problem, look, work)
-        if move is None:
-            return None
-        now = replace(now, iterations=k + 1)
-        far = problem.scene.robot.farthest(move.dq)
-        near = AT_REST if move.condensed.treatment == SHIFTED else NEAR_ENOUGH
-        if far < near * problem.scene.robot.length:
+        far, shifted = problem.scene.robot.farthest(move.dq), move.condensed.treatment == SHIFTED
+        if (pushes and not shifted and far < NEAR_ENOUGH * length) or pushes > MOST_PUSHES:
             return now
-        longest = min(LONGEST_STEP * problem.scene.robot.length, look.longest)
-        now, look = _downhill(
-            problem, now, look, move.dq, move.lam, min(1.0, longest / max(far, 1e-300)), work
-        )
+        if pushes == 0 or (shifted and far < SLOW * length):
+            now, look = _pushed(problem, found, now, look, work)
+            pushes += 1
+        else:
+            longest = min(1.0, LONGEST_STEP * length / far, look.longest / far)
+            now, look = _downhill(problem, now, look, move.dq, move.lam, longest, work)
+        now = replace(now, iterations=k + 1)
+        move = None if look is None else moved(problem, look, work)
     return None
 
 
 def _pushed(
-    problem: Problem, found: Iterate, look: Look, phi: np.ndarray, work: Stopwatch
+    problem: Problem, found: Iterate, now: Iterate, look: Look, work: Stopwatch
 ) -> tuple[Iterate, Look | None]:
-    """The equilibrium left along φ: the farthest of a few pushes after which the energy is lower."""
-    weight, before = _penalty(look, look.view.lam), potential(look, np.zeros(len(look.view.lam)))
-    lowest: tuple[Iterate, Look | None] = found, None
-    for share in FIRST_PUSHES:
-        dq = share * problem.scene.robot.length * phi
-        now = _stepped(problem, found, look, dq, look.view.lam)
-        trial = looked(problem, now, work)
+    """The state moved on along its softest direction, away from where it was found.
+
+    By the farthest of a few pushes after which the energy is lower, once a few steps have closed what a
+    straight push opened or broke; else by the least of them.
+    """
+    way = softest(problem.scene, look)
+    if way is None:
+        return now, None
+    robot, phi = problem.scene.robot, way[1]
+    gone = robot.difference(found.q, now.q)
+    phi = -phi if float(gone @ (robot.reach**2 * phi)) < 0.0 else phi
+    weight = _penalty(look, look.view.lam)
+    before, last = potential(look, weight), (now, look)
+    for share in PUSHES:
+        after, trial = _tried(problem, now, look, share * robot.length * phi, look.view.lam, work)
+        for _ in range(CLOSING_STEPS):
+            move = None if trial is None else moved(problem, trial, work)
+            if trial is None or move is None:
+                break
+            after, trial = _tried(problem, after, trial, move.dq, move.lam, work)
         if trial is not None:
-            lowest = now, trial
+            last = after, trial
             if potential(trial, _on(trial, weight)) < before:
-                return now, trial
-    return lowest
+                break
+    return last
+
+
+def _tried(
+    problem: Problem, now: Iterate, look: Look, dq: np.ndarray, lam: np.ndarray, work: Stopwatch
+) -> tuple[Iterate, Look | None]:
+    after = _stepped(problem, now, look, dq, lam)
+    return after, looked(problem, after, work)
 
 
 def _downhill(
@@ -80,8 +101,8 @@ def _downhill(
     weight = _penalty(look, lam)
     before, trial, after = potential(look, weight), None, now
     for _ in range(MOST_SHORTER):
-        after = _stepped(problem, now, look, length * dq, look.view.lam + length * (lam - look.view.lam))
-        trial = looked(problem, after, work)
+        part = look.view.lam + length * (lam - look.view.lam)
+        after, trial = _tried(problem, now, look, length * dq, part, work)
         if trial is not None and potential(trial, _on(trial, weight)) < before:
             break
         length *= 0.5

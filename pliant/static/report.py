@@ -28,7 +28,7 @@ from pliant.static.path import Path, Walk
 from pliant.timing import Stopwatch
 
 WAY_OUT = "smaller loads, or displacements imposed instead of efforts, may help"
-MORE = "budget=pliant.static.Budget(…) allows more"
+MORE = "budget=…, a number of seconds, allows more"
 
 
 def make_result(

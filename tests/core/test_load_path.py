@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 
 import pliant as pl
+from pliant.bodies.beams import Circle
 from pliant.contact import Box, Cylinder, Detector, Plane, Sphere
 from pliant.contact.detect.crossing import Crossing
 from pliant.io.facts import result_data
+from pliant.mesh.lines import line
 from pliant.newton import Tolerance
-from pliant.static import MOST_ITERATIONS
+from pliant.static import MOST_ITERATIONS, Budget
 
 LENGTH, SIDE = 0.1, 0.012
 
@@ -167,3 +170,91 @@ def test_teeth_that_meet_at_their_corners_come_to_rest_in_one_load_step():
     assert certificate.load_steps == 1 and certificate.iterations < 2 * Tolerance().iterations
     assert (result.contact_force > 0).sum() > 4 and not result.events
     assert result.contacts.gap.min() > -2e-4 * robot.length
+
+
+# Supports that were moved
+
+
+def table(law, *, kind: str = "hex") -> pl.Solid:
+    """A plate on four legs whose feet are fixed."""
+    box = pl.mesh.box((0.1, 0.1, 0.06), cells=(5, 5, 6), kind=kind)
+    x, y, z = box.nodes[box.cells].mean(axis=1).T
+    leg = ((x < 0.02) | (x > 0.08)) & ((y < 0.02) | (y > 0.08))
+    used, cells = np.unique(box.cells[(z > 0.04) | leg], return_inverse=True)
+    mesh = pl.mesh.Mesh(box.nodes[used], cells.reshape(-1, box.cells.shape[1]))
+    return pl.Solid(mesh, law, density=1000.0, fixed=mesh.nodes[:, 2] < 1e-9, order=1)
+
+
+LEFT = lambda x: x[:, 0] < 0.05
+CROSSWISE = lambda x: (x[:, 0] < 0.05) == (x[:, 1] < 0.05)
+
+
+@pytest.mark.parametrize("poisson", [0.45, 0.49])
+@pytest.mark.parametrize(
+    ("feet", "turn", "way"),
+    [
+        (LEFT, (0, 0, 0), (-0.03, 0, 0)),
+        (CROSSWISE, (0, 0, 0), (0, 0, 0.03)),
+        (LEFT, (0, 0.8, 0), (0, 0, 0)),
+        (None, (np.pi / 2, 0, 0), (0, 0, 0.3)),
+    ],
+)
+def test_feet_that_walk_end_where_one_stride_ends(feet, turn, way, poisson):
+    """Moved by several cells at once, or in four steps: the same equilibrium, every time in one load step."""
+    body = table(pl.NeoHookean(young=1e5, poisson=poisson))
+    robot = pl.Robot(body, gravity=(0, 0, -9.81))
+    found = []
+    for steps in (1, 4):
+        state = pl.static(robot).state
+        for k in range(1, steps + 1):
+            share = k / steps
+            rotation = Rotation.from_rotvec(share * np.array(turn, float))
+            q = body.move_supports(
+                state.q, rotation=rotation, translation=share * np.array(way, float), nodes=feet
+            )
+            result = pl.static(robot, state=state.with_(q=q))
+            assert result.certificate.load_steps == 1 and result.certificate.stability == "stable"
+            state = result.state
+        found.append(result.positions)
+    np.testing.assert_allclose(found[0], found[1], atol=1e-8)
+
+
+def test_moved_supports_are_met_by_what_is_in_the_way():
+    """A finger on a plate is lowered by its base: the plate carries it, half way as well as at the end."""
+    robot = finger(0.2)
+    plate = Box((0.07, 0.006, -0.012), (0.06, 0.03, 4e-4), name="plate")
+    start = pl.static(robot, obstacles=[plate])
+    q = robot.body.move_supports(start.q, translation=(0, 0, -0.01))
+    lowered = pl.static(robot, obstacles=[plate], state=start.state.with_(q=q))
+    assert lowered.contact_force.sum() > 0
+    assert lowered.positions[robot.body.mesh.nodes[:, 0] > 0.02, 2].min() > -0.0118 - 1e-5
+
+
+def test_supports_of_rods_and_shells_are_carried():
+    """A rigid motion of all supports is one of the whole body, however large: no energy, in one load step."""
+    rod = pl.Beam(line((0, 0, 0), (0.2, 0, 0), elements=8), Circle(0.004), pl.Hooke(1e6, 0.3), fixed=[0, 8])
+    sheet = pl.mesh.sheet((0.1, 0.1), cells=(4, 4))
+    plate = pl.Shell(sheet, pl.Hooke(1e6, 0.3), thickness=1e-3, fixed=lambda x: x[:, 0] < 1e-9)
+    turn, way = Rotation.from_rotvec((0.4, -2.0, 0.6)), np.array([0.3, 0.1, -0.2])
+    for body in (rod, plate):
+        q = body.move_supports(body.q0, rotation=turn, translation=way)
+        robot = pl.Robot(body)
+        result = pl.static(robot, state=robot.rest.with_(q=q))
+        np.testing.assert_allclose(result.positions, body.mesh.nodes @ turn.as_matrix().T + way, atol=1e-9)
+        assert result.certificate.load_steps == 1 and body.energy(result.q) < 1e-12
+
+
+# Budgets
+
+
+def test_a_budget_ends_a_solve_and_says_how_far_it_came():
+    robot, load, few, seen = finger(0.0), {"load": pl.Known(effort=1.0)}, Tolerance(iterations=2), []
+    with pytest.raises(pl.ConvergenceError, match=r"budget of 3 iterations.*budget=") as caught:
+        pl.static(robot, load, budget=Budget(iterations=3), tolerance=few, progress=seen.append)
+    assert "load" in str(caught.value) and "of 1 N" in str(caught.value)
+    assert seen and seen[0].share == 0.0 and seen[0].aim == 1.0 and seen[-1].iterations >= 2
+    with pytest.raises(pl.ConvergenceError, match=r"budget of 1e-09 s"):
+        pl.static(robot, load, budget=1e-9, tolerance=few)
+    for bad in ("long", -1.0, True):
+        with pytest.raises(pl.InputError, match="udget"):
+            pl.static(robot, budget=bad)

@@ -1,0 +1,135 @@
+"""Stability of equilibria: what is stable, what would buckle, and where it goes then."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.bodies.beams import Circle, Stiffness
+from pliant.interactions import SurfaceForce
+from pliant.mesh.lines import line
+
+SOFT = pl.Hooke(young=3e5, poisson=0.3)
+LENGTH, SIDE = 0.1, 0.01
+EULER = np.pi**2 * 3e5 * (SIDE**4 / 12) / (4 * LENGTH**2)  # [N] clamped at its foot, free at its top
+
+
+def column(**options) -> pl.Robot:
+    """A slender column on its foot, with a force down on its top and one sideways."""
+    mesh = pl.mesh.box((SIDE, SIDE, LENGTH), cells=(1, 1, 10), kind="hex")
+    body = pl.Solid(mesh, SOFT, density=1000.0, fixed=mesh.nodes[:, 2] < 1e-9)
+    top = body.points([[SIDE / 2, SIDE / 2, LENGTH]])
+    rows = {
+        "push": pl.Row(pl.PointForce(top, direction=(0, 0, -1))),
+        "aside": pl.Row(pl.PointForce(top, direction=(1, 0, 0))),
+        "other": pl.Row(pl.PointForce(top, direction=(0, 1, 0))),
+    }
+    return pl.Robot(body, rows, **options)
+
+
+def test_a_column_below_its_buckling_load_is_stable():
+    result = pl.static(column(), {"push": pl.Known(effort=0.9 * EULER)})
+    assert result.certificate.stability == "stable" and not result.events
+    assert abs(result.displacement["aside"][0]) < 1e-9
+
+
+def test_a_column_above_its_buckling_load_buckles_and_says_so():
+    """To the side that the rule names, always the same; a column pushed that way a little ends there too."""
+    load = {"push": pl.Known(effort=1.3 * EULER)}
+    result = pl.static(column(), load)
+    certificate = result.certificate
+    assert certificate.converged and certificate.status == "converged"
+    assert certificate.stability == "stable, after leaving an unstable state"
+    assert certificate.stability in str(certificate)
+    (event,) = result.events
+    assert event.what == "left an unstable state" and event.motion > 0.2 * LENGTH
+    np.testing.assert_array_equal(result.q, pl.static(column(), load).q)
+    bent = np.hypot(result.displacement["aside"][0], result.displacement["other"][0])
+    assert bent > 0.3 * LENGTH
+    aside = np.array([result.displacement[name][0] for name in ("aside", "other")]) / bent
+    nudge = {name: pl.Known(effort=1e-4 * EULER * part) for name, part in zip(("aside", "other"), aside)}
+    nudged = pl.static(column(), {**load, **nudge})
+    np.testing.assert_allclose(nudged.positions, result.positions, atol=2e-3 * LENGTH)
+
+
+def test_an_unstable_state_is_kept_if_asked_for():
+    """Two directions in which a square column of its second to third buckling load would give way."""
+    load = {"push": pl.Known(effort=2.0 * EULER)}
+    result = pl.static(column(), load, unstable="keep")
+    certificate = result.certificate
+    assert certificate.status == "converged, unstable" and certificate.converged
+    assert certificate.stability == "unstable" and certificate.negative == 2
+    assert abs(result.displacement["aside"][0]) < 1e-9 and not result.events
+    unasked = pl.static(column(), load, unstable="ignore").certificate
+    assert unasked.status == "converged" and unasked.stability == "not judged"
+
+
+def test_rows_that_keep_a_column_straight_make_it_stable():
+    """K has negative eigenvalues, and those of W on the rows account for them."""
+    still = {name: pl.Known(displacement=0.0) for name in ("aside", "other")}
+    load = {"push": pl.Known(effort=2.0 * EULER)}
+    held = pl.static(column(), {**load, **still}).certificate
+    assert held.negative == 2 and held.stability == "stable"
+    one = pl.static(column(), {**load, "aside": still["aside"]}, unstable="keep").certificate
+    assert one.stability == "unstable"
+
+
+@pytest.mark.parametrize(("stiffness", "word"), [(0.5, "unstable"), (3.0, "stable")])
+def test_a_spring_at_the_top_holds_a_column_if_it_is_stiff_enough(stiffness, word):
+    """A column with EI and a spring k at its top buckles at P with tan u/u = 1 − P/(kL), u² = PL²/EI.
+
+    At P = 1.5 Euler loads: k L/P = 1/(1 − tan u/u).
+    """
+    load, u = 1.5 * EULER, 0.5 * np.pi * np.sqrt(1.5)
+    k = stiffness * load / LENGTH / (1.0 - np.tan(u) / u)
+    springs = {name: pl.Elastic(stiffness=k) for name in ("aside", "other")}
+    result = pl.static(column(), {"push": pl.Known(effort=load), **springs}, unstable="keep")
+    assert result.certificate.stability == word
+
+
+def test_friction_and_follower_forces_are_not_judged():
+    mesh = pl.mesh.box((0.02, 0.02, 0.02), cells=(2, 2, 2), kind="hex")
+    body = pl.Solid(mesh, SOFT, density=1000.0, fixed=mesh.nodes[:, 2] < 1e-9)
+    top = np.flatnonzero((mesh.surface.triangles >= 0).all(axis=1))
+    patch = mesh.surface.triangles[
+        top[(mesh.nodes[mesh.surface.triangles[top], 2] > 0.02 - 1e-9).all(axis=1)]
+    ]
+    robot = pl.Robot(body, {"press": pl.Row(SurfaceForce.on(body, patch))})
+    assert pl.static(robot).certificate.stability == "stable"
+    pressed = pl.static(robot, {"press": pl.Known(effort=-0.5)})
+    assert pressed.certificate.stability == "not judged"
+    rough = pl.contact.Surroundings([pl.Plane((0, 0, 0.0199), (0, 0, -1))], friction=0.5)
+    touched = pl.static(pl.Robot(body, surroundings=rough, gravity=(0, 0, -9.81)))
+    assert touched.contact_force.sum() > 0 and touched.certificate.stability == "not judged"
+
+
+def test_a_rod_balanced_on_a_ball_slips_off_it():
+    """Without friction; strictly active contacts are part of what decides."""
+    rod = pl.Beam(
+        line((0, 0, 0), (0.2, 0, 0), elements=10), Circle(0.004), pl.Hooke(3e5, 0.3), density=1000.0, fixed=0
+    )
+    robot, ball = pl.Robot(rod, gravity=(0, 0, -9.81)), pl.Sphere((0.15, 0, -0.03), 0.02)
+    kept = pl.static(robot, obstacles=[ball], unstable="keep")
+    assert kept.certificate.stability == "unstable" and kept.contact_force.sum() > 0
+    left = pl.static(robot, obstacles=[ball])
+    assert left.certificate.stability == "stable, after leaving an unstable state"
+    assert np.linalg.norm(left.positions - kept.positions, axis=1).max() > 0.05
+
+
+def test_where_no_state_is_stable_the_error_says_so():
+    """A torque about a fixed axis: beyond 90° a rod would leave its plane, and nothing stops it then."""
+    rod = pl.Beam(line((0, 0, 0), (1, 0, 0), elements=10), Stiffness(EA=1e4, GJ=0.05, EI=0.06), fixed=0)
+    ends = rod.attached_points(10, [[1, 0, 0], [1.1, 0, 0]])
+    robot = pl.Robot(rod, {"motor": pl.Row(pl.Motor(ends, (0, -1, 0), middle=np.pi))})
+    torque = {"motor": pl.Known(effort=np.pi * 0.06)}
+    with pytest.raises(pl.ConvergenceError, match="would buckle") as caught:
+        pl.static(robot, torque)
+    assert caught.value.result.certificate.status == "converged, unstable"
+    kept = pl.static(robot, torque, unstable="keep")
+    assert kept.displacement["motor"][0] == pytest.approx(np.pi, rel=1e-6)
+
+
+def test_bad_words_are_errors():
+    with pytest.raises(pl.InputError, match=r"unstable.*leave.*keep"):
+        pl.static(column(), unstable="maybe")
