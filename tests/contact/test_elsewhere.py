@@ -83,7 +83,7 @@ def test_indices_and_forces_of_self_contact_stay(robot):
     np.testing.assert_array_equal(after.spread(carried)[:alone], before.spread(force))
 
 
-def slit_block() -> tuple[pl.Robot, Samples, list]:
+def slit_block() -> tuple[pl.Robot, list[Samples], list]:
     """Two blocks above each other whose facing sides may touch."""
     meshes = [
         pl.mesh.box((0.02, 0.02, 0.02), cells=(2, 2, 2), kind="hex", origin=(0, 0, z)) for z in (0, 0.021)

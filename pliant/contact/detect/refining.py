@@ -289,10 +289,9 @@ def _both(number: np.ndarray, found: tuple[Spots, Met], more: np.ndarray, others
         return number, found
     (a, b), (c, d), n = found, others, len(number)
     spots = a._replace(p=np.concatenate([a.p, c.p]))
-    joined = [np.concatenate([x, y]) for x, y in zip(b[1:-1], d[1:-1], strict=True)]
-    places = (np.append(x, n + y) for x, y in ((b.which, d.which), (b.looking, d.looking)))
-    which, looking = places
-    return np.append(number, more), (spots, Met(which, *joined, looking))
+    both = {name: np.concatenate([getattr(b, name), getattr(d, name)]) for name in Met._fields}
+    both |= {name: np.append(getattr(b, name), n + getattr(d, name)) for name in ("which", "looking")}
+    return np.append(number, more), (spots, Met(**both))
 
 
 def _candidates(side: Side, triangles: np.ndarray, held: np.ndarray) -> np.ndarray:
