@@ -19,7 +19,8 @@ from pliant.mesh import Surface
 class Surroundings:
     """Obstacles around a robot, and how it touches them, itself and its other bodies; options of `Detector`.
 
-    basis: contacts that it covers are reduced to its modes, see `ReducedDetector`.
+    basis: contacts that it covers are reduced to its modes, see `ReducedDetector`. against_obstacles: where
+    samples are for pairs of patches, and obstacles are not to be met by all of the skin.
     """
 
     obstacles: Sequence[Obstacle] = ()

@@ -26,12 +26,14 @@ def surroundings_of(source: Source, spec: ProjectSpec, bodies: Bodies) -> Surrou
         with source.at("obstacles", name):
             met.append(KINDS[said.kind](name=name, **numbers))
     contact = spec.contact
-    samples = [
-        _samples(source, said, bodies, ("contact", "samples", k)) for k, said in enumerate(contact.samples)
-    ]
+    samples, against = (
+        [_samples(source, said, bodies, ("contact", key, k)) for k, said in enumerate(getattr(contact, key))]
+        for key in ("samples", "against_obstacles")
+    )
     return Surroundings(
         met,
         samples=samples or None,
+        against_obstacles=against or None,
         self_contact=_itself(source, spec, bodies),
         between_bodies=contact.between_bodies,
         alarm=contact.alarm,

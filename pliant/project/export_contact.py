@@ -53,9 +53,11 @@ def contact_data(robot: Robot, names: Sequence[str]) -> dict[str, Any]:
             {"one": _facets(robot, one, names), "other": _facets(robot, other, names)}
             for one, other in around.self_contact
         ]
-    if around.samples is not None:
-        several = (around.samples,) if isinstance(around.samples, Samples) else around.samples
-        data["samples"] = [_samples(robot, samples, names) for samples in several]
+    for key in ("samples", "against_obstacles"):
+        given = getattr(around, key)
+        if given is not None:
+            several = (given,) if isinstance(given, Samples) else given
+            data[key] = [_samples(robot, samples, names) for samples in several]
     return data
 
 

@@ -99,5 +99,6 @@ class ContactSpec(Part):
     margin: NotNegative | None = None
     friction: NotNegative | dict[str, NotNegative] = 0.0
     samples: tuple[SamplesSpec, ...] = ()
+    against_obstacles: tuple[SamplesSpec, ...] = ()
     itself: Flag | tuple[PairSpec, ...] = False
     between_bodies: Flag | tuple[tuple[Count, Count], ...] = True

@@ -11,11 +11,17 @@ from scipy.spatial.transform import Rotation
 import pliant as pl
 from pliant import contact
 from pliant.contact.obstacles import KINDS
+from pliant.contact.stack import Stack
 from pliant.mesh.elements import shape
 from tests.contact.common import OBSTACLES, bar, block, deformed, plated
 
 PIECES = 40  # of the side of a facet
 TOLD = 2e-5  # of the length: how well a depth is known
+
+
+def mobile(robot: pl.Robot, body) -> np.ndarray:
+    """Which nodes (k,) of a body something can move."""
+    return Stack(robot, [body.node_points(np.arange(len(body.mesh.nodes)))]).mobile
 
 
 def brute_depth(robot: pl.Robot, obstacle: contact.Obstacle, q: np.ndarray, pieces: int = PIECES) -> float:
@@ -29,8 +35,7 @@ def brute_depth(robot: pl.Robot, obstacle: contact.Obstacle, q: np.ndarray, piec
             xi = np.column_stack([i, j])[inside] / pieces
         else:
             xi = 2.0 * np.column_stack([i, j]) / pieces - 1.0
-        moves = (body.node_block >= 0) | (body.node_region >= 0)
-        facets = surface.facets[moves[surface.facets].any(axis=1)]
+        facets = surface.facets[mobile(robot, body)[surface.facets].any(axis=1)]
         p = np.einsum("pk,fki->fpi", shape(surface.kind, xi), X[facets]).reshape(-1, 3)
         deepest = max(deepest, -obstacle.distance(p)[0].min(initial=0.0))
     return deepest

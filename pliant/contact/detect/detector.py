@@ -241,7 +241,7 @@ class Detector:
         contacts = self._gathered(outer, (gaps, normals, *NO_CORNERS), each, self._points, place, p, limit)
         if not len(outer.facets):
             return [contacts]
-        near = zip(each, self._present, gaps, normals, strict=True)
+        near = zip(each.tolist(), self._present, gaps, normals, strict=True)
         return [contacts, *self._between(contacts, self._skin(q, p), near, limit, held)]
 
     def _gathered(

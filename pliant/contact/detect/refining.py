@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
 from pliant.arrays import frozen
 from pliant.contact.contacts import Contacts, Stencil
@@ -23,6 +22,7 @@ from pliant.contact.detect.gather import tangent_frames
 from pliant.contact.detect.lattice import edge_length
 from pliant.contact.detect.opponents import SoftOpponent
 from pliant.contact.detect.quadrature import Spots
+from pliant.contact.detect.sinking import finer_places, kept_at, least_gaps, near_triangles
 from pliant.contact.detect.skin import Posture, Skin
 from pliant.contact.detect.way import NOBODY, Met, Target
 from pliant.contact.surface_contacts import SurfaceContacts
@@ -35,8 +35,6 @@ FIRST_KEY = -(2**60)  # of points of lattices: below the keys of rows of surface
 EACH_SIDE = 2**40  # keys that one side of a pair has
 NEAR = 0.25  # of what points may sink in: facets nearer than that are looked at
 NEARER = 0.5  # of that: how much nearer a point must be than other rows keep it, to become one
-BETWEEN = 0.25  # of the range of gaps at coarse places of a triangle: how much nearer places between may be
-BEYOND = 0.25  # of the range of gaps on a facet: how much nearer its corners may be than its points
 NEAR_PLACE = (
     0.04  # of a facet's edge, and twice what points may sink in: nearest coarse places are looked round
 )
@@ -263,17 +261,6 @@ def _gaps(side: Side, samples: Contacts, reach: float) -> np.ndarray:
     return least_gaps(samples.opponent, samples.sample, samples.gap, side.touches, side.samples, reach)
 
 
-@njit(cache=True, error_model="numpy")
-def least_gaps(opponent, sample, gap, touches, samples, reach):
-    """What `_gaps` says, of contacts with opponents that the side `touches` (k,)."""
-    least = np.full(samples + 1, reach)
-    for i in range(len(gap)):
-        if opponent[i] < len(touches) and touches[opponent[i]] and sample[i] < samples:
-            least[sample[i]] = min(least[sample[i]], gap[i])
-    least[samples] = np.nan
-    return least
-
-
 def _around(
     side: Side, number: np.ndarray, met: Met, near: float, sinking: float, held: np.ndarray
 ) -> np.ndarray:
@@ -289,10 +276,9 @@ def _both(number: np.ndarray, found: tuple[Spots, Met], more: np.ndarray, others
         return number, found
     (a, b), (c, d), n = found, others, len(number)
     spots = a._replace(p=np.concatenate([a.p, c.p]))
-    joined = [np.concatenate([x, y]) for x, y in zip(b[1:-1], d[1:-1], strict=True)]
-    places = (np.append(x, n + y) for x, y in ((b.which, d.which), (b.looking, d.looking)))
-    which, looking = places
-    return np.append(number, more), (spots, Met(which, *joined, looking))
+    both = {name: np.concatenate([getattr(b, name), getattr(d, name)]) for name in Met._fields}
+    both |= {name: np.append(getattr(b, name), n + getattr(d, name)) for name in ("which", "looking")}
+    return np.append(number, more), (spots, Met(**both))
 
 
 def _candidates(side: Side, triangles: np.ndarray, held: np.ndarray) -> np.ndarray:
@@ -307,80 +293,6 @@ def _open(lattice: FineLattice, sample: np.ndarray) -> np.ndarray:
     b = lattice.reference.weights[lattice.coarse]
     node = lattice.triangles[:, b.argmax(axis=1)]
     return ~((b.max(axis=1) > ON_NODE) & (sample[node] >= 0))
-
-
-@njit(cache=True, error_model="numpy")
-def near_triangles(which, gap, triangles, per, near):
-    """Triangles (t,) that may be nearer than `near` [m]. Of `per` points on each, `which` met something."""
-    low, high = np.full(triangles, np.inf), np.full(triangles, -np.inf)
-    for s in which:
-        t = s // per
-        low[t], high[t] = min(low[t], gap[s]), max(high[t], gap[s])
-    return low - BEYOND * (high - low) < near
-
-
-@njit(cache=True, error_model="numpy")
-def finer_places(which, number, gap, near, sinking, around, is_coarse):
-    """Numbers (m,) of places around the nearest of each triangle that are no coarse ones.
-
-    Places are those of `number` (ascending) in `which`, with gaps; only where the nearest is nearer than
-    `near` [m], and places between it and the next may be nearer than `sinking` [m].
-    """
-    P, most = around.shape
-    out, count, k = np.empty((len(which) + 1) * most, np.int64), 0, 0
-    while k < len(which):
-        t, nearest, farthest = number[which[k]] // P, which[k], gap[which[k]]
-        while k < len(which) and number[which[k]] // P == t:
-            farthest = max(farthest, gap[which[k]])
-            if gap[which[k]] < gap[nearest]:
-                nearest = which[k]
-            k += 1
-        if gap[nearest] < near and gap[nearest] - BETWEEN * (farthest - gap[nearest]) < sinking:
-            for g in around[number[nearest] % P]:
-                if g >= 0 and not is_coarse[g]:
-                    out[count] = t * P + g
-                    count += 1
-    return out[:count].copy()
-
-
-@njit(error_model="numpy")
-def _between(corners, weights, value):
-    """Σ weight · value over three corners with a weight; `corners` are places in `value`, −1 its last."""
-    total = 0.0
-    for a in range(3):
-        if weights[a] > 1e-9:
-            total += weights[a] * value[corners[a]]
-    return total
-
-
-@njit(cache=True, error_model="numpy")
-def kept_at(
-    which, number, triangles, places, slave,  # points of a lattice, on the slave or on the master
-    skin, met, weights,  # triangles that they met
-    means, sample, of_slave, own_sample, of_own, home,
-):  # fmt: skip
-    """What `Refining._kept` says: gaps (n,) [m] and bases (n,)."""
-    n, P = len(which), len(places)
-    kept, base = np.empty(n), np.empty(n, np.int64)
-    corners, samples, w = np.empty(3, np.int64), np.empty(3, np.int64), np.empty(3)
-    for i in range(n):
-        s = which[i]
-        t, g = number[s] // P, number[s] % P
-        for a in range(3):
-            corners[a] = triangles[t, a] if slave else skin[met[s], a]
-            w[a] = places[g, a] if slave else weights[s, a]
-            samples[a] = sample[corners[a]]
-        kept[i] = np.fmin(_between(corners, w, means), _between(samples, w, of_slave))
-        largest = 0
-        for a in range(1, 3):
-            if w[a] > w[largest]:
-                largest = a
-        base[i] = home[corners[largest], 0]
-        if not slave:
-            for a in range(3):
-                samples[a] = own_sample[triangles[t, a]]
-            kept[i] = np.fmin(kept[i], _between(samples, places[g], of_own))
-    return kept, base
 
 
 def _touches(opponents: Sequence[SoftOpponent], body: int) -> np.ndarray:
