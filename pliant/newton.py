@@ -28,7 +28,7 @@ from pliant.timing import Stopwatch
 MAX_HALVINGS = 8  # of the step length in a line search
 BLOW_UP = 1e4  # times the merit before: a step that ends there is too long
 KEEP_PAIRS_AFTER = 15  # full steps with pairs detected anew
-DEEPEST_KEPT = 1e-4  # of the robot's length: penetration that kept pairs may leave, a fifth of the bound
+DEEPEST_KEPT = 1e-5  # of the robot's length: penetration that kept pairs may leave
 
 
 @dataclass(frozen=True)

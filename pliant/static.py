@@ -323,7 +323,7 @@ def _result(ramp: _Ramp, path: _Path, work: Stopwatch, begin: float) -> Result:
     detector, depth = ramp.scene.detector, 0.0
     status = "converged" if s == 1.0 else failed(best.solver)
     if detector is not None and best.contacts is not None:
-        depth = detector.depth(best.q, best.contacts)
+        depth = detector.depth(best.q, detector.detect(best.q))  # pairs that were kept are of another place
         status = TOO_DEEP if status == "converged" and depth > depth_bound(robot.length) else status
     certificate = Certificate(
         status,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.bench.validation import bars, manufactured, pressure
+from pliant.bench.validation import bars, hertz, manufactured, pressure
 from pliant.io.table import Table
 from pliant.laws import Known
 from pliant.materials import Hooke, Incompressible, NeoHookean
@@ -19,8 +19,8 @@ INNER, OUTER, THIN = 0.01, 0.02, 0.0105  # [m]
 
 
 def validation() -> list[Table]:
-    """Both tables; about a minute."""
-    return [orders(), closed_forms()]
+    """All tables; about a minute and a half."""
+    return [orders(), closed_forms(), domes()]
 
 
 def orders() -> Table:
@@ -80,6 +80,33 @@ def closed_forms() -> Table:
         add(f"end torque: tip of a {degrees}° arc", *_error(strip, strip.arc(np.radians(degrees))), 0.01)
     strip = bars.Strip(0.002, 100)
     add("end force PL²/EI = 10: tip of the elastica", *_error(strip, strip.elastica(10.0)), 0.01)
+    return table
+
+
+def domes() -> Table:
+    """A dome on a block of the same stuff against a solution of another code, see `hertz`."""
+    columns = ("element", "facets across", "unknowns", "iterations", "CPU [s]", "error", "allowed", "check")
+    table = Table("Hertz: force of a dome on a block", columns)
+    for name, kind, order, cells, layers, allowed in (
+        ("hex8", "hex", 1, 16, 8, 0.02),
+        ("hex8", "hex", 1, 20, 10, 0.02),
+        ("tet10", "tet", 2, 8, 3, None),
+        ("tet10", "tet", 2, 12, 4, 0.02),
+        ("tet4", "tet", 1, 20, 8, None),
+    ):
+        found = hertz.pressed(kind, order, cells, layers)
+        error = found.force / hertz.REFERENCE - 1.0
+        table.add(
+            element=name,
+            unknowns=found.unknowns,
+            iterations=found.iterations,
+            error=f"{error:+.2%}",
+            allowed=allowed,
+            check=None if allowed is None else bool(abs(error) <= allowed),
+            **{"facets across": f"{found.across:.1f}", "CPU [s]": f"{found.seconds:.1f}"},
+        )
+    layers = hertz.layered() / hertz.REFERENCE - 1.0
+    table.notes.append(f"Layers without end, in closed form: {layers:+.2%}.")
     return table
 
 
