@@ -249,7 +249,7 @@ class SoftDepth:
     def _deepest(self, way: _Way, at: Mapping[int, Posture], reach: float) -> float:
         """Depth [m] of the deepest point of a way, 0 if none is inside."""
         measure = self._in_itself if way.body == way.other else self._in_another
-        X, places, best, known = at[way.body].X, way.places, 0.0, KNOWN * self.robot.length
+        X, places, known, best, far = at[way.body].X, way.places, KNOWN * self.robot.length, 0.0, np.inf
         t = np.flatnonzero(way.moves)
         cells, cuts = np.broadcast_to(np.eye(3), (len(t), 3, 3)), 0
         while len(t):
@@ -257,13 +257,14 @@ class SoftDepth:
             p = places.at(X, t, middle)
             corners = places.at(X, np.repeat(t, 3), cells.reshape(-1, 3)).reshape(-1, 3, 3)
             size = np.linalg.norm(corners - p[:, None], axis=2).max(axis=1)
-            depth = -measure(way, at, t, middle, p, size.max() + best, reach)
+            depth = -measure(way, at, t, middle, p, far, reach)
             best = max(best, float(depth.max()))
             most = depth + size
             open_ = np.flatnonzero((most > best + known) & (size > known))
             cuts += 1
             if cuts > EVERY and len(open_) > MOST_CELLS:
                 open_ = open_[np.argsort(-most[open_])[:MOST_CELLS]]
+            far = 1.1 * float(most[open_].max(initial=0.0)) + known  # none of these is deeper
             cells = np.einsum("qab,nbc->nqac", QUARTERS, cells[open_]).reshape(-1, 3, 3)
             t = np.repeat(t[open_], 4)
         return best
