@@ -129,8 +129,8 @@ AROUND = np.stack(np.meshgrid(*[np.linspace(-1.0, 1.0, 9)] * 2), axis=-1).reshap
 
 def solid(kind: str, cells: tuple[int, int, int], low: float) -> pl.Solid:
     shape_, order = SOLIDS[kind]
-    options = {"order": 2} if kind == "hex20" else {}
-    mesh = pl.mesh.box((0.02, 0.02, 0.01), cells=cells, kind=shape_, origin=(0, 0, low), **options)
+    quadratic = 2 if kind == "hex20" else 1
+    mesh = pl.mesh.box((0.02, 0.02, 0.01), cells=cells, kind=shape_, origin=(0, 0, low), order=quadratic)
     return pl.Solid(mesh, SOFT, order=order)
 
 
@@ -261,8 +261,8 @@ def test_depth_in_itself_is_what_brute_force_finds(seed):
 def test_neighbours_over_an_edge_are_no_depth(kind, angle):
     """A strip bent until its ends nearly meet: its corners close, and nothing overlaps."""
     shape_, order = SOLIDS[kind]
-    options = {"order": 2} if kind == "hex20" else {}
-    mesh = pl.mesh.box((0.1, 0.01, 0.01), cells=(12, 1, 1), kind=shape_, **options)
+    quadratic = 2 if kind == "hex20" else 1
+    mesh = pl.mesh.box((0.1, 0.01, 0.01), cells=(12, 1, 1), kind=shape_, order=quadratic)
     robot = pl.Robot(pl.Solid(mesh, SOFT, order=order))
     X = robot.positions(robot.rest.q).copy()
     radius, turn = 0.1 / angle, X[:, 0] * angle / 0.1
