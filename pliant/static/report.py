@@ -41,7 +41,7 @@ def make_result(
     if status == CONVERGED and stability == UNSTABLE_STATE:
         status = CONVERGED_UNSTABLE
     if detector is not None and best.contacts is not None:
-        depth = detector.depth(best.q, best.contacts)
+        depth = detector.depth(best.q, detector.detect(best.q))  # pairs that were kept are of another place
         status = TOO_DEEP if s == whole and depth > depth_bound(robot.length) else status
     certificate = Certificate(
         status,

@@ -92,6 +92,33 @@ def closed_forms() -> Table:
     return table
 
 
+def domes() -> Table:
+    """A dome on a block of the same stuff against a solution of another code, see `hertz`."""
+    columns = ("element", "facets across", "unknowns", "iterations", "CPU [s]", "error", "allowed", "check")
+    table = Table("Hertz: force of a dome on a block", columns)
+    for name, kind, order, cells, layers, allowed in (
+        ("hex8", "hex", 1, 16, 8, 0.02),
+        ("hex8", "hex", 1, 20, 10, 0.02),
+        ("tet10", "tet", 2, 8, 3, None),
+        ("tet10", "tet", 2, 12, 4, 0.02),
+        ("tet4", "tet", 1, 20, 8, None),
+    ):
+        found = hertz.pressed(kind, order, cells, layers)
+        error = found.force / hertz.REFERENCE - 1.0
+        table.add(
+            element=name,
+            unknowns=found.unknowns,
+            iterations=found.iterations,
+            error=f"{error:+.2%}",
+            allowed=allowed,
+            check=None if allowed is None else bool(abs(error) <= allowed),
+            **{"facets across": f"{found.across:.1f}", "CPU [s]": f"{found.seconds:.1f}"},
+        )
+    layers = hertz.layered() / hertz.REFERENCE - 1.0
+    table.notes.append(f"Layers without end, in closed form: {layers:+.2%}.")
+    return table
+
+
 def _error(strip: bars.Strip, errors: tuple[float, float]) -> tuple[int, float]:
     """The number of nodes, and the error of the tip's position."""
     return len(strip.robot.body.mesh.nodes), errors[0]

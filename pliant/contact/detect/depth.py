@@ -1,7 +1,11 @@
-"""How deep the surfaces of bodies lie in each other, measured densely on the facets as they are.
+"""How deep the surfaces of bodies lie in each other, measured on the facets as they are.
 
-A point of one body is as deep in another as it is far from that body's boundary, if it is inside. Of a body
-in itself, the rules of detection tell what a point may touch and how deep it is there.
+A point of one body is as deep in another as it is far from that body's boundary, if it is inside. A point of
+a body's own skin is as deep in that body as it is far from the nearest facet that it may touch (`rules`), if
+the skin goes round the places right behind it twice.
+
+The deepest point is searched by cells, triangles of facets that are quartered again and again. Depth changes
+no faster than the place: a cell is no deeper than its middle is and its corners are away from that.
 """
 
 from __future__ import annotations
@@ -13,69 +17,154 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from pliant.arrays import frozen
+from pliant.arrays import frozen, frozen_view
 from pliant.contact.detect.cloud import Cloud
-from pliant.contact.detect.fine_lattice import FineLattice
+from pliant.contact.detect.mortar import feet
 from pliant.contact.detect.opponents import SoftOpponent, SoftSearch
-from pliant.contact.detect.quadrature import facet_is_near
+from pliant.contact.detect.quadrature import reference
+from pliant.contact.detect.rules import apart, crossings, through_wall
 from pliant.contact.detect.skin import Posture, Skin
 from pliant.contact.detect.way import Target
 from pliant.contact.geometry.triangle import box_square, closest, pseudo_normal
 from pliant.errors import InputError
 from pliant.mesh import Surface
+from pliant.mesh.elements import shape
 
-DEEP = (
-    0.5  # of the depth of the deepest triangle: those that are looked at again, on all places of the lattice
+KNOWN = 1e-5  # of the robot's length: how well the depth is known
+MOST_CELLS = 128  # that are cut further, those that may be deepest: faces on each other have many
+EVERY = 2  # cuts after which only so many are
+QUARTERS = 0.5 * np.array(  # corners of the four parts of a cell, as weights of its corners
+    [
+        [[2, 0, 0], [1, 1, 0], [1, 0, 1]],
+        [[1, 1, 0], [0, 2, 0], [0, 1, 1]],
+        [[1, 0, 1], [0, 1, 1], [0, 0, 2]],
+        [[0, 1, 1], [1, 0, 1], [1, 1, 0]],
+    ]
 )
 
 
-@njit(cache=True, error_model="numpy")
-def deepest_in(X, triangles, nodes, part, N, counts, Y, T, normals, across, fan_ptr, fan, links, bounds):
-    """Depth (t,) [m] of the deepest point of triangles with nodes at X in the closed surface T at Y, or 0.
-
-    N (K, P, nn): shape functions at P points of each of the K triangles of a facet. counts (t,): which
-    triangles do.
-    """
-    deepest, m, P, nn = np.zeros(len(triangles)), np.empty(3), N.shape[1], N.shape[2]
-    for t in range(len(triangles)):
-        i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-        if not counts[t] or not facet_is_near(X, i, j, k, nodes[t], bounds, links, 0.0):
-            continue
-        for g in range(P):
-            x, y, z = 0.0, 0.0, 0.0
-            for a in range(nn):
-                w, n = N[part[t], g, a], nodes[t, a]
-                x, y, z = x + w * X[n, 0], y + w * X[n, 1], z + w * X[n, 2]
-            if box_square(x, y, z, bounds, 0) > 0.0:
-                continue
-            depth = -_signed(x, y, z, Y, T, normals, across, fan_ptr, fan, links, bounds, m)
-            deepest[t] = max(deepest[t], depth)
-    return deepest
-
-
 @njit(error_model="numpy")
-def _signed(x, y, z, Y, T, normals, across, fan_ptr, fan, links, bounds, m):
-    """Signed distance of a point to a closed surface, negative inside."""
-    n, best, side = 0, np.inf, 1.0
-    while n < len(links):
-        if box_square(x, y, z, bounds, n) >= best:
-            n = links[n, 0]
-            continue
-        for t in range(links[n, 1], links[n, 2]):
-            i, j, k = T[t, 0], T[t, 1], T[t, 2]
-            if normals[t, 0] == 0.0 and normals[t, 1] == 0.0 and normals[t, 2] == 0.0:
+def _side(x, y, z, Y, T, normals, across, fan_ptr, fan, t, a, b, c, feature, m):
+    """Side of a point from the place nearest to it, −1 inside, and the outward normal there (3,), into m."""
+    i, j, k = T[t, 0], T[t, 1], T[t, 2]
+    u = x - a * Y[i, 0] - b * Y[j, 0] - c * Y[k, 0]
+    v = y - a * Y[i, 1] - b * Y[j, 1] - c * Y[k, 1]
+    w = z - a * Y[i, 2] - b * Y[j, 2] - c * Y[k, 2]
+    pseudo_normal(Y, T, normals, across, fan_ptr, fan, t, feature, m)
+    return 1.0 if u * m[0] + v * m[1] + w * m[2] >= 0.0 else -1.0
+
+
+@njit(cache=True, error_model="numpy")
+def nearest_boundary(p, reach, Y, T, normals, across, fan_ptr, fan, links, bounds):
+    """Signed distance (n,) [m] of points to a closed surface, no more than reach, triangle, weights, normal.
+
+    Normals point to the outside; the triangle is −1 where nothing is within reach.
+    """
+    n = len(p)
+    gap, triangle = np.full(n, reach), np.full(n, -1)
+    weights, normal, m = np.zeros((n, 3)), np.zeros((n, 3)), np.empty(3)
+    for s in range(n):
+        x, y, z, best, node, feature = p[s, 0], p[s, 1], p[s, 2], reach * reach, 0, 0
+        while node < len(links):
+            if box_square(x, y, z, bounds, node) >= best:
+                node = links[node, 0]
                 continue
-            a, b, c, feature = closest(x, y, z, Y, i, j, k)
-            u = x - a * Y[i, 0] - b * Y[j, 0] - c * Y[k, 0]
-            v = y - a * Y[i, 1] - b * Y[j, 1] - c * Y[k, 1]
-            w = z - a * Y[i, 2] - b * Y[j, 2] - c * Y[k, 2]
-            square = u * u + v * v + w * w
-            if square < best:
-                best = square
-                pseudo_normal(Y, T, normals, across, fan_ptr, fan, t, feature, m)
-                side = 1.0 if u * m[0] + v * m[1] + w * m[2] >= 0.0 else -1.0
-        n += 1
-    return side * np.sqrt(best)
+            for t in range(links[node, 1], links[node, 2]):
+                i, j, k = T[t, 0], T[t, 1], T[t, 2]
+                if normals[t, 0] == 0.0 and normals[t, 1] == 0.0 and normals[t, 2] == 0.0:
+                    continue
+                a, b, c, at = closest(x, y, z, Y, i, j, k)
+                u = x - a * Y[i, 0] - b * Y[j, 0] - c * Y[k, 0]
+                v = y - a * Y[i, 1] - b * Y[j, 1] - c * Y[k, 1]
+                w = z - a * Y[i, 2] - b * Y[j, 2] - c * Y[k, 2]
+                square = u * u + v * v + w * w
+                if square < best:
+                    best, triangle[s], feature = square, t, at
+                    weights[s, 0], weights[s, 1], weights[s, 2] = a, b, c
+            node += 1
+        t = triangle[s]
+        if t >= 0:
+            a, b, c = weights[s, 0], weights[s, 1], weights[s, 2]
+            side = _side(x, y, z, Y, T, normals, across, fan_ptr, fan, t, a, b, c, feature, m)
+            gap[s] = side * np.sqrt(best)
+            normal[s] = m
+    return gap, triangle, weights, normal
+
+
+@njit(cache=True, error_model="numpy")
+def nearest_own(
+    p, facing, rest, support_ptr, support, reach,  # points of a body's skin
+    Y, Y0, T, allowed, normals, across, fan_ptr, fan, links, bounds,  # the skin
+    ways_ptr, ways_node, ways_length, limit,
+):  # fmt: skip
+    """As `nearest_boundary`, of points of the same body, to triangles allowed that are far along the skin.
+
+    A point is inside where a place half as far behind it as the triangle is lies in the body twice.
+    """
+    n = len(p)
+    gap, triangle = np.full(n, reach), np.full(n, -1)
+    weights, normal, m = np.zeros((n, 3)), np.zeros((n, 3)), np.empty(3)
+    for s in range(n):
+        x, y, z, best, node, feature = p[s, 0], p[s, 1], p[s, 2], reach, 0, 0
+        while node < len(links):
+            if box_square(x, y, z, bounds, node) >= best * best:
+                node = links[node, 0]
+                continue
+            for t in range(links[node, 1], links[node, 2]):
+                i, j, k = T[t, 0], T[t, 1], T[t, 2]
+                if not allowed[t] or (normals[t, 0] == 0.0 and normals[t, 1] == 0.0 and normals[t, 2] == 0.0):
+                    continue
+                a, b, c, at = closest(x, y, z, Y, i, j, k)
+                u = x - a * Y[i, 0] - b * Y[j, 0] - c * Y[k, 0]
+                v = y - a * Y[i, 1] - b * Y[j, 1] - c * Y[k, 1]
+                w = z - a * Y[i, 2] - b * Y[j, 2] - c * Y[k, 2]
+                d = np.sqrt(u * u + v * v + w * w)
+                if d >= best or not apart(
+                    s, d, rest, support_ptr, support, Y0, T, t, ways_ptr, ways_node, ways_length, limit
+                ):
+                    continue
+                if u * normals[t, 0] + v * normals[t, 1] + w * normals[t, 2] < 0.0 and through_wall(
+                    s, -d, rest, Y0, T, t
+                ):
+                    continue
+                best, triangle[s], feature = d, t, at
+                weights[s, 0], weights[s, 1], weights[s, 2] = a, b, c
+            node += 1
+        if triangle[s] >= 0:
+            into = 0.5 * best
+            u, v, w = x - into * facing[s, 0], y - into * facing[s, 1], z - into * facing[s, 2]
+            gap[s] = best if crossings(u, v, w, Y, T, links, bounds) < 2 else -best
+            pseudo_normal(Y, T, normals, across, fan_ptr, fan, triangle[s], feature, m)
+            normal[s] = m
+    return gap, triangle, weights, normal
+
+
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """Any places on the triangles of a surface, by triangle and weights of its corners."""
+
+    surface: Surface
+    nodes: np.ndarray  # (t, nn) of the facet of each triangle
+    part: np.ndarray  # (t,) which triangle of its facet each is
+
+    @classmethod
+    def of(cls, surface: Surface) -> _Places:
+        """Of a surface."""
+        per = len(surface.triangles) // len(surface)
+        part = np.arange(len(surface.triangles)) % per
+        return cls(surface, frozen(surface.facets[surface.facet_of_triangle], int), frozen(part, int))
+
+    def at(self, X: np.ndarray, t: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Positions (n, 3) [m] at weights b (n, 3) of the corners of triangles t (n,), nodes at X (k, 3)."""
+        corner = reference(self.surface.kind).corner[self.part[t]]
+        N = shape(self.surface.kind, np.einsum("na,nai->ni", b, corner))
+        return np.einsum("na,nai->ni", N, X[self.nodes[t]])
+
+    def facing(self, X: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """Unit normals (n, 3) of triangles."""
+        a, b, c = np.moveaxis(X[self.surface.triangles[t]], 1, 0)
+        across = np.cross(b - a, c - a)
+        return across / np.maximum(np.linalg.norm(across, axis=1), 1e-300)[:, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +173,7 @@ class _Way:
 
     slot: int
     body: int
-    lattice: FineLattice
+    places: _Places
     other: int
     target: Target
     moves: np.ndarray  # (t,) triangles that something can move, or that touch something that moves
@@ -118,7 +207,7 @@ class SoftDepth:
     def _way(self, robot: Any, slot: int, body: int, patch: Surface, other: int, onto: Surface) -> _Way:
         free = lambda b: robot.bodies[b].free.any()
         moves = np.full(len(patch.triangles), bool(free(body) or free(other)))
-        return _Way(slot, body, FineLattice(patch), other, Target.of(self.skins[other], onto), moves)
+        return _Way(slot, body, _Places.of(patch), other, Target.of(self.skins[other], onto), moves)
 
     def __call__(self, q: np.ndarray, p: np.ndarray, reach: float) -> np.ndarray:
         """Depth (k,) [m] in each of the k opponents, 0 if none; in itself not deeper than `reach` [m].
@@ -132,8 +221,7 @@ class SoftDepth:
                     at[b] = self.skins[b].posture(q[robot.q_spans[b]])
         depth = np.zeros(len(self.opponents))
         for way in self._ways:
-            measured = self._in_itself if way.body == way.other else self._in_another
-            depth[way.slot] = max(depth[way.slot], measured(way, at, reach))
+            depth[way.slot] = max(depth[way.slot], self._deepest(way, at, reach))
         return np.maximum(depth, self._of_balls(q, p, reach))
 
     def between(self, q: np.ndarray, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], float]:
@@ -144,7 +232,7 @@ class SoftDepth:
         for way in self._ways:
             pair = min(way.body, way.other), max(way.body, way.other)
             if pair in depth and way.body != way.other:
-                depth[pair] = max(depth[pair], self._in_another(way, at, np.inf))
+                depth[pair] = max(depth[pair], self._deepest(way, at, np.inf))
         return depth
 
     def _of_balls(self, q: np.ndarray, p: np.ndarray, reach: float) -> np.ndarray:
@@ -158,39 +246,64 @@ class SoftDepth:
         counts = cloud.points.mobile[: cloud.size] & (sheet[:, None] | (cloud.radius > 0.0))
         return np.max(np.where(counts, cloud.radius - gaps, 0.0), axis=1, initial=0.0)
 
-    def _in_another(self, way: _Way, at: Mapping[int, Posture], reach: float) -> float:
-        lattice, skin, there = way.lattice, self.skins[way.other], at[way.other]
-        of = lattice.triangles, frozen(lattice.nodes, int), frozen(lattice.part, int)
+    def _deepest(self, way: _Way, at: Mapping[int, Posture], reach: float) -> float:
+        """Depth [m] of the deepest point of a way, 0 if none is inside."""
+        measure = self._in_itself if way.body == way.other else self._in_another
+        X, places, known, best, far = at[way.body].X, way.places, KNOWN * self.robot.length, 0.0, np.inf
+        t = np.flatnonzero(way.moves)
+        cells, cuts = np.broadcast_to(np.eye(3), (len(t), 3, 3)), 0
+        while len(t):
+            middle = cells.mean(axis=1)
+            p = places.at(X, t, middle)
+            corners = places.at(X, np.repeat(t, 3), cells.reshape(-1, 3)).reshape(-1, 3, 3)
+            size = np.linalg.norm(corners - p[:, None], axis=2).max(axis=1)
+            depth = -measure(way, at, t, middle, p, far, reach)
+            best = max(best, float(depth.max()))
+            most = depth + size
+            open_ = np.flatnonzero((most > best + known) & (size > known))
+            cuts += 1
+            if cuts > EVERY and len(open_) > MOST_CELLS:
+                open_ = open_[np.argsort(-most[open_])[:MOST_CELLS]]
+            far = 1.1 * float(most[open_].max(initial=0.0)) + known  # none of these is deeper
+            cells = np.einsum("qab,nbc->nqac", QUARTERS, cells[open_]).reshape(-1, 3, 3)
+            t = np.repeat(t[open_], 4)
+        return best
+
+    def _in_another(self, way: _Way, at: Mapping[int, Posture], t, b, p, far: float, reach: float):
+        """Gaps (n,) [m] of points p (n, 3) to the boundary of another body, those above `far` not exactly."""
+        skin, there = self.skins[way.other], at[way.other]
         near = skin.adjacency
-        onto = there.X, skin.triangles, there.normals, near.across, near.fan_ptr, near.fan, skin.links
-        places = frozen(lattice.reference.shape[:, lattice.coarse])
-        depth = deepest_in(at[way.body].X, *of, places, way.moves, *onto, there.bounds)
-        if not depth.any():
-            return 0.0
-        deep = depth > DEEP * depth.max()
-        places = frozen(lattice.reference.shape)
-        return float(deepest_in(at[way.body].X, *of, places, deep, *onto, there.bounds).max())
+        skinned = skin.triangles, there.normals, near.across, near.fan_ptr, near.fan, skin.links
+        found = nearest_boundary(frozen_view(p), far, there.X, *skinned, there.bounds)
+        return self._on_facets(way, there, p, *found)
 
-    def _in_itself(self, way: _Way, at: Mapping[int, Posture], reach: float) -> float:
-        lattice = way.lattice
-        every = np.arange(len(lattice.triangles))[:, None] * lattice.per
-        number = (every + lattice.coarse).ravel()
-        depth = self._depths(way, at, number, reach)
-        if not depth.any():
-            return 0.0
-        deep = np.unique(number[depth > DEEP * depth.max()] // lattice.per)
-        number = (deep[:, None] * lattice.per + np.arange(lattice.per)).ravel()
-        return float(self._depths(way, at, number, reach).max())
+    def _in_itself(self, way: _Way, at: Mapping[int, Posture], t, b, p, far: float, reach: float):
+        """Gaps (n,) [m] of points p (n, 3) to other parts of the same skin, `reach` at most."""
+        skin, there, places = self.skins[way.other], at[way.other], way.places
+        near, along, nodes = skin.adjacency, skin.geodesics, places.nodes[t]
+        ptr = frozen(nodes.shape[1] * np.arange(len(t) + 1), int)
+        gap, triangle, weights, normal = nearest_own(
+            frozen_view(p), frozen_view(places.facing(there.X, t)), frozen_view(places.at(skin.rest, t, b)),
+            ptr, frozen(nodes.ravel(), int), min(far, reach),
+            there.X, skin.rest, skin.triangles, way.target.allowed, there.normals,
+            near.across, near.fan_ptr, near.fan, skin.links, there.bounds,
+            along.ptr, along.node, along.length, along.limit,
+        )  # fmt: skip
+        exact = self._on_facets(way, there, p, gap.copy(), triangle, weights, normal)
+        return np.where(gap > 0.0, gap, exact)
 
-    def _depths(self, way: _Way, at: Mapping[int, Posture], number: np.ndarray, reach: float) -> np.ndarray:
-        """Depth (n,) [m] of places of the lattice in the same body, or 0."""
-        depth = np.zeros(len(number))
-        spots = way.lattice.at(at[way.body].X, number)
-        found = way.target.search(at[way.other], spots, True, (reach, reach))
-        met = way.target.meet(at[way.other], spots, found)
-        if met is not None:
-            depth[met.which] = np.maximum(-met.gap[met.which], 0.0)
-        return depth
+    def _on_facets(self, way: _Way, there: Posture, p, gap, triangle, weights, normal) -> np.ndarray:
+        """Gaps (n,) [m] to the facets as they are of points that are nearest to straight triangles."""
+        target, r, which = way.target, way.target.reference, np.flatnonzero(triangle >= 0)
+        nn = target.facets.shape[1]
+        if nn == 3 or not len(which):
+            return gap
+        N, slope = np.empty((len(which), nn)), np.empty((len(which), nn, 3))
+        feet(
+            which, p, triangle, weights, np.full(len(p), -1), there.X, target.facets, target.part,
+            r.corner, r.exponents, r.coefficients, gap, normal, N, slope,
+        )  # fmt: skip
+        return gap
 
 
 def require_bodies_apart(

@@ -111,7 +111,7 @@ def nearest_facing(
                     continue
                 if own[a] and g < 0.0 and through_wall(s, g, rest, X0, T, t):
                     continue
-                # The sign at an edge holds where nothing is nearer, and the face beside it may have been ruled out.
+                # At an edge the sign holds if nothing is nearer; the face beside it may have been ruled out.
                 if closed and (-g > shallow or (feature != FACE and -g > tiny)):
                     into = 0.5 * d if own[a] else 0.1 * d  # its own body, where both should be
                     u, v, w = (-fx, -fy, -fz) if faces else (m[0], m[1], m[2])
