@@ -6,9 +6,9 @@ approach by d. Under small strain and small slopes the force is, after Dimitriad
 
     F = 4/3 E/(2(1 − ν²)) √R d^(3/2) · (1 + c₁χ + c₂χ² + c₃χ³ + c₄χ⁴)        χ = √(R d)/H
 
-The layers here have an end: the force is about 1 % less, by a quarter model of 27-node bricks under small strain
-with matching nodes (`REFERENCE`), which shares no code with the package. Two of its meshes differ by 0.6 %, so
-that the reference is known to about half a percent.
+The layers here have an end: the force is about 1 % less, by a quarter model of 27-node bricks under small
+strain with matching nodes (`REFERENCE`), which shares no code with the package. Two of its meshes differ by
+0.6 %, so that the reference is known to about half a percent.
 """
 
 from __future__ import annotations
