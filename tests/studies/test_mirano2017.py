@@ -79,5 +79,5 @@ def test_a_pinch_presses_from_both_sides(lab):
 
 def test_tracking_has_the_lag_that_the_law_predicts(lab):
     checks, found = run(lab, "tracking")
-    assert 0.85 <= checks["PD: lag at the end of the ramp over that predicted"].measured <= 1.15
+    assert 0.85 <= checks["PD: offset at the end of the ramp over that predicted"].measured <= 1.15
     assert len(found.tables[0].rows) == 3 * QUICK.laws

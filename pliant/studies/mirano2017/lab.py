@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from pliant.membrane.data.rubber_band import synthesise
 from pliant.membrane.grasp import Grasp, grasp
 from pliant.membrane.hand import Hand, soft_hand
+from pliant.membrane.measurements import Measurements
 from pliant.membrane.reach import Reach, reachable
 from pliant.studies.conditions import Conditions
 
@@ -30,7 +32,7 @@ class Setting:
     laws: int
 
 
-FULL = Setting(300, 60, 20, 10, 12.0, 500, 60.0, 3)
+FULL = Setting(300, 60, 20, 10, 12.0, 500, 60.0, 4)
 QUICK = Setting(40, 15, 3, 2, 8.0, 100, 30.0, 2)
 
 
@@ -49,6 +51,12 @@ class Lab:
     def home(self) -> Grasp:
         """The object held in the middle."""
         return grasp(self.hand, (0.0, 0.0))
+
+    @cached_property
+    def band(self) -> Measurements:
+        """Forces of the rubber band with the noise of this run's seed."""
+        (seed,) = self.conditions.seeds("band", 1)
+        return synthesise(seed=seed)
 
     @cached_property
     def reach(self) -> Reach:

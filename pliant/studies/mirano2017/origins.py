@@ -6,17 +6,47 @@ from pliant.studies.conditions import Conditions
 from pliant.studies.provenance import Choice, Share
 
 SHARES = (
-    Share("hand", "two fingers of three joints, no dimensions", "ours, soft_hand()", "none are printed"),
-    Share("measured forces of the band", "curves", "synthetic, with 2 % of noise", "no numbers are printed"),
-    Share("stiffness, damping, gains, period", "150, 550, 0.1, 0.58, 0.053 s, 500", "the same", ""),
+    Share("hand", "two fingers of three joints", "ours, soft_hand()", "no dimension of it is printed"),
+    Share("forces of the band", "curves", "synthetic, with 2 % of noise", "no numbers are printed"),
+    Share("length of the band", "0.35 m, stretched to 1.15 m", "the same", ""),
     Share(
-        "targets of Fig. 4-5", "(0, 0) and (0.5, 1.0)", "the same, in a hand of 4 m", "units are not printed"
+        "stiffness, damping, gains, period",
+        "150, 550, 0.1 and 0.58, 500, 0.053 s",
+        "the same in tracking and in its speed",
+        "the other parts have a hand of 0.12 m, and a damping of 5 that suits it",
+    ),
+    Share("masses, drag", "not printed", "1 kg, 5 kg, 1 N·s/m", ""),
+    Share(
+        "targets of Fig. 4-5",
+        "(0, 0), and a ramp to (0.5, 1.0)",
+        "the same, in a hand of 4 m",
+        "units and the time of the ramp are not printed",
+    ),
+    Share(
+        "law of the outer loop",
+        "PD, (4.4), with J",
+        "PD with J⁺ and with Jᵀ; integral action beside it",
+        "J does not fit",
+    ),
+    Share("static equilibrium", "a cone program", "the same, and Newton's method", ""),
+    Share(
+        "friction of the skins",
+        "none",
+        "none in planner and loop; in the plant at some places of part targets",
+        "planner and loop with friction are not built",
     ),
 )
 CHOICES = (
-    Choice("masses and drag of the hand", "1 kg, 5 kg, 1 N·s/m", "on nothing: the thesis prints none"),
-    Choice("gains of PID", "0.4, 0.2, 0.05", "on the same targets"),
-    Choice("random grasps, places, forces", "the study's seed", "on nothing"),
+    Choice("gains of the faster PID", "0.4, 0.2, 0.05", "on these targets"),
+    Choice("integral action beside the thesis's PD", "k_p²/4(1 + k_d)", "critical damping, before any run"),
+    Choice("time of the ramp", "60 s", "on nothing; lags are in proportion to its speed"),
+    Choice("stiffer skins of the true hand", "20 %", "before any run"),
+    Choice(
+        "noise of the band's forces",
+        "the study's seed",
+        "on nothing now; the file that ships was made with a seed that had been chosen, and is not used here",
+    ),
+    Choice("random grasps, places, mechanisms", "the study's seed", "on nothing; development had 0 to 11"),
 )
 
 

@@ -23,12 +23,14 @@ STIFFER = 1.2  # stiffness of the true skins over the model's
 PRESS = 0.02  # of the hand's size: how far a pinch presses in
 REACHED = 0.01  # of the hand's size: a target that is nearer counts as reached …
 REACHED_BY_PINCH = 0.02  # … and by a pinch, which nothing corrects
+FRICTIONS, RUBBED = (0.1, 0.3), 10  # of the skins, and at how many places
 TEXT = (
     "Twenty places (four in the quick setting) are drawn from the reachable set. The moving hand has skins "
     "20 % stiffer than the controller's model, and joints that give way under load. Each run begins with "
     "the object in the middle; the error is the largest of the last second. Beside it, the fingers are "
     "closed on the place as a rigid pinch would be, without a model of the skins, their joints cut off at "
-    "the limits. Places outside of the reach must be refused before anything moves."
+    "the limits. Places outside of the reach must be refused before anything moves. At last the same places "
+    "with friction between skins and object: the plant has it; planner and loop know nothing of it."
 )
 
 
@@ -57,6 +59,11 @@ def targets(lab: Lab) -> Findings:
             "places beyond reach are refused", refused == len(beyond), measured=f"{refused} of {len(beyond)}"
         ),
     ]
+    for friction in FRICTIONS:
+        rubbed = [_controlled(lab, true, place, friction) / hand.size for place in places[:RUBBED]]
+        near = int(np.sum(np.array(rubbed) <= REACHED))
+        words = f"friction {friction:g} in the plant only: median error of the size, and places reached"
+        checks.append(Check(words, f"{np.median(rubbed):.2g}, {near} of {len(rubbed)}"))
     caption = (
         "Places asked for: reached by both (full), by the Jacobian controller only (ring); refused (cross)."
     )
@@ -66,8 +73,9 @@ def targets(lab: Lab) -> Findings:
     )
 
 
-def _controlled(lab: Lab, true: Hand, place: np.ndarray) -> float:
-    plant, outer = Moving(true, lab.home.joints, lab.home.pose), Outer(lab.hand, reach=lab.reach)
+def _controlled(lab: Lab, true: Hand, place: np.ndarray, friction: float = 0.0) -> float:
+    plant = Moving(true, lab.home.joints, lab.home.pose, friction=friction)
+    outer = Outer(lab.hand, reach=lab.reach)
     outer.aim(plant.read(), place)
     return follow(plant, outer, lab.setting.settle).settled()
 

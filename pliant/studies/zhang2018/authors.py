@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from pliant.bodies import Solid
+from pliant.errors import InputError
 from pliant.interactions import Cable
 from pliant.laws import Bounded
 from pliant.materials import Hooke
@@ -22,7 +23,7 @@ from pliant.robot import Robot, Row
 from pliant.robots.parts import tip
 from pliant.sensing import Layout
 
-FILE = "diamond.vtk"
+FILE, CELLS = "diamond.vtk", 4147
 TURN, LIFT = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]), (0.0, 0.0, 0.035)  # [m]
 FOOT = np.array([[-0.015, -0.015, -0.04], [0.015, 0.015, 0.01]])  # box of the fixed nodes [m]
 PULLED, ANCHOR = (0.097, 0.045), (0.010, 0.030)  # radius and height of a cable's end on the body, and off it
@@ -35,8 +36,13 @@ Place = tuple[int, float, float, float]  # leg, then radius, height and distance
 
 @cache
 def mesh(path: Path) -> Mesh:
-    """The robot's mesh in its rest pose [m]."""
-    return read(path, unit="mm").transformed(rotation=TURN, translation=LIFT)
+    """The robot's mesh in its rest pose [m]; InputError if it is another one."""
+    shape = read(path, unit="mm")
+    if len(shape.cells) != CELLS:
+        raise InputError(
+            str(path), expected=f"the paper's {CELLS} tetrahedra", got=f"{len(shape.cells)} cells"
+        )
+    return shape.transformed(rotation=TURN, translation=LIFT)
 
 
 def robot(
