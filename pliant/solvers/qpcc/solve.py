@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InputError, unknown_name
@@ -43,6 +44,7 @@ def qpcc(
     method: str = "descent",
     warm: Any = None,
     formulation: str = "reduced",
+    pivots: float = np.inf,
 ) -> QpccSolution:
     """Actuator efforts that bring the effector nearest to its target, with contacts that push and never pull.
 
@@ -55,8 +57,10 @@ def qpcc(
     ρ term. The problem has many local minima: descents are made from several points and the best is returned.
     `starts` = 1 is one descent from the warm start or from zero; every further start adds up to four, one
     from a point of the range of the efforts and three from changes of the best so far; none is begun after 50
-    iterations for every start, nor where the best is proven to be the global minimum. Infeasible bounds give
-    the smallest violation found and the status "infeasible".
+    iterations for every start, nor where the best is proven to be the global minimum. After `pivots`
+    iterations in all, the descent under way ends where it is and the best point so far is returned, "not
+    converged" if that is no minimum. Infeasible bounds give the smallest violation found and the status
+    "infeasible".
 
     method="decomposition" is the paper's: solve the quadratic program of one contact mode, switch the contact
     with the largest multiplier, repeat; formulation="full" keeps λ_c in these programs instead of eliminating
@@ -66,7 +70,7 @@ def qpcc(
     for see in _watchers:
         see(p)
     if method == "descent" and formulation == "reduced":
-        return descent(p, starts)
+        return descent(p, starts, pivots)
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
     if formulation not in FORMULATIONS:
@@ -88,14 +92,16 @@ def watching(see: Callable[[Problem], object]) -> Iterator[None]:
         _watchers.remove(see)
 
 
-def descent(p: Problem, starts: int) -> QpccSolution:
-    """The best of some descents."""
+def descent(p: Problem, starts: int, pivots: float = np.inf) -> QpccSolution:
+    """The best of some descents, of so many iterations in all."""
     if starts < 1:
         raise InputError("starts", expected="at least 1", got=starts)
+    if not pivots >= 1:
+        raise InputError("pivots", expected="at least 1", got=pivots)
     for shift in (SHIFT, SOFT_SHIFT):
         scaling = scaled(p, shift)
         warm = p.start / scaling.units[p.nc + p.ne :] if p.warm else None
-        result = search(scaling, warm, p.guess, starts)
+        result = search(scaling, warm, p.guess, starts, pivots)
         if result.penetration <= CONTRADICTION:
             break
     infeasible = shift == SOFT_SHIFT or scaling.contradictory or not result.feasible
