@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from pliant.arrays import frozen, frozen_view, read_only
+from pliant.errors import InputError
 from pliant.points import Points
 
 
@@ -135,3 +136,14 @@ def _summed(q, ptr, place, weight):
             for c in range(3):
                 p[i, c] += weight[k] * q[place[k] + c]
     return p
+
+
+def positions_at(robot: Any, points: Stack, q: np.ndarray) -> np.ndarray:
+    """Positions (P, 3) [m] of points at coordinates q of the robot that need not be sound."""
+    q = np.asarray(q)
+    if q.shape != (robot.nq,):
+        raise InputError("q", expected=f"the robot's {robot.nq} coordinates", got=f"shape {q.shape}")
+    p = points.positions(q)
+    if not np.isfinite(p).all():
+        raise InputError("q", expected="finite coordinates", got="nan or inf")
+    return frozen_view(p)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.arrays import frozen, frozen_view
+from pliant.arrays import frozen
 from pliant.contact.contacts import Contacts, Stencil, joined
 from pliant.contact.detect import search_distance
 from pliant.contact.detect.between import (
@@ -17,7 +17,6 @@ from pliant.contact.detect.between import (
     Surfaced,
     as_contacts,
     key_step,
-    least_gap,
     rows_between,
 )
 from pliant.contact.detect.chosen import (
@@ -32,13 +31,14 @@ from pliant.contact.detect.depth import SoftDepth, require_bodies_apart
 from pliant.contact.detect.gather import gather
 from pliant.contact.detect.keeping import OVERHANG, kept
 from pliant.contact.detect.opponents import SoftSearch
-from pliant.contact.detect.overlap import DEEP, Insides, require_apart, shown
+from pliant.contact.detect.outside import Outside
+from pliant.contact.detect.overlap import DEEP, shown
 from pliant.contact.detect.samples import Samples, spacing_for
-from pliant.contact.detect.skin import Skin
+from pliant.contact.detect.skin import skins_of
 from pliant.contact.detect.surfaces import SurfaceSearch
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.obstacles.obstacle import INF
-from pliant.contact.stack import Stack
+from pliant.contact.stack import Stack, positions_at
 from pliant.contact.stiffness import Change, contact_stiffness
 from pliant.errors import InputError, unknown_name
 from pliant.inputs import not_negative, positive
@@ -105,7 +105,7 @@ class Detector:
         for obstacle in obstacles:
             self.add(obstacle)
         for name, mu in friction.items() if isinstance(friction, Mapping) else ():
-            self._require(name, self._slots)
+            _require(name, self._slots)
             self._friction[name] = not_negative(f"friction of {name!r}", mu)
         self._arrange()
 
@@ -156,13 +156,13 @@ class Detector:
 
     def replace(self, obstacle: Obstacle) -> None:
         """The obstacle of the same name, moved or changed."""
-        self._require(obstacle.name, self._obstacles)
+        _require(obstacle.name, self._obstacles)
         self._obstacles[obstacle.name] = obstacle
         self._arrange()
 
     def remove(self, name: str) -> None:
         """Take an obstacle away. Its indices stay reserved for one of that name."""
-        self._require(name, self._obstacles)
+        _require(name, self._obstacles)
         del self._obstacles[name]
         self._arrange()
 
@@ -223,7 +223,7 @@ class Detector:
     def _touching_bodies(self, q: np.ndarray, limit: float) -> Contacts:
         """Contacts of samples with the robot's own bodies."""
         cloud, soft = self.cloud, len(self.soft)
-        p = self._positions(cloud.points_of_samples, q)
+        p = positions_at(self.robot, cloud.points_of_samples, q)
         gaps, normals = np.empty((soft, cloud.size)), np.empty((soft, cloud.size, 3))
         corners, weights = self._search(self.robot, q, p, limit, gaps, normals)
         found = gaps, normals, corners, weights
@@ -232,9 +232,9 @@ class Detector:
     def _touching_obstacles(self, q: np.ndarray, limit: float, held: np.ndarray) -> list[Contacts]:
         """Contacts of samples with obstacles, and those of points between them."""
         outer, first = self.outer, len(self.soft)
-        p = self._positions(outer.points_of_samples, q)
+        p = positions_at(self.robot, outer.points_of_samples, q)
         each = first + np.arange(len(self._present))
-        far = limit + self._margins + self._thickest
+        far = limit + self._margins + self._outside.thickest
         seen = [o.distance(p, far[k]) for k, o in zip(each.tolist(), self._present, strict=True)]
         gaps, normals = (np.array(part) for part in zip(*seen, strict=True))
         place = self._first_index, self._first_point
@@ -242,7 +242,7 @@ class Detector:
         if not len(outer.facets):
             return [contacts]
         near = zip(each.tolist(), self._present, gaps, normals, strict=True)
-        return [contacts, *self._between(contacts, self._skin(q, p), near, limit, held)]
+        return [contacts, *self._between(contacts, self._outside.skin(q, p), near, limit, held)]
 
     def _gathered(
         self,
@@ -265,12 +265,6 @@ class Detector:
         many = np.count_nonzero(contacts.gap < -self.alarm) > DEEP
         return contacts.take(shown(contacts, self.alarm)) if many else contacts
 
-    def _skin(self, q: np.ndarray, p: np.ndarray) -> Surfaced:
-        """The robot's surface at q that meets obstacles, its samples at p (S, 3) [m]."""
-        outer = self.outer
-        every = p if outer.all_nodes_sampled else frozen_view(outer.points.positions(q))
-        return Surfaced(outer.facets.arrays, every, outer.radius, self._rest, outer.points.mobile)
-
     def _between(
         self,
         like: Contacts,
@@ -288,7 +282,7 @@ class Detector:
             far, slot = limit + float(self._margins[k]), int(self._slot[k])
             samples = gap - skin.radius, normal
             mine = held[(held - FIRST_KEY) // step == slot] - slot * step
-            dense = self._spacing <= 1.01 * spacing_for(obstacle.roundness, self.robot.length)
+            dense = self._outside.spacing <= 1.01 * spacing_for(obstacle.roundness, self.robot.length)
             rows = rows_between(skin, obstacle, samples, far, self.robot.length, mine, dense=dense)
             if rows is not None:
                 parts.append(as_contacts(rows, like, slot, self._mu[k], self._margins[k], skin, first))
@@ -311,37 +305,16 @@ class Detector:
         bodies on dense points of their facets, see `SoftDepth`. Points that nothing can move do not count,
         nor contacts of a body with itself that are deeper than the alarm distance and 5 % of the length.
         """
-        p = self._positions(self.outer.points_of_samples, q)
-        inside = {o.name: self._depth_in(o, q, p) for o in self._present}
+        p = positions_at(self.robot, self.outer.points_of_samples, q)
+        inside = {o.name: self._outside.depth(o, q, p) for o in self._present}
         return {**self._soft_penetrations(q), **inside}
-
-    def _depth_in(self, obstacle: Obstacle, q: np.ndarray, p: np.ndarray) -> float:
-        """Depth [m] of the deepest point of the skin in an obstacle; p (S, 3) [m] are the samples.
-
-        For an obstacle that a body has closed round, that of its core in the body, if that is more.
-        """
-        skin = self._skin(q, p)
-        gap, normal = obstacle.distance(p, self._thickest)
-        depth = abs(least_gap(skin, obstacle, (gap - skin.radius, normal), self.robot.length))
-        if self._insides.around(obstacle, q, p) is None:
-            return depth
-        core = obstacle.core
-        assert core is not None
-        return max(depth, float((obstacle.distance(p)[0]).min() - obstacle.distance(core[None])[0][0]))
 
     def require_apart(self, q: np.ndarray) -> None:
         """Raise for an obstacle in a body, a body in an obstacle, and bodies deep in each other."""
         require_bodies_apart(self.robot, q, self.soft, self.alarm, self._soft_depth)
-        outer, swallowed = self.outer, {}
-        p = self._positions(outer.points_of_samples, q)
-        around = {o.name: self._insides.around(o, q, p) for o in self._present}
-        for o in self._present:
-            gap = o.distance(p)[0] + outer.radius
-            for b in outer.bodies:
-                mine = outer.body == b
-                if outer.points.mobile[: len(gap)][mine].any() and gap[mine].max() < -self.alarm:
-                    swallowed[b] = o.name
-        require_apart(self.robot, {n: b for n, b in around.items() if b is not None}, swallowed)
+        if self._present:
+            p = positions_at(self.robot, self.outer.points_of_samples, q)
+            self._outside.require_apart(self._present, q, p, self.alarm)
 
     def depth(self, q: np.ndarray, contacts: Contacts) -> float:
         """Depth [m] of the deepest point at q: in obstacles on facets as they are, in bodies by contacts.
@@ -353,19 +326,19 @@ class Detector:
         deepest = max(0.0, contacts.depth_between_bodies())
         if not self._present:
             return deepest
-        p = self._positions(self.outer.points_of_samples, q)
+        p = positions_at(self.robot, self.outer.points_of_samples, q)
         near = contacts.rigid & (contacts.gap < DENSE_CUT * self.robot.length)
         touched = set(contacts.opponent[near].tolist())
         for o in self._present:
-            if self._slots[o.name] in touched or self._insides.around(o, q, p) is not None:
-                deepest = max(deepest, self._depth_in(o, q, p))
+            if self._slots[o.name] in touched or self._outside.closed_round(o, q, p):
+                deepest = max(deepest, self._outside.depth(o, q, p))
         return deepest
 
     def _soft_penetrations(self, q: np.ndarray) -> dict[str, float]:
         """Depth [m] in each of the robot's own bodies, on dense points of their facets."""
         if not self.soft:
             return {}
-        p = self._positions(self.cloud.points_of_samples, q)
+        p = positions_at(self.robot, self.cloud.points_of_samples, q)
         far = max(self.alarm, 2 * search_distance.ALARM * self.robot.length)
         return dict(zip((o.name for o in self.soft), self._soft_depth()(q, p, far).tolist(), strict=True))
 
@@ -382,7 +355,7 @@ class Detector:
 
     def _lay_out(self, chosen: dict[int, Samples]) -> None:
         """What detection needs of the robot to find contacts between its bodies."""
-        self._skins = self._make_skins()
+        self._skins = skins_of(self.robot, self.soft, self.alarm)
         self.cloud = self.outer = Cloud(self.robot, chosen, self._skins)
         self._chosen, self._points = chosen, self.cloud.points
         self._first_index, self._first_point = 0, 0  # of samples that meet obstacles
@@ -403,34 +376,8 @@ class Detector:
             self._first_index = len(self.soft) * (self.cloud.size - self.outer.size)
             self._first_point = self._points.size
             self._points = self._points.extended(self.robot, self.outer.parts)
-        self._spacing = max((s.spacing for s in self.outer.samples if s.surface is not None), default=0.0)
-        self._rest = frozen_view(self.outer.points.positions(self.robot.rest.q))
-        self._thickest = float(self.outer.radius.max(initial=0.0))
-        self._insides = Insides(self.robot, self.outer.bodies)
+        self._outside = Outside(self.robot, self.outer)
         self._watching = True
-
-    def _positions(self, points: Stack, q: np.ndarray) -> np.ndarray:
-        """Of points at the robot's coordinates q, (P, 3) [m]."""
-        q = np.asarray(q)
-        if q.shape != (self.robot.nq,):
-            expected = f"the robot's {self.robot.nq} coordinates"
-            raise InputError("q", expected=expected, got=f"shape {q.shape}")
-        p = points.positions(q)
-        if not np.isfinite(p).all():
-            raise InputError("q", expected="finite coordinates", got="nan or inf")
-        return frozen_view(p)
-
-    def _require(self, name: str, known: Iterable[str]) -> None:
-        if name not in known:
-            raise unknown_name("opponent", name, known)
-
-    def _make_skins(self) -> dict[int, Skin]:
-        own = {o.body for o in self.soft if o.touches_itself}
-        bodies = sorted({o.body for o in self.soft})
-        far = max(
-            self.alarm, search_distance.ALARM * self.robot.length
-        )  # ways along the skin, also for a small alarm distance
-        return {b: Skin(self.robot.bodies[b], far if b in own else 0.0) for b in bodies}
 
     def _arrange(self) -> None:
         """What detection needs of the present opponents, in the order of their slots."""
@@ -446,3 +393,8 @@ class Detector:
         self._slot = frozen([self._slots[name] for name in names], int)
         self._mu = frozen([self._friction.get(name, self._common_friction) for name in names])
         self._margins = frozen(margins)
+
+
+def _require(name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        raise unknown_name("opponent", name, known)

@@ -16,7 +16,7 @@ from pliant.contact.detect.gather import tangent_frames
 from pliant.contact.detect.samples import Samples
 from pliant.contact.modes import Members, Modes
 from pliant.contact.obstacles import Obstacle
-from pliant.contact.stack import Stack
+from pliant.contact.stack import Stack, positions_at
 from pliant.errors import InputError
 
 
@@ -80,7 +80,7 @@ class ReducedDetector(Detector):
         self, q: np.ndarray, limit: float, held: np.ndarray = NO_KEYS, before: Contacts | None = None
     ) -> Contacts:
         """Modes at coordinates q with a gap below `limit` [m], then contacts that no mode covers."""
-        p = self._positions(self._points, q)
+        p = positions_at(self.robot, self._points, q)
         far = limit + self._beyond
         gap, normal, triangle, weights = nearest_candidate(
             p, self._sample, self.cloud.radius[self._sample], self.basis.corner_ptr, self._corner, far
@@ -118,7 +118,7 @@ class ReducedDetector(Detector):
     def _touch_obstacles(self, p: np.ndarray, limit: float, gap: np.ndarray, normal: np.ndarray) -> None:
         """Fill in gaps and normals of the basis' contacts with obstacles."""
         for obstacle, covered in self._known:
-            far = limit + self.margin + self._thickest
+            far = limit + self.margin + self._outside.thickest
             sample = self._sample[covered]
             distance, direction = obstacle.distance(frozen_view(p[sample]), far)
             apart = distance - self.cloud.radius[sample] - self._margin[covered]
@@ -140,7 +140,7 @@ class ReducedDetector(Detector):
         chosen = len(self.soft) + np.flatnonzero(self._unknown)
         obstacles = [o for o, unknown in zip(self._present, self._unknown, strict=True) if unknown]
         samples = frozen_view(p[self._first_point : self._first_point + self.outer.size])
-        distances = [o.distance(samples, limit + self.margin + self._thickest) for o in obstacles]
+        distances = [o.distance(samples, limit + self.margin + self._outside.thickest) for o in obstacles]
         gaps, normals = (np.array(part) for part in zip(*distances, strict=True))
         first = self._first_index, self._first_point
         found = gaps, normals, *NO_CORNERS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from pliant.arrays import frozen, frozen_view
 from pliant.contact.detect.samples import facet_mask
+from pliant.contact.detect.search_distance import ALARM
 from pliant.contact.geometry.adjacency import Adjacency
 from pliant.contact.geometry.geodesics import Geodesics
 from pliant.contact.geometry.tree import fit_tree, lay_out_tree
@@ -73,3 +75,10 @@ class Skin:
         X = frozen_view(self.body.positions(q))
         normals = unit_normals(X, self.triangles)
         return Posture(X, normals, fit_tree(X, self.triangles, normals, self.links))
+
+
+def skins_of(robot: Any, soft: Sequence[Any], alarm: float) -> dict[int, Skin]:
+    """Skins of the bodies that others, or parts of themselves, may touch, by body number."""
+    own = {o.body for o in soft if o.touches_itself}
+    far = max(alarm, ALARM * robot.length)  # ways along the skin, also for a small alarm distance
+    return {b: Skin(robot.bodies[b], far if b in own else 0.0) for b in sorted({o.body for o in soft})}
