@@ -72,9 +72,9 @@ def program(
         "warm": wish.begin,
     }
     if not len(friction):
-        return qpcc(*blocks, starts=wish.starts, pivots=settings.pivots, **options)
+        return qpcc(*blocks, starts=wish.starts, **options)
     starts = {"starts": wish.frictional_starts, "starts_without_friction": wish.starts}
-    return _with_friction(blocks, friction, pivots=settings.pivots, **starts, **options)
+    return _with_friction(blocks, friction, **starts, **options)
 
 
 def _with_friction(
@@ -83,7 +83,6 @@ def _with_friction(
     *,
     starts: int,
     starts_without_friction: int,
-    pivots: float,
     **options: Any,
 ) -> ProgramSolution:
     """`frictional_inverse` with many contacts of which few push.
@@ -97,7 +96,7 @@ def _with_friction(
     n, one_sided = len(mu), len(dc) - 3 * len(mu)
     gaps = slice(0, one_sided + n)
     part = (Wea, Wec[:, gaps], Waa, Wac[:, gaps], Wcc[gaps, gaps], de, da, dc[gaps])
-    frictionless = qpcc(*part, starts=starts_without_friction, pivots=pivots, **options)
+    frictionless = qpcc(*part, starts=starts_without_friction, **options)
     pushing = frictionless.contact[one_sided:] > 0.0
     if options.get("warm") is None:
         options["warm"] = frictionless.effort

@@ -20,7 +20,6 @@ class Settings:
     penetration: float = 5e-4  # deeper, the step is taken again with half the step length
     halvings: int = 4  # of the step length, at most
     starts: int = 4  # of the solver
-    pivots: int = 60  # of the solver in one linearisation, at most: then the best efforts so far are taken
     frictional_starts: int = 2  # of the solver with friction: the last efforts, and those without friction
     scouts: bool = True  # whether the model looks for another way where the robot comes no nearer
     slack: float = 5e-3  # by how much a slack cable is let out

@@ -88,7 +88,7 @@ def test_a_run_is_repeated_from_a_saved_memory():
 
 
 def test_a_step_goes_through_the_modes_of_the_policy():
-    """A robot with a small budget recovers over some steps, and rests until something changes."""
+    """A robot with a small budget searches, recovers over some steps, and rests until something changes."""
     controller, seen = Inverse(arm(), settings=Settings(budget=3)), []
     out = controller.step({"tip": tip(-0.002, 0.01, 0.0)})
     assert isinstance(controller.memory.mode, Following) and out.certificate.status == "moving"
@@ -99,6 +99,7 @@ def test_a_step_goes_through_the_modes_of_the_policy():
         if isinstance(controller.memory.mode, Resting):
             break
     assert list(dict.fromkeys(seen)) == [
+        (Searching, "searching"),
         (Recovering, "recovering"),
         (Resting, "stuck"),
     ]

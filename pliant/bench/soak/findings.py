@@ -13,11 +13,11 @@ from pliant.status import BAD, STATUSES
 EXCEPTION, NOT_FINITE, SILENT = "exceptions", "not finite", "silent depth"
 NO_RETURN, FALSE_CANNOT, NO_WAY = "no return", "false cannot", "no way found"
 RESTLESS, JUMP, UNBALANCED = "not at rest", "jump", "no equilibrium"
-NO_WAY_FOUND, SNAPPED = "no way found from here", "snapped"
+NO_WAY_FOUND = "no way found from here"
 UNDERSTATED = 0.5  # of the measured depth: a certificate that says less, or less than the bound, is silent
 NEARER = 0.01  # of the length: an equilibrium that is so much nearer makes "cannot" false
 EFFORTS_AT_REST = 1e-3  # of the largest effort of the run: change in a step
-FARTHEST = 0.1  # of the length: motion of a node in a step, unless it is called a snap
+FARTHEST = 0.1  # of the length: motion of a node in a step where nothing was done to the robot
 SAME = 1e-3  # of the length: how far statics may take the effectors
 
 
@@ -54,7 +54,7 @@ def _of_moment(record: Record, moment: Moment) -> Iterator[tuple[str, str]]:
     if silent(record, moment):
         said = f"certificate {1e3 * moment.certified:.3f} mm, {moment.status!r}"
         yield SILENT, f"{1e3 * moment.depth:.3f} mm in {moment.inside!r}: {said}"
-    if moment.motion > FARTHEST and moment.status != SNAPPED:
+    if moment.motion > FARTHEST and not moment.disturbed:
         yield JUMP, f"a node moves by {100 * moment.motion:.0f} % of the length ({moment.status})"
 
 

@@ -19,6 +19,7 @@ class Moment(NamedTuple):
     depth: float  # [m] of the skin, measured; NaN where it was not
     inside: str  # what it lies in
     motion: float  # of the length: the largest of any node
+    disturbed: bool  # whether an obstacle or a law has just changed
     finite: bool  # whether coordinates, efforts and commands are numbers
 
 

@@ -141,6 +141,7 @@ class Troubles:
                 way = -way
                 continue
             detector.replace(moved)
+            episode.disturb()
             episode.step(None)
 
     def vanishing(self) -> None:

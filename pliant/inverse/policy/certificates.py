@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pliant.inverse.condensed import INFEASIBLE
 from pliant.inverse.limits import active_limits, within_limits
 from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate
@@ -30,10 +29,8 @@ def of_step(model: Model, memory: Memory, taken: Attempt) -> InverseCertificate:
     status = "reached" if at_target(model, memory) else "moving"
     if status == "moving" and memory.idle and _all_tried(model, memory):
         status = unreached(model, memory)
-    # efforts for which the solver's pivots did not suffice are some that keep to all laws, if not the best
-    cut = efforts.certificate.iterations >= model.settings.pivots and efforts.status != INFEASIBLE
     return replace(
-        of_walk(model, memory, status if cut else UNSOLVED.get(efforts.status, status), moved=True),
+        of_walk(model, memory, UNSOLVED.get(efforts.status, status), moved=True),
         halvings=taken.failures,
         shift=taken.move.shift,
         solver=efforts.certificate,

@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant.inverse.model import Model, Pose
 from pliant.inverse.outcome import InverseCertificate
-from pliant.inverse.policy.acceptance import FARTHEST, may_stay, near_equilibrium
+from pliant.inverse.policy.acceptance import FARTHEST, may_stay
 from pliant.inverse.policy.certificates import of_waiting, of_walk
 from pliant.inverse.policy.memory import SCOUTS, Memory
 from pliant.inverse.policy.modes import Following, GoingBack, Resting
@@ -56,14 +56,12 @@ def _part_gone(model: Model, pose: Pose, guide: Guide, part: Part) -> tuple[Part
 
     A pose that is near and an equilibrium still is taken as it was.
     """
-    parts = _parts(model, pose, guide)
-    if part == Part() and parts == 1 and guide.version == model.detector.version:
+    fresh, near = part == Part(), guide.far(model.robot.positions(pose.q)) <= stride(model)
+    if fresh and near and guide.version == model.detector.version:
         model.spent.linearisations += 1
-        there = guide.pose(model)
-        if near_equilibrium(model, pose, there, guide.decrement):
-            return part, Found(there, guide.decrement)
+        return part, Found(guide.pose(model), guide.decrement)
     if part.state is None:
-        part = replace(part, share=min(part.share, 1.0 / parts))
+        part = replace(part, share=min(part.share, 1.0 / _parts(model, pose, guide)))
     return walked(model, pose, model.commands(guide.lam, guide.delta), part)
 
 

@@ -48,7 +48,7 @@ class Searching:
 class Recovering:
     """The robot walks to the equilibrium with all drives locked, see `recovery`."""
 
-    part: Part = Part()  # that comes next  # noqa: RUF009  (frozen)
+    part: Part = Part()  # that comes next
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class GoingBack:
     """The robot walks along poses that were passed before, by itself or by a scout."""
 
     path: tuple[Guide, ...]  # that are left, the next one first
-    part: Part = Part()  # of the way to the next one  # noqa: RUF009  (frozen)
+    part: Part = Part()  # of the way to the next one
 
 
 @dataclass(frozen=True)

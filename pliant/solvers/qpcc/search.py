@@ -78,29 +78,24 @@ class Search(NamedTuple):
     penetration: float  # relative to what makes up the gaps
 
 
-def search(
-    scaling: Scaling, start: Reals | None, guess: Reals, starts: int, pivots: float = np.inf
-) -> Search:
+def search(scaling: Scaling, start: Reals | None, guess: Reals, starts: int) -> Search:
     """Descend from several points and keep the best.
 
     `start` (na,) are the scaled efforts of a warm start, or None; `guess` (nc,) says which contacts push
     there. `starts` = 1 is one descent, every further one adds PER_START of them, but none is begun after
-    PATIENCE iterations for every start, nor where the best so far is proven to be the global minimum. After
-    `pivots` iterations in all, the one under way ends where it is.
+    PATIENCE iterations for every start, nor where the best so far is proven to be the global minimum.
     """
     work, warm = _work(scaling), start is not None
     rows, na = scaling.rows, len(scaling.Q)
     errors = rows.f[len(rows.C) : -na]
     task, descents = float(errors @ errors), 1 + PER_START * (starts - 1) if len(rows.C) else 1
-    most = min(PATIENCE * starts, pivots)
     lowest, least, chosen, iterations, proven = np.inf, np.inf, 0, 0, False
     best: Minimum | None = None
     costs: list[float] = []
-    while len(costs) < descents and not proven and (not costs or iterations < most):
+    while len(costs) < descents and not proven and (not costs or iterations < PATIENCE * starts):
         if best is not None:
             start = propose(len(costs) - warm, scaling.efforts, best.x)
-        begin, known = np.zeros(na) if start is None else start, guess if not costs else NO_GUESS
-        stop = _attempt(work, begin, known, pivots - iterations)
+        stop = _attempt(work, np.zeros(na) if start is None else start, guess if not costs else NO_GUESS)
         iterations, feasible = iterations + stop.iterations, stop.violation <= ALLOWED
         cheaper = stop.cost < lowest - SAME_COST * (abs(stop.cost) + task)
         if feasible and cheaper if least <= ALLOWED else stop.violation < least:
@@ -110,7 +105,7 @@ def search(
         costs.append(stop.cost if feasible else np.inf)
     assert best is not None
     if least > ALLOWED:  # make the best of the smallest violation
-        stop = _attempt(work, best.x, NO_GUESS, pivots - iterations, relax=True)
+        stop = _attempt(work, best.x, NO_GUESS, relax=True)
         iterations, best = iterations + stop.iterations, _minimum(work, stop)
     penetration = best.penetration / _gap_size(work, best.x)
     return Search(best, np.array(costs), chosen, iterations, least <= ALLOWED, proven, penetration)
@@ -128,8 +123,8 @@ def _work(scaling: Scaling) -> Work:
     return Work(scaling, goal, new_region(*sizes), new_working_set(*sizes), new_step(*sizes), path)
 
 
-def _attempt(work: Work, x: Reals, guess: Reals, most: float, *, relax: bool = False) -> Stop:
-    """One descent from efforts x (na,), of so many iterations at most.
+def _attempt(work: Work, x: Reals, guess: Reals, *, relax: bool = False) -> Stop:
+    """One descent from efforts x (na,).
 
     Where it ends on the edge of a contact, multipliers may miss a way down: it is repeated from a point
     nearby. `relax` allows the violation of displacement bounds at the start, for problems in which nothing
@@ -143,32 +138,29 @@ def _attempt(work: Work, x: Reals, guess: Reals, most: float, *, relax: bool = F
         if not within and relax:
             moved = region.value[-len(x) :]
             rows = rows._replace(dlo=np.minimum(rows.dlo, moved), dhi=np.maximum(rows.dhi, moved))
-        if within or relax:
-            stop = _descend(work, rows, work.goal, -1, most - iterations)
-        else:
-            stop = _repaired(work, rows, most - iterations)
+        stop = _descend(work, rows, work.goal, -1) if within or relax else _repaired(work, rows)
         iterations += stop.iterations
-        if stop.status == MINIMUM or iterations >= most:
+        if stop.status == MINIMUM:
             break
         aside = 2.0 * np.array(chances(shake, len(x))) - 1.0
         x, guess = region.x + SHAKE * span * aside, NO_GUESS
     return stop if shake == 0 else stop._replace(iterations=iterations)
 
 
-def _descend(work: Work, rows: Scaled, task: Task, moves: int, most: float) -> Stop:
+def _descend(work: Work, rows: Scaled, task: Task, moves: int) -> Stop:
     """See `descent.descend`."""
-    limit = int(max(1, min(most, LEAST_LIMIT + LIMIT_PER_ROW * (len(rows.S) + len(rows.C)))))
+    limit = LEAST_LIMIT + LIMIT_PER_ROW * (len(rows.S) + len(rows.C))
     span, path = work.scaling.efforts.span, work.path
     return Stop(*descend(rows, task, work.region, work.working, work.step, span, path, moves, limit))
 
 
-def _repaired(work: Work, rows: Scaled, most: float) -> Stop:
-    """Bring displacements into their bounds (phase 1), however long that takes, then descend."""
+def _repaired(work: Work, rows: Scaled) -> Stop:
+    """Bring displacements into their bounds (phase 1), then descend."""
     moves, iterations, began = -1, 0, int(work.region.size[0])
     for repairs in range(REPAIRS + 1):
         violation, repair = _violation(rows, work.region)
         task = work.goal if repair is None or repairs == REPAIRS else repair
-        stop = _descend(work, rows, task, moves, most - iterations if task is work.goal else np.inf)
+        stop = _descend(work, rows, task, moves)
         moves, iterations = stop.moves, iterations + stop.iterations
         if task is work.goal:
             break

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InputError, unknown_name
@@ -44,7 +43,6 @@ def qpcc(
     method: str = "descent",
     warm: Any = None,
     formulation: str = "reduced",
-    pivots: float = np.inf,
 ) -> QpccSolution:
     """Actuator efforts that bring the effector nearest to its target, with contacts that push and never pull.
 
@@ -57,10 +55,8 @@ def qpcc(
     ρ term. The problem has many local minima: descents are made from several points and the best is returned.
     `starts` = 1 is one descent from the warm start or from zero; every further start adds up to four, one
     from a point of the range of the efforts and three from changes of the best so far; none is begun after 50
-    iterations for every start, nor where the best is proven to be the global minimum. After `pivots`
-    iterations in all, the descent under way ends where it is and the best point so far is returned, "not
-    converged" if that is no minimum. Infeasible bounds give the smallest violation found and the status
-    "infeasible".
+    iterations for every start, nor where the best is proven to be the global minimum. Infeasible bounds give
+    the smallest violation found and the status "infeasible".
 
     method="decomposition" is the paper's: solve the quadratic program of one contact mode, switch the contact
     with the largest multiplier, repeat; formulation="full" keeps λ_c in these programs instead of eliminating
@@ -70,7 +66,7 @@ def qpcc(
     for see in _watchers:
         see(p)
     if method == "descent" and formulation == "reduced":
-        return descent(p, starts, pivots)
+        return descent(p, starts)
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
     if formulation not in FORMULATIONS:
@@ -92,16 +88,14 @@ def watching(see: Callable[[Problem], object]) -> Iterator[None]:
         _watchers.remove(see)
 
 
-def descent(p: Problem, starts: int, pivots: float = np.inf) -> QpccSolution:
-    """The best of some descents, of so many iterations in all."""
+def descent(p: Problem, starts: int) -> QpccSolution:
+    """The best of some descents."""
     if starts < 1:
         raise InputError("starts", expected="at least 1", got=starts)
-    if not pivots >= 1:
-        raise InputError("pivots", expected="at least 1", got=pivots)
     for shift in (SHIFT, SOFT_SHIFT):
         scaling = scaled(p, shift)
         warm = p.start / scaling.units[p.nc + p.ne :] if p.warm else None
-        result = search(scaling, warm, p.guess, starts, pivots)
+        result = search(scaling, warm, p.guess, starts)
         if result.penetration <= CONTRADICTION:
             break
     infeasible = shift == SOFT_SHIFT or scaling.contradictory or not result.feasible
