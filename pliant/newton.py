@@ -92,7 +92,6 @@ class Problem:
     span: np.ndarray
     weight: float
     stiff: bool = True  # whether K has the contact stiffness
-    keep_after: int = KEEP_PAIRS_AFTER  # full steps with pairs detected anew
     unstable: bool = False  # whether an equilibrium that would buckle is as welcome as a stable one
 
     @property
@@ -185,7 +184,7 @@ def looked(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:
     longest, kept = 0.5 * robot.length, None
     if scene.detector is not None:
         longest = scene.search(now.moved)
-        kept = now.seen if now.full >= problem.keep_after else None
+        kept = now.seen if now.full >= KEEP_PAIRS_AFTER else None
         at = replace(at, contacts=now.contacts, force=now.force, followed_from=kept, search=longest)
     turning = problem.stiff and kept is None  # normals that are kept do not turn
     view = scene.look(at, work, stiff=turning, exact=True)
@@ -242,7 +241,7 @@ def _cleared(problem: Problem, now: Iterate) -> tuple[Iterate, bool]:
     If they are not, the pairs that are kept from now on are those detected here.
     """
     detector = problem.scene.detector
-    if detector is None or now.full <= problem.keep_after:
+    if detector is None or now.full <= KEEP_PAIRS_AFTER:
         return now, True
     assert now.contacts is not None
     push = now.force[: len(now.contacts)]

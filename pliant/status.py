@@ -71,8 +71,7 @@ STATUSES: dict[str, Status] = {
     ),
     # sessions show these as a robot on its way
     "searching": Status(BUSY, "waits: a smaller step is sought", shown="moving"),
-    "recovering": Status(BUSY, "disturbed: on its way to the equilibrium with locked drives", shown="moving"),
-    "snapped": Status(BUSY, "moved at once to another equilibrium: none led there", shown="moving"),
+    "recovering": Status(BUSY, "waits: the equilibrium with locked drives is sought", shown="moving"),
     "recovered": Status(BUSY, "found the equilibrium with locked drives", shown="moving"),
 }
 

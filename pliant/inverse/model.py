@@ -261,35 +261,16 @@ class Model:
         return self.roles.commands(lam, delta, self.settings.slack * self.robot.length)
 
     def equilibrium(
-        self,
-        command: np.ndarray,
-        start: State,
-        tolerance: Tolerance,
-        *,
-        stiff: bool | None = True,
-        share: float = 1.0,
-        guess: State | None = None,
-        kept: bool = False,
-        yielding: bool = False,
+        self, command: np.ndarray, start: State, tolerance: Tolerance, *, stiff: bool | None = True
     ) -> Result:
         """The equilibrium with commands (na,) imposed on all drives, sought from a state nearby.
 
-        `share`: of the way there from `start`, in commands, in efforts that laws impose and in the depth of
-        whatever `start` is inside of. `guess`: where a search that was begun before has come to; `kept`:
-        it keeps its pairs from there. `yielding`:
-        drives keep their efforts instead, within their limits, but for those that support the robot. See
-        `relaxed`, which never raises: its certificate says whether it was found.
+        See `relaxed`, which never raises: its certificate says whether it was found.
         """
         imposed = np.zeros(self.robot.bundle.rows)
         imposed[self.roles.actuators] = command
-        rows, names = self.roles.actuators, dict.fromkeys(self.roles.names)
-        still: dict[str, Law] = {n: Known(displacement=imposed[self.robot.named(n)]) for n in names}
-        if yielding:
-            effort = np.zeros(self.robot.bundle.rows)
-            effort[rows] = np.clip(start.effort[rows], *self.roles.effort)
-            still |= {n: Known(effort=effort[self.robot.named(n)]) for n in names if not self._supports(n)}
-        how = {"stiff": stiff, "share": share, "guess": guess, "kept": kept}
-        result = relaxed(self.robot, {**self.laws, **still}, start, self.detector, tolerance, **how)
+        still = {n: Known(displacement=imposed[self.robot.named(n)]) for n in dict.fromkeys(self.roles.names)}
+        result = relaxed(self.robot, {**self.laws, **still}, start, self.detector, tolerance, stiff=stiff)
         self.spent.linearisations += max(1, result.certificate.iterations)
         return result
 
@@ -313,14 +294,9 @@ class Model:
         delta[roles.actuators] = np.clip(delta[roles.actuators], *roles.displacement)
         laws: dict[str, Law] = {name: Known(effort=0.0) for name in dict.fromkeys(roles.names)}
         for name, span in self.robot.spans.items():
-            if name in laws and self._supports(name):
+            if name in laws and np.isin(np.arange(span.start, span.stop), self.scene.support.rows).any():
                 laws[name] = Known(displacement=delta[span])
         return resting(self.robot, {**self.laws, **laws}, detector=self.detector)
-
-    def _supports(self, name: str) -> bool:
-        """Whether a row supports a robot whose bodies are not fixed."""
-        span = self.robot.named(name)
-        return bool(np.isin(np.arange(span.start, span.stop), self.scene.support.rows).any())
 
 
 def farthest_node(a: np.ndarray, b: np.ndarray) -> float:

@@ -34,9 +34,8 @@ class InverseCertificate:
     | "going back" | along poses that it or a scout has passed, to get on from there |
     | "looking for another way" | it comes no nearer, and waits for scouts |
     | "searching" | the budget is spent: it waits for a shorter step that will do, or for equilibrium |
-    | "recovering" | disturbed, it walks to the equilibrium with locked drives |
-    | "recovered", "stuck" | that equilibrium was reached, or none was found |
-    | "snapped" | no equilibria lead on: it has moved to another one at once |
+    | "recovering" | disturbed, it waits while the equilibrium with locked drives is sought |
+    | "recovered", "stuck" | that equilibrium was found, or not |
     | "infeasible" | bounds and contacts that no effort can meet: the nearest was taken |
     | "solver not converged" | |
     """

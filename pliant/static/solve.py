@@ -138,23 +138,15 @@ def relaxed(
     tolerance: Tolerance,
     *,
     stiff: bool | None = None,
-    share: float = 1.0,
-    guess: State | None = None,
-    kept: bool = False,
 ) -> Result:
     """As `static` in one load step from a state nearby, and never an error: see the certificate.
 
-    stiff: whether K has the contact stiffness; by default it has, and a second try is made without. share: of
-    the loads, and of the way out of what the state is inside of. guess: where Newton's method begins. kept:
-    the pairs found there are kept from the first step on, where it has gone on for long. Nobody asks whether
-    it is stable.
+    stiff: whether K has the contact stiffness; by default it has, and a second try is made without. Nobody
+    asks whether it is stable.
     """
     loads, work, begin = Loads(robot, laws, state, detector), Stopwatch(), perf_counter()
-    begin_at = guess or state
-    here = Iterate(begin_at.q, begin_at.effort)
-    problem = replace(loads.at(share, here, begin_at.internal), start=state.q)
-    if kept:
-        problem = replace(problem, keep_after=1)
+    here = Iterate(state.q, state.effort)
+    problem = loads.at(1.0, here, state.internal)
     if stiff is not None:
         problem = replace(problem, stiff=stiff)
     found, z = balance(problem, here, tolerance, work, retry=stiff is None)

@@ -22,8 +22,8 @@ from pliant.inverse.policy.modes import (
     Resting,
     Searching,
     Settling,
+    Stuck,
 )
-from pliant.inverse.policy.walk import Part
 from tests.inverse.test_inverse import TIP, arm, tip
 
 BALL = Sphere((0.07, 0.035, 0.01), 0.02, name="ball")
@@ -110,6 +110,19 @@ def test_a_step_goes_through_the_modes_of_the_policy():
     assert controller.step().certificate.moved and isinstance(controller.memory.mode, Following)
 
 
+def test_a_robot_that_is_stuck_makes_one_attempt_and_one_iteration(monkeypatch):
+    controller = Inverse(arm(), obstacles=[BALL])
+    model, iterations = controller.model, []
+    equilibrium = model.equilibrium
+    sought = lambda command, start, tolerance, **named: (
+        iterations.append(tolerance.iterations) or equilibrium(command, start, tolerance, **named)
+    )
+    monkeypatch.setattr(model, "move", lambda *_: None)
+    monkeypatch.setattr(model, "equilibrium", sought)
+    memory, _ = advance(model, controller.memory.with_(mode=Stuck()))
+    assert iterations == [1] and isinstance(memory.mode, Following | Stuck | Resting)
+
+
 def test_a_robot_about_to_buckle_goes_back_once_and_rests(monkeypatch):
     """Along the poses that were stable, then for good; until the target moves."""
     controller = Inverse(arm())
@@ -142,7 +155,7 @@ def test_a_robot_about_to_buckle_goes_back_once_and_rests(monkeypatch):
 
 @pytest.mark.parametrize(
     "mode",
-    [Following(), Searching(2), Recovering(Part(0.5)), Settling(), GoingBack(()), Resting(SAID)],
+    [Following(), Searching(2), Recovering(None, 10), Stuck(), Settling(), GoingBack(()), Resting(SAID)],
     ids=lambda m: type(m).__name__,
 )
 def test_another_target_ends_what_was_given_up(mode: Mode):

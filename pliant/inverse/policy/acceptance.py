@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from pliant.contact.contacts import DEEPEST
 from pliant.inverse.limits import within_limits
-from pliant.inverse.model import AT_DISPLACEMENT_LIMIT, AT_EFFORT_LIMIT, Model, Pose
+from pliant.inverse.model import Model, Pose
 
 DIVERGED = 0.3  # of the length: decrement after which another linearisation will not help
 EMERGING = 0.7  # a robot that was too deep may end this share as deep
@@ -45,20 +43,6 @@ def may_stay(model: Model, pose: Pose, decrement: float) -> bool:
     """Whether a robot may stay where it is for good."""
     shallow = pose.depth <= allowed_depth(model)
     return shallow and decrement <= allowed_decrement(model) and within_limits(model, pose)
-
-
-def displaced(model: Model, pose: Pose) -> bool:
-    """Whether a pose cannot be one under the laws and among the obstacles of today.
-
-    Something is inside the robot, or laws impose other efforts and displacements than it has.
-    """
-    c, length = model.roles.conditions, model.robot.length
-    efforts = np.abs(pose.lam - c.effort)[c.given] > AT_EFFORT_LIMIT * np.maximum(
-        1.0, np.abs(c.effort[c.given])
-    )
-    equal = model.roles.equal[c.compliance[model.roles.equal] == 0.0]
-    apart = np.abs(pose.delta - c.imposed)[equal] > AT_DISPLACEMENT_LIMIT * length
-    return pose.depth > allowed_depth(model) or bool(efforts.any() or apart.any())
 
 
 def allowed_depth(model: Model) -> float:

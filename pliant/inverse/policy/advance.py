@@ -28,7 +28,7 @@ import numpy as np
 
 from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate, Outcome, outcome
-from pliant.inverse.policy.acceptance import displaced, may_stay
+from pliant.inverse.policy.acceptance import may_stay
 from pliant.inverse.policy.approach import approach, approached
 from pliant.inverse.policy.certificates import of_rest, of_step, of_waiting
 from pliant.inverse.policy.going_back import go_back
@@ -40,13 +40,12 @@ from pliant.inverse.policy.modes import (
     GoingBack,
     Recovering,
     Resting,
-    Retreating,
     Scouting,
     Searching,
     Settling,
     when_obstacle_moves,
 )
-from pliant.inverse.policy.recovery import recover, retreat
+from pliant.inverse.policy.recovery import recover
 from pliant.inverse.policy.rest import comes_to_rest, counted, settle, step_back
 from pliant.inverse.policy.scouting import IDLE, may_scout, reaching_out, scouted, send
 from pliant.inverse.policy.targets import aimed
@@ -98,8 +97,6 @@ def _decided(model: Model, memory: Memory, still: bool) -> Decision:
             return memory, replace(certificate, moved=False)
         case GoingBack():
             return go_back(model, memory)
-        case Retreating():
-            return retreat(model, memory)
         case Approaching():
             return approached(model, memory)
         case Scouting():
@@ -118,13 +115,8 @@ def _followed(model: Model, memory: Memory, still: bool) -> Decision:
     """A step that will do, or the way back from buckling; else the robot waits, or has come to a dead end."""
     memory, taken = search(model, memory)
     if taken is None:
-        if memory.disturbed and displaced(model, memory.pose):
-            memory = memory.with_(mode=Recovering())
-            return (
-                recover(model, memory)
-                if model.left > 0
-                else (memory, of_waiting(model, memory, "recovering"))
-            )
+        if memory.stuck:
+            return recover(model, memory)
         if exhausted(model, memory) and model.left > 0:
             return _dead_end(model, memory)
         return memory, of_waiting(model, memory, "searching")

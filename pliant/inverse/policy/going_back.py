@@ -1,7 +1,8 @@
 """The way back along poses that were passed: one equilibrium after another, never a jump.
 
 A pose that is near and still an equilibrium is taken as it was. Else, among obstacles that have moved, under
-other laws, or where it is farther than a step may go, the robot walks to its commands in parts (`walk`).
+other laws, or where it is farther than a step may go, its commands are imposed on all drives, or a share of
+the way to them, and the robot goes to the equilibrium that it finds from where it stands.
 """
 
 from __future__ import annotations
@@ -13,60 +14,79 @@ import numpy as np
 
 from pliant.inverse.model import Model, Pose
 from pliant.inverse.outcome import InverseCertificate
-from pliant.inverse.policy.acceptance import FARTHEST, may_stay
+from pliant.inverse.policy.acceptance import FARTHEST, diverged, jumps, may_stay, near_equilibrium
 from pliant.inverse.policy.certificates import of_waiting, of_walk
 from pliant.inverse.policy.memory import SCOUTS, Memory
 from pliant.inverse.policy.modes import Following, GoingBack, Resting
+from pliant.inverse.policy.recovery import tolerance
 from pliant.inverse.policy.trail import Guide
-from pliant.inverse.policy.walk import Found, Part, walked
+from pliant.state import State
 
 STRIDE = 0.5  # of how far a node may move in a step: what a step of the way back goes for
+ITERATIONS = 15  # of an attempt, over as many steps as it takes
+FAILURES = 6  # attempts at one pose; every other as if all that is touched were flat, then half as far
 
 
 def go_back(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     """The memory after a step along the path of its mode, and what to say of it."""
     mode, before = memory.mode, memory.pose
     assert isinstance(mode, GoingBack)
-    path = mode.path if mode.part.state or mode.part.share < 1.0 else from_here(model, before, mode.path)
-    gone, found = _part_gone(model, before, path[0], mode.part)
-    if gone is None:
-        return _failed(model, memory)
-    if found is None:
-        memory = memory.with_(mode=replace(mode, path=path, part=gone))
-        return memory, of_waiting(model, memory, "going back")
-    left, part = (path[1:], Part()) if gone.share == 1.0 else (path, gone.after)
-    if not left and path[0].far(model.robot.positions(found.pose.q)) > stride(model):
+    path = mode.path if mode.parts else _from_here(model, before, mode.path)
+    parts = mode.parts or _parts(model, before, path[0])
+    pose, decrement, state, iterations = _sought(model, before, path[0], parts, mode)
+    found = pose.view is not None and near_equilibrium(model, before, pose, decrement)
+    if not found and mode.spent + iterations < ITERATIONS and not diverged(model, decrement):
+        progress = replace(mode, path=path, parts=parts, state=state, spent=mode.spent + iterations)
+        return memory.with_(mode=progress), of_waiting(model, memory, "going back")
+    if not found or (jumps(model, before, pose) and not memory.disturbed):
+        return _failed(model, memory, path, parts)
+    left, parts = (path, parts - 1) if parts > 1 else (path[1:], 0)
+    if not left and path[0].far(model.robot.positions(pose.q)) > _stride(model):
         memory = memory.having_tried(doubt=True, scouts=SCOUTS)  # these commands have led elsewhere
     memory = memory.with_(
-        pose=found.pose,
-        decrement=found.decrement,
-        trail=memory.trail.passed(model, found.pose, found.decrement),
-        mode=GoingBack(left, part) if left else Following(),
-        disturbed=memory.disturbed and bool(left),
+        pose=pose,
+        decrement=decrement,
+        trail=memory.trail.passed(model, pose, decrement),
+        mode=GoingBack(left, parts) if left and not mode.until_found else Following(),
+        disturbed=False,
         idle=0,
         nearest=np.inf,
         step_length=1.0,
         bias=0.0 * memory.bias,
     )
-    return memory, of_walk(model, memory, "snapped" if found.snaps else "going back", moved=True)
+    return memory, of_walk(model, memory, "going back", moved=True)
 
 
-def _part_gone(model: Model, pose: Pose, guide: Guide, part: Part) -> tuple[Part | None, Found | None]:
-    """The part of the way to a pose that was gone, and where that led, see `walked`.
+def _sought(
+    model: Model, pose: Pose, guide: Guide, parts: int, mode: GoingBack
+) -> tuple[Pose, float, State, int]:
+    """The next pose on the way, its decrement [m], its state, and how many iterations it took.
 
     A pose that is near and an equilibrium still is taken as it was.
     """
-    fresh, near = part == Part(), guide.far(model.robot.positions(pose.q)) <= stride(model)
-    if fresh and near and guide.version == model.detector.version:
+    near = guide.far(model.robot.positions(pose.q)) <= _stride(model)
+    if parts == 1 and near and guide.version == model.detector.version and not mode.failures:
         model.spent.linearisations += 1
-        return part, Found(guide.pose(model), guide.decrement)
-    if part.state is None:
-        part = replace(part, share=min(part.share, 1.0 / _parts(model, pose, guide)))
-    return walked(model, pose, model.commands(guide.lam, guide.delta), part)
+        there = guide.pose(model)
+        return there, guide.decrement, model.state(there), 1
+    here = model.commands(pose.lam, pose.delta)
+    command = here + (model.commands(guide.lam, guide.delta) - here) / parts
+    begin, iterations = mode.state or model.state(pose), max(1, model.left)
+    result = model.equilibrium(command, begin, tolerance(iterations), stiff=mode.failures % 2 == 0)
+    return model.pose_of(result), result.certificate.decrement, result.state, iterations
 
 
-def _failed(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
-    """No equilibrium was found on the way: no further."""
+def _failed(
+    model: Model, memory: Memory, path: tuple[Guide, ...], parts: int
+) -> tuple[Memory, InverseCertificate]:
+    """No equilibrium was found on the way: half as far in the next step, and at last no further."""
+    mode = memory.mode
+    assert isinstance(mode, GoingBack)
+    if mode.failures + 1 < FAILURES:
+        parts = 2 * parts if mode.failures % 2 else parts
+        again = GoingBack(path, parts, mode.failures + 1, until_found=mode.until_found)
+        memory = memory.with_(mode=again)
+        return memory, of_waiting(model, memory, "going back")
     memory = memory.having_tried(doubt=True, scouts=SCOUTS)
     if may_stay(model, memory.pose, memory.decrement) and not memory.disturbed:
         return memory.with_(mode=Following()), of_waiting(model, memory, "going back")
@@ -74,10 +94,10 @@ def _failed(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     return memory.with_(mode=Resting(certificate)), certificate
 
 
-def from_here(model: Model, pose: Pose, path: tuple[Guide, ...]) -> tuple[Guide, ...]:
+def _from_here(model: Model, pose: Pose, path: tuple[Guide, ...]) -> tuple[Guide, ...]:
     """The path less what lies within one stride of the robot, but for the last of these poses."""
-    nodes, near, first = model.robot.positions(pose.q), stride(model), 0
-    while first + 1 < len(path) and path[first + 1].far(nodes) < near:
+    nodes, stride, first = model.robot.positions(pose.q), _stride(model), 0
+    while first + 1 < len(path) and path[first + 1].far(nodes) < stride:
         first += 1
     return path[first:]
 
@@ -87,9 +107,9 @@ def _parts(model: Model, pose: Pose, guide: Guide) -> int:
     far = guide.far(model.robot.positions(pose.q))
     way = model.commands(guide.lam, guide.delta) - model.commands(pose.lam, pose.delta)
     slowest = float((np.abs(way) * model.settings.rate / model.roles.speed).max(initial=0.0))
-    return max(1, math.ceil(far / stride(model)), math.ceil(slowest))
+    return max(1, math.ceil(far / _stride(model)), math.ceil(slowest))
 
 
-def stride(model: Model) -> float:
-    """How far [m] a step of the way back goes."""
+def _stride(model: Model) -> float:
+    """[m]"""
     return STRIDE * FARTHEST * model.settings.task_step * model.robot.length

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.arrays import read_only_view
 from pliant.inverse.model import Model, Pose
-from pliant.inverse.policy.modes import Following, Mode, Searching, when_target_moves
+from pliant.inverse.policy.modes import Following, Mode, Searching, Stuck, when_target_moves
 from pliant.inverse.policy.trail import Trail
 
 SCOUTS = 4  # that are sent for one target, at most, see `scouting`
@@ -85,6 +85,11 @@ class Memory:
     def failures(self) -> int:
         """Attempts that would not do since the last step that was taken, while the robot waits."""
         return self.mode.failures if isinstance(self.mode, Searching) else 0
+
+    @property
+    def stuck(self) -> bool:
+        """Whether no equilibrium was found in the last step."""
+        return isinstance(self.mode, Stuck)
 
     def with_(self, **changes: Any) -> Memory:
         """A copy with some fields replaced."""

@@ -2,7 +2,7 @@
 
     Following ── the budget is spent ──→ Searching ── all step lengths failed ──→ Recovering, if disturbed
         ↑ ↑                                  │                                        │
-        │ └────────── one will do ───────────┘                               Following
+        │ └────────── one will do ───────────┘                               Following or Stuck
         │
         ├── comes no nearer ──→ Approaching, if contacts farther away offer a way ──→ Following
         ├── comes no nearer ──→ Scouting ── a scout has found a way ──→ GoingBack ──→ Following
@@ -18,14 +18,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.inverse.outcome import InverseCertificate
 from pliant.inverse.policy.trail import Guide
-from pliant.inverse.policy.walk import Part
 from pliant.state import State
 
 if TYPE_CHECKING:
@@ -46,9 +45,18 @@ class Searching:
 
 @dataclass(frozen=True)
 class Recovering:
-    """The robot walks to the equilibrium with all drives locked, see `recovery`."""
+    """The robot waits while the equilibrium with all drives locked is sought."""
 
-    part: Part = Part()  # that comes next
+    state: State | None = None  # on the way there; None: begin at the pose
+    spent: int = 0  # iterations that were not enough
+
+
+@dataclass(frozen=True)
+class Stuck:
+    """No equilibrium with locked drives was found; the robot stands nearer to one than before.
+
+    In each step it makes one attempt, and where that fails, one iteration towards equilibrium.
+    """
 
 
 @dataclass(frozen=True)
@@ -65,14 +73,11 @@ class GoingBack:
     """The robot walks along poses that were passed before, by itself or by a scout."""
 
     path: tuple[Guide, ...]  # that are left, the next one first
-    part: Part = Part()  # of the way to the next one
-
-
-@dataclass(frozen=True)
-class Retreating:
-    """The robot walks back along poses as they were, through whatever has come into it, see `recovery`."""
-
-    path: tuple[Guide, ...]  # that are left, the next one first
+    parts: int = 0  # in which the way to the next one is still to be gone; 0: not known yet
+    failures: int = 0  # attempts to come nearer to the next one that failed
+    state: State | None = None  # of an attempt under way; None: begin
+    spent: int = 0  # iterations of it that were not enough
+    until_found: bool = False  # whether the first equilibrium that is found on the way will do
 
 
 @dataclass(frozen=True)
@@ -98,21 +103,17 @@ class Resting:
     certificate: InverseCertificate
 
 
-Mode = (
-    Following | Searching | Recovering | Approaching | Scouting | GoingBack | Retreating | Settling | Resting
-)
+Mode = Following | Searching | Recovering | Stuck | Approaching | Scouting | GoingBack | Settling | Resting
 
 
 def when_target_moves(mode: Mode) -> Mode:
     """What was given up is tried again; a search or a recovery under way goes on."""
-    return mode if isinstance(mode, Searching | Recovering | Retreating) else Following()
+    return mode if isinstance(mode, Searching | Recovering) else Following()
 
 
 def when_obstacle_moves(mode: Mode) -> Mode:
     """Perhaps there is a way now: all but what is under way begins again."""
-    if isinstance(mode, GoingBack):
-        return replace(mode, part=Part(mode.part.share))
-    return mode if isinstance(mode, Searching) else Following()
+    return mode if isinstance(mode, Searching | GoingBack) else Following()
 
 
 def when_laws_change(mode: Mode) -> Mode:

@@ -1,99 +1,89 @@
-"""Where something has pushed the robot out of equilibrium: the walk to the one with all drives locked.
+"""Where something has pushed the robot out of equilibrium: the equilibrium with all drives locked.
 
-An obstacle that has come into the robot is let out of it part by part, an effort that a law has begun to
-impose is led to its value. The robot moves with each part, no farther than in any other step, and says
-"recovering" until the last one. Where it would have to jump, it snaps, and says so. Where no part is short
-enough, as between two obstacles, it retreats along its trail until it can recover.
+It is sought over several steps, so that none takes long.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
+from typing import TypeVar
 
 from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate
-from pliant.inverse.policy.acceptance import may_stay
+from pliant.inverse.policy.acceptance import may_stay, near_equilibrium
 from pliant.inverse.policy.certificates import of_waiting, of_walk, unreached
-from pliant.inverse.policy.going_back import from_here
 from pliant.inverse.policy.line_search import RESTART
 from pliant.inverse.policy.memory import Memory
-from pliant.inverse.policy.modes import Following, Recovering, Resting, Retreating
-from pliant.inverse.policy.walk import Found, Part, walked
+from pliant.inverse.policy.modes import Following, GoingBack, Recovering, Resting, Settling, Stuck
+from pliant.newton import Tolerance
+from pliant.result import Result
 
-STAYED = 1e-6  # of the length: motion of a robot that is where it was
+ITERATIONS = 80  # in all; in the second half, anew, as if all that is touched were flat
+RESIDUAL = 1e-5  # of the loads: imbalance of a state that counts as an equilibrium
+DECREMENT = 1e-6  # of the length: decrement of a state that counts as an equilibrium
+
+Progress = TypeVar("Progress", Recovering, Settling)
 
 
 def recover(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
-    """The memory after a part of the walk, or some iterations of it, and what to say of them."""
-    pose = memory.pose
-    part = memory.mode.part if isinstance(memory.mode, Recovering) else Part()
-    gone, found = walked(model, pose, model.commands(pose.lam, pose.delta), part)
-    if gone is None:
-        return _lost(model, memory)
-    if found is None:
-        memory = memory.with_(mode=Recovering(gone))
-        return memory, of_waiting(model, memory, "recovering")
-    return _recovered(model, memory, gone, found)
+    """The memory after some iterations towards the equilibrium with locked drives, and what to say of them.
 
-
-def _recovered(model: Model, memory: Memory, gone: Part, found: Found) -> tuple[Memory, InverseCertificate]:
-    """The memory at the end of a part, and what to say of it."""
-    over = gone.share == 1.0
-    if over and not memory.disturbed and model.motion(memory.pose, found.pose) < STAYED * model.robot.length:
-        return _lost(model, memory)  # it was in equilibrium, and yet no step will do
-    memory = memory.with_(
-        pose=found.pose,
-        decrement=found.decrement,
-        trail=memory.trail.passed(model, found.pose, found.decrement) if over else memory.trail,
-        mode=Following() if over else Recovering(gone.after),
-        step_length=max(RESTART, memory.step_length),
-        disturbed=not over,
-        idle=0,
-        nearest=np.inf,
-    )
-    word = "snapped" if found.snaps else "recovered" if over else "recovering"
-    return memory, of_walk(model, memory, word, moved=True)
-
-
-def _lost(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
-    """No equilibrium was found: the robot retreats along its trail, or has done so and rests.
-
-    Where it began, with no effort, it may snap to the equilibrium that is found from the undeformed shape.
+    A robot that is stuck already gets one iteration only, until its target or an obstacle moves.
     """
-    if not memory.scout and not memory.tried.doubt and len(memory.trail.guides) > 1:
-        memory = memory.having_tried(doubt=True).with_(mode=Retreating(memory.trail.back()))
-        return memory, of_waiting(model, memory, "going back")
-    part = memory.mode.part if isinstance(memory.mode, Recovering) else Part()
-    if memory.disturbed and len(memory.trail.guides) == 1 and not part.undeformed:
-        memory = memory.with_(mode=Recovering(Part(yielding=True, undeformed=True)))
+    if memory.stuck:
+        command = model.commands(memory.pose.lam, memory.pose.delta)
+        return _ended(model, memory, model.equilibrium(command, model.state(memory.pose), tolerance(1)))
+    progress = memory.mode if isinstance(memory.mode, Recovering) else Recovering()
+    progress, result = sought(model, memory, progress)
+    if result is None:
+        memory = memory.with_(mode=progress)
         return memory, of_waiting(model, memory, "recovering")
+    return _ended(model, memory, result)
+
+
+def sought(model: Model, memory: Memory, progress: Progress) -> tuple[Progress, Result | None]:
+    """How far a search with locked drives has come in this step, and its result; None: more to come."""
+    pose, half, iterations = memory.pose, ITERATIONS // 2, max(1, model.left)
+    stiff, spent = progress.spent < half, progress.spent + iterations
+    begin = model.state(pose) if progress.state is None else progress.state
+    command = model.commands(pose.lam, pose.delta)
+    exactly = Tolerance(iterations=iterations)  # as statics does: where a robot rests, it would stay
+    within = exactly if isinstance(progress, Settling) else tolerance(iterations)
+    result = model.equilibrium(command, begin, within, stiff=stiff)
+    if result.certificate.converged or spent >= ITERATIONS:
+        return type(progress)(), result
+    return type(progress)(None if stiff and spent >= half else result.state, spent), None
+
+
+def tolerance(iterations: int) -> Tolerance:
+    """Of a state that counts as an equilibrium, sought in so many iterations."""
+    return Tolerance(residual=RESIDUAL, length=DECREMENT, iterations=iterations)
+
+
+def _ended(model: Model, memory: Memory, result: Result) -> tuple[Memory, InverseCertificate]:
+    """The memory after a recovery, and what to say of it.
+
+    The robot stands at the equilibrium that was found, or at a state that is near one. Else it is where it
+    was: it goes back along its trail until an equilibrium is found, or has done so and rests.
+    """
+    converged, decrement, pose = (
+        result.certificate.converged,
+        result.certificate.decrement,
+        model.pose_of(result),
+    )
+    if converged or near_equilibrium(model, memory.pose, pose, decrement):
+        trail = memory.trail.passed(model, pose, decrement) if converged else memory.trail
+        memory = memory.with_(
+            pose=pose,
+            trail=trail,
+            decrement=decrement,
+            step_length=max(RESTART, memory.step_length) if converged else memory.step_length,
+            mode=Following() if converged else Stuck(),
+            disturbed=not converged,
+        )
+        return memory, of_walk(model, memory, "recovered" if converged else "stuck", moved=True)
+    if not memory.scout and not memory.tried.doubt and len(memory.trail.guides) > 1:
+        memory = memory.having_tried(doubt=True).with_(mode=GoingBack(memory.trail.back(), until_found=True))
+        return memory, of_waiting(model, memory, "going back")
     stays = may_stay(model, memory.pose, memory.decrement)
     certificate = of_waiting(model, memory, unreached(model, memory) if stays else "stuck")
     return memory.with_(mode=Resting(certificate)), certificate
-
-
-def retreat(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
-    """The memory one pose further back, as it was, or at the first one from which the robot recovers.
-
-    What has come into the robot has made its state one that cannot be. Poses that were equilibria before lead
-    to where the robot began, however deep they are; `certificate.penetration` says how deep.
-    """
-    mode = memory.mode
-    assert isinstance(mode, Retreating)
-    path = from_here(model, memory.pose, mode.path)
-    model.spent.linearisations += 1
-    guide, left = path[0], path[1:]
-    memory = memory.with_(
-        pose=guide.pose(model),
-        decrement=guide.decrement,
-        trail=replace(memory.trail, guides=memory.trail.guides[: len(left) + 1]),
-        mode=Retreating(left) if left else Recovering(),
-    )
-    if left and model.left > 0:
-        pose = memory.pose
-        gone, found = walked(model, pose, model.commands(pose.lam, pose.delta), Part())
-        if found is not None and not found.snaps and gone is not None:
-            return _recovered(model, memory, gone, found)
-    return memory, of_walk(model, memory, "going back", moved=True)

@@ -16,8 +16,7 @@ from pliant.inverse.policy.certificates import at_target, of_rest, of_waiting
 from pliant.inverse.policy.line_search import Attempt
 from pliant.inverse.policy.memory import Memory
 from pliant.inverse.policy.modes import Following, GoingBack, Resting, Settling
-from pliant.newton import Tolerance
-from pliant.result import Result
+from pliant.inverse.policy.recovery import sought
 
 NEARER = 1e-2  # of the distance from the target: less is not nearer …
 AT_LEAST_NEARER = 2e-3  # … unless it is more than this share of the length
@@ -28,7 +27,6 @@ LEAST_IDLE, MOST_IDLE = (
     15,
     60,
 )  # steps that come no nearer before a robot rests: if it is calm, and in any case
-FREE, ITERATIONS = 15, 80  # with pairs detected anew, and in all; the second half as if all were flat
 STEPS_BACK = 4  # poses of the trail that a robot goes back where it would buckle
 SETTLED = 3  # times that a robot may find that it was not in equilibrium when it was about to rest
 
@@ -64,7 +62,7 @@ def comes_to_rest(model: Model, memory: Memory, taken: Attempt) -> bool:
 def settle(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     """The memory after some iterations towards the equilibrium of the commands, and what to say of them."""
     assert isinstance(memory.mode, Settling)
-    progress, result = _sought(model, memory, memory.mode)
+    progress, result = sought(model, memory, memory.mode)
     if result is None:
         memory = memory.with_(mode=progress)
         return memory, of_waiting(model, memory, "searching")
@@ -78,19 +76,6 @@ def settle(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
         return memory, of_waiting(model, memory, "moving")
     certificate = of_rest(model, memory)
     return memory.with_(mode=Resting(certificate)), certificate
-
-
-def _sought(model: Model, memory: Memory, progress: Settling) -> tuple[Settling, Result | None]:
-    """How far the search with locked drives has come in this step, and its result; None: more to come."""
-    pose, half, iterations = memory.pose, ITERATIONS // 2, max(1, model.left)
-    stiff, spent = progress.spent < half, progress.spent + iterations
-    kept = progress.spent % half >= FREE
-    begin = model.state(pose) if progress.state is None else progress.state
-    exactly = Tolerance(iterations=iterations)  # as statics does: where a robot rests, it would stay
-    result = model.equilibrium(model.commands(pose.lam, pose.delta), begin, exactly, stiff=stiff, kept=kept)
-    if result.certificate.converged or spent >= ITERATIONS:
-        return Settling(), result
-    return Settling(None if stiff and spent >= half else result.state, spent), None
 
 
 def step_back(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -63,12 +64,13 @@ def targets_by_name(model: Model, target: np.ndarray) -> dict[str, np.ndarray]:
 def changed(model: Model, memory: Memory, laws: Mapping[str, Law]) -> tuple[Model, Memory]:
     """The model with other laws for some rows, and the memory for it at the same pose.
 
-    Efforts that the laws impose are led to their values by the steps to come. Effectors that stay ones keep
-    theirs; those that are
+    Efforts that the laws impose are as they say. Effectors that stay ones keep their values; those that are
     new begin with the targets of their laws, or where they are.
     """
     after = model.with_laws(laws, memory.pose)
-    fresh = first_target(after, memory.pose)
+    c = after.roles.conditions
+    pose = replace(memory.pose, lam=np.where(c.given, c.effort, memory.pose.lam))
+    fresh = first_target(after, pose)
 
     def kept(values: np.ndarray) -> np.ndarray:
         known = dict(zip(model.roles.effectors.tolist(), values, strict=True))
@@ -77,6 +79,7 @@ def changed(model: Model, memory: Memory, laws: Mapping[str, Law]) -> tuple[Mode
 
     target = kept(memory.target)
     memory = memory.with_(
+        pose=pose,
         target=target,
         bias=0.0 * target,
         trail=memory.trail.under_other_laws(),
