@@ -26,7 +26,6 @@ from pliant.bodies.shells.drilling import (
 from pliant.bodies.shells.law import checked_law, make_law, plane_moduli, shear_moduli, small_poisson
 from pliant.bodies.shells.nodal import as_strings
 from pliant.bodies.shells.numbering import number
-from pliant.bodies.shells.validity import warn_about_thickness
 from pliant.bodies.shells.shear import SHEAR_CORRECTION, shear_softness, shear_stiffness
 from pliant.bodies.shells.strings import StringGroup, Strings
 from pliant.bodies.shells.thin import (
@@ -38,6 +37,7 @@ from pliant.bodies.shells.thin import (
     sheet_mass,
 )
 from pliant.bodies.shells.triangle import Triangles
+from pliant.bodies.shells.validity import warn_about_thickness
 from pliant.errors import unknown_name
 from pliant.materials.material import Material
 from pliant.mesh.sheets import Sheet
