@@ -31,7 +31,7 @@ class Case:
     what: str
     error: float
     allowed: float
-    iterations: int
+    iterations: int | None
     seconds: float
 
 
@@ -110,7 +110,7 @@ def columns_(elements: int = 16) -> Iterator[Case]:
         begin = process_time()
         found = buckling(robot, {} if heavy else {"push": Known(effort=1.0)})
         error = found.factor / exact - 1.0
-        yield Case(f"column {name}: critical load", error, 0.005, 0, process_time() - begin)
+        yield Case(f"column {name}: critical load", error, 0.005, None, process_time() - begin)
 
 
 def arch(elements: int = 32, rise: float = 2.0) -> tuple[Robot, np.ndarray]:
@@ -142,4 +142,4 @@ def arches() -> Iterator[Case]:
     begin = process_time()
     found = buckling(robot, {"load": Known(effort=unit)})
     what = f"shallow arch: {found.kind} by buckling"
-    yield Case(what, found.factor / 4.0 - 1.0, 0.005, 0, process_time() - begin)
+    yield Case(what, found.factor / 4.0 - 1.0, 0.005, None, process_time() - begin)
