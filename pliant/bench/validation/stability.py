@@ -14,9 +14,7 @@ from pliant.io.table import Table
 from pliant.laws import Known
 from pliant.mesh.lines import curve, line
 from pliant.robot import Robot, Row
-from pliant.static import static
-from pliant.static.buckling import buckling
-from pliant.static.continuation import continuation
+from pliant.static import buckling, continuation, static
 
 # The end of a 45° bend under a force across its plane (Bathe and Bolourchi 1979), as computed with eight
 # geometrically exact beams by Simo and Vu-Quoc 1986: force, position.
