@@ -49,8 +49,7 @@ if TYPE_CHECKING:
     from pliant.bodies import Beam, Shell
     from pliant.dynamics import Simulation
     from pliant.inverse import Inverse
-    from pliant.static.buckling import buckling
-    from pliant.static.continuation import continuation
+    from pliant.static import buckling
 else:
     __getattr__ = lazy(
         __name__,
@@ -59,8 +58,7 @@ else:
             "Shell": "pliant.bodies",
             "Simulation": "pliant.dynamics",
             "Inverse": "pliant.inverse",
-            "buckling": "pliant.static.buckling",
-            "continuation": "pliant.static.continuation",
+            "buckling": "pliant.static",
             "hardware": "pliant.hardware",
             "inverse": "pliant.inverse",
             "membrane": "pliant.membrane",

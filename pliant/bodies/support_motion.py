@@ -93,12 +93,12 @@ class SupportMotion:
 
     def _weights(self, rest: np.ndarray) -> np.ndarray:
         """Share (k, patches) that each patch has in the motion of points with rest positions (k, 3)."""
-        from scipy.spatial import cKDTree  # slow to import
+        from scipy.spatial import KDTree  # slow to import
 
         if not len(rest):
             return np.zeros((0, len(self.patches)))
         least = NEAREST * float(np.ptp(self.body.mesh.nodes, axis=0).max())
-        far = [np.maximum(cKDTree(p.rest).query(rest)[0], least) for p in self.patches]
+        far = [np.maximum(KDTree(p.rest).query(rest)[0], least) for p in self.patches]
         w = np.stack(far, axis=1) ** -2.0
         return w / w.sum(axis=1, keepdims=True)
 
@@ -116,9 +116,7 @@ def support_motion(body: Any, q: np.ndarray) -> SupportMotion | None:
     patches = []
     for n in range(int(label.max()) + 1):
         inside = label == n
-        touching = inside[edges]
-        ring = np.unique(edges[touching.any(axis=1)])
-        ring = ring[~inside[ring]]
+        ring = np.unique(edges[inside[edges].any(axis=1)])
         ring = ring[~fixed[ring]]
         members = np.flatnonzero(inside)
         if len(ring):
@@ -134,7 +132,7 @@ def _patch(body: Any, q: np.ndarray, members, ring, rest, now, turning: bool) ->
         poses = q[3 * len(body.node_block) :].reshape(-1, 12)[:, 3:].reshape(-1, 3, 3)
         from_rest = poses @ np.asarray(body.region_frame).reshape(-1, 3, 3).transpose(0, 2, 1)
         R = _nearest_rotation(from_rest[ring].sum(axis=0))
-        oriented = (~np.asarray(body.free).reshape(-1, 6)[members, 3:]).all(axis=1)
+        oriented = np.asarray((~np.asarray(body.free).reshape(-1, 6)[members, 3:]).all(axis=1))
     else:
         R = _fitted(rest[ring], now[ring])
     x0 = now[ring].mean(axis=0) + (rest[members] - rest[ring].mean(axis=0)) @ R.T
@@ -156,7 +154,7 @@ def _oriented(body: Any, q: np.ndarray):
     """The same of the regions of rods and shells, every node being in one."""
     count = 3 * len(body.node_block)
     centres = lambda of: of[count:].reshape(-1, 12)[:, :3]
-    fixed = (~np.asarray(body.free).reshape(-1, 6)[:, :3]).all(axis=1)
+    fixed = np.asarray((~np.asarray(body.free).reshape(-1, 6)[:, :3]).all(axis=1))
     rows, cols = np.asarray(body.pattern.rows) // 2, np.asarray(body.pattern.cols) // 2
     return centres(body.q0), centres(q), fixed, np.stack([rows, cols], axis=1)[rows != cols]
 

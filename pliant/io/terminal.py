@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pliant.laws import Known
     from pliant.result import Result
     from pliant.robot import Robot
+    from pliant.static import Progress
 
 STARTED = perf_counter()
 
@@ -61,7 +62,14 @@ def drive_with_progress(robot: Robot, laws: Mapping[str, Known], steps: int) -> 
     results, first = [], 0.0
     with bar.Progress(*columns, bar.TimeElapsedColumn(), console=console(), transient=True) as progress:
         task = progress.add_task("First step (compiles once after an installation)", total=steps + 1)
-        for result in robots.drive(robot, laws, steps=steps):
+
+        def tell_load(at: Progress) -> None:
+            """Where a step takes long: how much of its load is in balance, after how many iterations."""
+            if at.iterations:
+                load = f"{100 * at.share:.0f} % of the load of this step, {at.iterations} iterations"
+                progress.update(task, description=visible(f"Driving the {robot.name}: {load}"))
+
+        for result in robots.drive(robot, laws, steps=steps, progress=tell_load):
             first = first or perf_counter() - STARTED
             results.append(result)
             progress.update(task, advance=1, description=visible(f"Driving the {robot.name}"))

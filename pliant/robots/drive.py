@@ -12,12 +12,16 @@ from pliant.laws import Known
 from pliant.result import Result
 from pliant.robot import Robot
 from pliant.static import static
+from pliant.static.budget import Report
 
 
-def drive(robot: Robot, laws: Mapping[str, Known], *, steps: int = 10) -> Iterator[Result]:
+def drive(
+    robot: Robot, laws: Mapping[str, Known], *, steps: int = 10, progress: Report | None = None
+) -> Iterator[Result]:
     """Equilibria on the way to the commands: first under gravity alone, then `steps` more, equally far apart.
 
     Efforts grow from zero, displacements from where they are under gravity. Each starts at the one before.
+    `progress` is told of every load step within them, see `static`.
     """
     if steps < 1:
         raise InputError("steps", expected="at least 1", got=steps)
@@ -27,12 +31,12 @@ def drive(robot: Robot, laws: Mapping[str, Known], *, steps: int = 10) -> Iterat
             raise InputError(
                 f"command of {name!r}", expected="Known(effort=…) or Known(displacement=…)", got=repr(law)
             )
-    start = static(robot, _supporting(robot, laws))
+    start = static(robot, _supporting(robot, laws), progress=progress)
     yield start
     now = start
     for step in range(1, steps + 1):
         part = {name: _part(law, start.displacement[name], step / steps) for name, law in laws.items()}
-        now = static(robot, part, state=now.state)
+        now = static(robot, part, state=now.state, progress=progress)
         yield now
 
 

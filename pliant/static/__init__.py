@@ -15,7 +15,21 @@
 """
 
 from pliant.newton import Tolerance
+from pliant.static.buckling import Buckling, buckling
 from pliant.static.budget import MOST_ITERATIONS, Budget, Progress
+from pliant.static.continuation import LoadPath, continuation
 from pliant.static.solve import relaxed, resting, static
 
-__all__ = ["MOST_ITERATIONS", "Budget", "Progress", "Tolerance", "relaxed", "resting", "static"]
+__all__ = [
+    "MOST_ITERATIONS",
+    "Buckling",
+    "Budget",
+    "LoadPath",
+    "Progress",
+    "Tolerance",
+    "buckling",
+    "continuation",
+    "relaxed",
+    "resting",
+    "static",
+]

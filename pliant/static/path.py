@@ -128,7 +128,7 @@ def walk(
         spent = account.overdrawn(path.count.iterations)
         if size < SMALLEST_LOAD_STEP or spent:
             if path.refused is None:
-                return Walk(path, found, spent or _reason(found))
+                return Walk(path, found, f"{spent}, and {_reason(found)}" if spent else _reason(found))
             path = path.to(*path.refused)  # nothing but the jump leads on
             size = SMALLEST_GAP
         if not carrying and path.count.steps == 0:
@@ -195,4 +195,4 @@ def _reason(found: Iterate) -> str:
             "the tangent is indefinite there, as at a limit point, beyond which the load finds no equilibrium"
             " nearby"
         )
-    return f"Newton's method does not converge even in load steps of 1/{1 / SMALLEST_LOAD_STEP:.0f}"
+    return "Newton's method does not converge, however small the load step"

@@ -97,7 +97,7 @@ def not_found(loads: Loads, end: Walk, work: Stopwatch, begin: float) -> Converg
     result = make_result(loads, kept, work, begin)
     words = loads.words(path.reached)
     where = f"{100 * path.reached:.1f} % of the load{f' ({words})' if words else ''}"
-    more = MORE if "budget" in end.reason else WAY_OUT
+    more = f"{MORE}; {WAY_OUT}" if "budget" in end.reason else WAY_OUT
     return ConvergenceError(
         f"No equilibrium of {loads.robot.name!r} beyond {where}: {end.reason}; {result.certificate}. "
         f"The best state is in error.result; {more}.",

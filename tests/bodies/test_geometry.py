@@ -63,6 +63,11 @@ def test_coordinates_are_places_and_rotations(body: Body) -> None:
         assert len(body.q0) == body.ndof
 
 
+def test_the_difference_of_two_places_is_the_motion_between_them(body: Body, within: Any) -> None:
+    q, dq = wiggled(body), np.where(body.free, change(body), 0.0)
+    within(np.abs(body.difference(q, body.retract(q, dq)) - dq).max() / np.abs(dq).max(), 1e-8, "dq")
+
+
 def test_there_and_back_the_tangent_is_the_same(body: Body, within: Any) -> None:
     """q ⊕ dq ⊕ −dq is q, whatever was between: the same energy, forces and stiffness."""
     q = wiggled(body)

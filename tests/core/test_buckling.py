@@ -8,6 +8,7 @@ import pytest
 import pliant as pl
 from pliant.bodies.beams import Stiffness
 from pliant.mesh.lines import line
+from pliant.static import continuation
 
 EI, EA = 1.0, 1e6
 COLUMN = Stiffness(EA=EA, GJ=1.0, EI=EI)  # does not shear
@@ -84,7 +85,7 @@ GREATEST = carried(np.linspace(0, RISE, 100001)).max()
 
 def test_a_truss_snaps_through_along_its_path():
     """Every equilibrium on its curve, the load at both limits, stable outside of these."""
-    path = pl.continuation(truss(), {"push": pl.Known(effort=2 * GREATEST)})
+    path = continuation(truss(), {"push": pl.Known(effort=2 * GREATEST)})
     w, force = path.displacement("push")[:, 0], path.effort("push")[:, 0]
     np.testing.assert_allclose(force, carried(w), atol=1e-8 * GREATEST)
     np.testing.assert_allclose(2 * np.array(path.limits), [1.0, -1.0], atol=1e-3)
@@ -107,6 +108,6 @@ def test_imposed_displacements_pass_a_limit_point_and_stay_stable():
 def test_inputs_of_paths():
     for bad in ({"until": 0.0}, {"steps": 0}, {"first": -1.0}, {"budget": "much"}):
         with pytest.raises(pl.InputError):
-            pl.continuation(truss(), **bad)
+            continuation(truss(), **bad)
     with pytest.raises(pl.InputError, match="most"):
         pl.buckling(truss(), most=-1)
