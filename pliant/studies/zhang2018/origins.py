@@ -77,7 +77,7 @@ CHOICES = (
     Choice(
         "what is asked of the marker rule",
         "nothing",
-        "on the result: 99 % was asked first, and a reflection near a hidden marker is taken for it by any rule",
+        "on the result: 99 % was asked first; a reflection near a hidden marker is taken for it by any rule",
     ),
     Choice("gains of the hybrid control", "hybrid.py", "on its own run with seed 0"),
     Choice(
