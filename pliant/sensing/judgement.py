@@ -59,7 +59,8 @@ def judge(linear: System, weights: Weights, seen: np.ndarray, roles: Roles, comm
     left = _left(
         y, scale, *(_stacked(y, errors, [acts is wanted for acts in acting]) for wanted in (True, False))
     )
-    return Judgement(scale, *acting, N.shape[1] if scale > 1.0 else float("inf"), left)
+    loads, offset = acting
+    return Judgement(scale, loads, offset, N.shape[1] if scale > 1.0 else float("inf"), left)
 
 
 def _stacked(y: np.ndarray, errors: Sequence[np.ndarray], which: Sequence[bool]) -> np.ndarray:

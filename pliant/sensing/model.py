@@ -143,11 +143,9 @@ class Model:
         if choose is not None and seen.any():
             mask = work.timed("choose", self._chosen, condensed, pose, goal, seen, choose)
             columns[: len(roles.unknown)] = mask
-        if judgement is None:
-            linear = system(condensed, goal, self._active(condensed, pose))
-            judgement = work.timed("judge", judge, linear, self.weights, seen, roles, commands)
-        columns[len(roles.unknown) :] &= judgement.loads
-        weights = self.weights.judged(judgement.scale, judgement.offset)
+        taken = judgement or self._judged(condensed, pose, goal, seen, commands)
+        columns[len(roles.unknown) :] &= taken.loads
+        weights = self.weights.judged(taken.scale, taken.offset)
         x, fit, linear, white, lam_u, active = work.timed(
             "solve", self._solve, condensed, pose, goal, seen, prior, columns, weights
         )
@@ -155,8 +153,13 @@ class Model:
         lam = self._efforts(x, lam_u, commands, pose, dq)
         scale = 1.0 + (float(x[-1]) if condensed.load is not None else 0.0)
         moved, longest = self._advance(pose, dq, lam, lam_u[len(roles.solved) :], scale)
-        parts = (fit, linear, white, columns, condensed, active, longest, weights, judgement)
+        parts = (fit, linear, white, columns, condensed, active, longest, weights, taken)
         return Move(pose, moved, x, *parts)
+
+    def _judged(self, condensed, pose, goal, seen, commands: Commands) -> Judgement:
+        """What the residuals say, with the active set at hand."""
+        linear = system(condensed, goal, self._active(condensed, pose))
+        return self.work.timed("judge", judge, linear, self.weights, seen, self.roles, commands)
 
     def _solve(self, condensed, pose, goal, seen, prior, columns, weights):
         roles, free = self.roles, np.full(len(columns) - len(self.roles.unknown), np.inf)

@@ -120,7 +120,12 @@ def _checks(
         Check.at_most("PID: error at the end, constants, of the size", still / SIZE, 0.01),
         Check.at_most("PID: error at the end, ramp, of the size", rising[INTEGRAL].settled() / SIZE, 0.01),
         *(
-            Check.at_most(f"{ADDED}: offset at the end of the ramp over that of PD", value / behind[PD], 0.5)
+            Check.within(
+                f"{ADDED}: offset at the end of the ramp over that predicted",
+                value / (speed * rise * np.exp(-0.5 * rise / time)),  # v t exp(−k_p t / 2(1 + k_d))
+                0.85,
+                1.15,
+            )
             for name, value in behind.items()
             if name == ADDED
         ),

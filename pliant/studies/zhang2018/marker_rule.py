@@ -21,12 +21,12 @@ HIDDEN = 0.3  # share of the markers
 FRAMES = 200
 MOVES = (0.0, 0.3, 0.6)  # of the gate: how far all markers moved since the model was brought up to date
 LAYOUTS = ("s1", "s7", "r1", "r7")
-RATE = 0.99
 TEXT = (
     "Unlabelled points with 0.1 mm of noise, 30 % of the markers hidden, and one reflection that is no "
     "marker, anywhere in the box of the robot. The model is at rest; all markers have moved together in a "
     "random direction since, by a share of the threshold. A frame is right where every marker that is seen "
-    "has its point and no hidden one has any. Same frames for both rules. Asked of ours where nothing moved."
+    "has its point and no hidden one has any. Same frames for both rules. A reflection near a hidden marker "
+    "is taken for it by any rule, so that nothing is claimed."
 )
 
 
@@ -34,7 +34,7 @@ def marker_rule(lab: Lab) -> Findings:
     """Shares of frames that are labelled right."""
     table = Table(
         "Frames labelled right",
-        ("case", "gate [mm]", "moved, of the gate", "paper's rule", "ours", "check"),
+        ("case", "gate [mm]", "moved, of the gate", "paper's rule", "ours"),
     )
     for name in LAYOUTS:
         tracker = MarkerTracker(lab.estimator(name))
@@ -43,7 +43,7 @@ def marker_rule(lab: Lab) -> Findings:
             right = np.mean([_right(tracker, move, rng) for _ in range(FRAMES)], axis=0)
             cells = {"gate [mm]": 1e3 * tracker.gate, "moved, of the gate": move}
             cells |= {"paper's rule": float(right[0]), "ours": float(right[1])}
-            table.add(case=name, **cells, check=bool(right[1] >= RATE) if move == 0.0 else None)
+            table.add(case=name, **cells)
     return Findings("Which marker a point is", TEXT, [table])
 
 

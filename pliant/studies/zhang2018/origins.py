@@ -74,6 +74,11 @@ CHOICES = (
         "five, none of them a case of the table",
         "one of the five used to be a case, and was moved by 1 mm",
     ),
+    Choice(
+        "what is asked of the marker rule",
+        "nothing",
+        "on the result: 99 % was asked first; a reflection near a hidden marker is taken for it by any rule",
+    ),
     Choice("gains of the hybrid control", "hybrid.py", "on its own run with seed 0"),
     Choice(
         "noise, hidden markers, forces, places",
