@@ -14,6 +14,7 @@ from pliant.mesh.topology import cell_faces, pieces
 # Poisson's ratio beyond which linear tetrahedra lock, and coarse supports of hexahedra count.
 LOCKING = 0.45
 ROUNDING = 1e-9  # of Poisson's ratio, which is computed from moduli
+SLENDER = 3.0  # length of a body over the extent of a fixed face, from which it bends rather than shears
 DEEPEST = 0.4  # depth of hexahedra at a fixed face over its extent: a bar bends 5 % too stiffly
 
 
@@ -31,7 +32,8 @@ def warn_where_poor(mesh: Mesh, material: Material | dict[int, Material], fixed:
         warnings.warn(text, PliantWarning, stacklevel=3)
     if mesh.kind == "hex8":
         depth, extent = support_depth(mesh, fixed)
-        if depth > DEEPEST * extent:
+        slender = float(np.ptp(mesh.nodes, axis=0).max()) >= SLENDER * extent
+        if slender and depth > DEEPEST * extent:
             text = (
                 f"hexahedra at a fixed face are {1e3 * depth:.3g} mm deep, the face {1e3 * extent:.3g} mm "
                 f"wide: at a Poisson ratio of {poisson:g} a bar bends 5 to 12 % too stiffly. Grade the mesh "
