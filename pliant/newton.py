@@ -30,7 +30,7 @@ MAX_HALVINGS = 8  # of the step length in a line search
 BLOW_UP = 1e4  # times the merit before: a step that ends there is too long
 KEEP_PAIRS_AFTER = 15  # full steps with pairs detected anew
 SHIFTED_IN_VAIN = 30  # iterations in a row with a shifted tangent that do not halve the residual: it stalls
-DEEPEST_KEPT = 1e-5  # of the robot's length: penetration that kept pairs may leave
+DEEPEST_KEPT = 1e-4  # of the robot's length: gaps that kept pairs may leave, a fifth of the bound
 
 
 @dataclass(frozen=True)

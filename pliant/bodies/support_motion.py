@@ -55,6 +55,7 @@ class SupportMotion:
     body: Any
     patches: tuple[Patch, ...]
     turning: bool  # the members are regions with a rotation, as in rods and shells; else nodes
+    spacing: float  # [m] between supports and what is next to them at rest, on average
 
     @property
     def farthest(self) -> float:
@@ -121,7 +122,11 @@ def support_motion(body: Any, q: np.ndarray) -> SupportMotion | None:
         members = np.flatnonzero(inside)
         if len(ring):
             patches.append(_patch(body, q, members, ring, rest, now, turning))
-    return SupportMotion(body, tuple(patches), turning) if patches else None
+    if not patches:
+        return None
+    i, j = edges[fixed[edges].sum(axis=1) == 1].T
+    spacing = float(np.linalg.norm(rest[i] - rest[j], axis=1).mean())
+    return SupportMotion(body, tuple(patches), turning, spacing)
 
 
 def _patch(body: Any, q: np.ndarray, members, ring, rest, now, turning: bool) -> Patch:

@@ -37,7 +37,8 @@ class Robotic(Environment):
     ) -> None:
         """settling [s]: how long a robot that nothing supports comes to rest; 0: it rests in equilibrium."""
         self.robot, self._painter = robot, None
-        simulation = Simulation(robot, time_step=time_step, damping=KelvinVoigt(VISCOSITY))
+        # The scheme is part of what an environment of this version is: policies were made for its damping.
+        simulation = Simulation(robot, time_step=time_step, scheme="euler", damping=KelvinVoigt(VISCOSITY))
         if settling:
             for _ in range(round(settling / time_step)):
                 simulation.step()

@@ -27,7 +27,9 @@ from pliant.state import State
 from pliant.units import quantity
 
 FAR_LOST = 0.05  # of the length: a contact that is lost after so long a way may have slipped off
-NOT_MOVED = 1e-7  # of the length: supports that are nearer to where the body has them were not moved
+NOT_MOVED = (
+    0.1  # of the cells next to supports: so near to where the body has them, they strain it, that is all
+)
 IN_BALANCE = 1e-6  # of the weight or the efforts: a start with less residual is an equilibrium
 
 
@@ -96,8 +98,7 @@ class Loads:
             if np.linalg.norm(self.view.residual()) <= IN_BALANCE * max(self.weight, effort):
                 return tuple(None for _ in robot.bodies)
         found = [b.support_motion(start.q[s]) for b, s in zip(robot.bodies, robot.q_spans, strict=True)]
-        least = NOT_MOVED * robot.length
-        return tuple(m if m is not None and m.farthest > least else None for m in found)
+        return tuple(m if m is not None and m.farthest > NOT_MOVED * m.spacing else None for m in found)
 
     @property
     def admissible(self) -> bool:

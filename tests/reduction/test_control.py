@@ -163,16 +163,16 @@ def bendable() -> tuple[pl.Robot, pl.Robot]:
 def test_contact_holds_on_a_reduced_body():
     """Pressed against a ball: no penetration, complementary forces, and the full robot's contact indices."""
     full, lean = bendable()
-    results = [pl.static(r, {"top": pl.Known(effort=6.0)}) for r in (full, lean)]
+    results = [pl.static(r, {"top": pl.Known(effort=6.0)}, unstable="keep") for r in (full, lean)]
     for r in results:
-        assert r.certificate.converged
+        assert r.certificate.status in ("converged", "converged, unstable")
         assert r.contact_force.max() > 0.05
         assert r.contacts.gap.min() > -1e-6
         assert np.abs(r.contacts.gap * r.contact_force).max() < 1e-8
     assert results[0].contacts.size == results[1].contacts.size
-    np.testing.assert_allclose(
-        results[1].displacement["tip"], results[0].displacement["tip"], atol=0.03 * 0.1
-    )
+    lean_tip, tip = results[1].displacement["tip"], results[0].displacement["tip"]
+    pressed = [0, 2]  # along y nothing keeps the bar on top of a smooth ball
+    np.testing.assert_allclose(lean_tip[pressed], tip[pressed], atol=0.03 * 0.1)
 
 
 def test_inverse_on_a_reduced_body_reaches_and_the_full_robot_follows(within):
