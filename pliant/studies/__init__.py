@@ -9,8 +9,8 @@ from pathlib import Path
 from pliant.errors import unknown_name
 from pliant.studies import coevoet2017, duriez2024, goury2021, mirano2017, zhang2018
 from pliant.studies.check import Check
-from pliant.studies.conditions import Conditions
 from pliant.studies.report import as_data, write_report
+from pliant.studies.setup import Setup
 from pliant.studies.study import Findings, Picture, Study
 
 registry: dict[str, Study] = {
@@ -46,19 +46,19 @@ def reproduce(
 
     chosen = study(name)
     folder, findings = out or Path("results") / name, []
-    conditions = chosen.conditions(quick=quick, seed=seed, data=data)
-    parts = chosen.run(conditions, only=only)
+    setup = chosen.setup(quick=quick, seed=seed, data=data)
+    parts = chosen.run(setup, only=only)
     for part in only or chosen.parts:
         with console().status(f"{chosen.title}: {part}"):
             findings.append(next(parts))
         for table in findings[-1][1].all_tables:
             table.show()
-    page = write_report(chosen, findings, folder, conditions)
+    page = write_report(chosen, findings, folder, setup)
     if json is not None:
         json.parent.mkdir(parents=True, exist_ok=True)
-        numbers = as_data(chosen, findings, conditions)
+        numbers = as_data(chosen, findings, setup)
         json.write_text(_json.dumps(numbers, indent=1, ensure_ascii=False), "utf-8")
     return page, all(f.passed for _, f in findings)
 
 
-__all__ = ["Check", "Conditions", "Findings", "Picture", "Study", "registry", "reproduce", "study"]
+__all__ = ["Check", "Findings", "Picture", "Setup", "Study", "registry", "reproduce", "study"]

@@ -14,9 +14,9 @@ import numpy as np
 from pliant.io import page
 from pliant.io.table import Table
 from pliant.studies.check import COMPARISON, with_kinds
-from pliant.studies.conditions import Conditions
 from pliant.studies.figures import save_png
 from pliant.studies.provenance import choice_table, share_table
+from pliant.studies.setup import Setup
 from pliant.studies.study import Findings, Study
 
 WORDS = (
@@ -26,22 +26,22 @@ WORDS = (
 Found = Sequence[tuple[str, Findings]]
 
 
-def write_report(study: Study, findings: Found, folder: Path, conditions: Conditions | None = None) -> Path:
+def write_report(study: Study, findings: Found, folder: Path, setup: Setup | None = None) -> Path:
     """Write index.html (complete in itself), report.md, result.json and the figures; returns the page."""
-    conditions = conditions or study.conditions()
+    setup = setup or study.setup()
     folder.mkdir(parents=True, exist_ok=True)
     for _, part in findings:
         for picture in part.pictures:
             save_png(picture.figure, folder / f"{picture.name}.png")
-    data = as_data(study, findings, conditions)
+    data = as_data(study, findings, setup)
     (folder / "result.json").write_text(json.dumps(data, indent=1, ensure_ascii=False), "utf-8")
-    (folder / "report.md").write_text(_markdown(study, findings, conditions), "utf-8")
+    (folder / "report.md").write_text(_markdown(study, findings, setup), "utf-8")
     index = folder / "index.html"
-    index.write_text(_html(study, findings, folder, conditions), "utf-8")
+    index.write_text(_html(study, findings, folder, setup), "utf-8")
     return index
 
 
-def as_data(study: Study, findings: Found, conditions: Conditions) -> dict[str, Any]:
+def as_data(study: Study, findings: Found, setup: Setup) -> dict[str, Any]:
     """All findings as plain values, for JSON."""
     parts = [
         {
@@ -61,10 +61,10 @@ def as_data(study: Study, findings: Found, conditions: Conditions) -> dict[str, 
             "study": study.name,
             "title": study.title,
             "source": study.source,
-            "robots": study.robots(conditions),
-            "seed": conditions.seed,
-            "data": None if conditions.data is None else str(conditions.data),
-            "quick": conditions.quick,
+            "robots": study.robots(setup),
+            "seed": setup.seed,
+            "data": None if setup.data is None else str(setup.data),
+            "quick": setup.quick,
             "python": platform.python_version(),
             "passed": all(f.passed for _, f in findings),
             "shares": [one._asdict() for one in study.shares],
@@ -110,12 +110,12 @@ def _name(row: dict[str, Any]) -> str:
     return ", ".join(str(row[c]) for c in ("case", "what", "trial") if c in row)
 
 
-def _leads(study: Study, conditions: Conditions) -> list[str]:
+def _leads(study: Study, setup: Setup) -> list[str]:
     """The first lines: whose robots, under which seed, after which paper."""
-    named = conditions.seed == study.conditions().seed
-    seed = f"Seed {conditions.seed}{', that of the name of the study' if named else ''}."
-    quick = " Quick setting: small samples, for a first look only." if conditions.quick else ""
-    return [*filter(None, [study.robots(conditions)]), seed + quick, study.source]
+    named = setup.seed == study.setup().seed
+    seed = f"Seed {setup.seed}{', that of the name of the study' if named else ''}."
+    quick = " Quick setting: small samples, for a first look only." if setup.quick else ""
+    return [*filter(None, [study.robots(setup)]), seed + quick, study.source]
 
 
 def _origins(study: Study) -> list[Table]:
@@ -124,11 +124,11 @@ def _origins(study: Study) -> list[Table]:
     return [*tables, *([choice_table(study.choices)] if study.choices else [])]
 
 
-def _html(study: Study, findings: Found, folder: Path, conditions: Conditions) -> page.Markup:
+def _html(study: Study, findings: Found, folder: Path, setup: Setup) -> page.Markup:
     good = all(f.passed for _, f in findings)
     parts = [
         page.heading(study.title, 1),
-        *(page.paragraph(line, "lead") for line in _leads(study, conditions)),
+        *(page.paragraph(line, "lead") for line in _leads(study, setup)),
         page.paragraph(_verdict(findings), "status" if good else "status bad"),
     ]
     for table in _origins(study):
@@ -143,8 +143,8 @@ def _html(study: Study, findings: Found, folder: Path, conditions: Conditions) -
             parts += [_html_table(table), *(page.paragraph(note) for note in table.notes)]
     parts.append(
         page.footer(
-            f"pliant reproduce {study.name}{' --quick' if conditions.quick else ''} "
-            f"--seed {conditions.seed}. Numbers: result.json."
+            f"pliant reproduce {study.name}{' --quick' if setup.quick else ''} "
+            f"--seed {setup.seed}. Numbers: result.json."
         )
     )
     return page.page(f"{study.title} · pliant", parts)
@@ -157,9 +157,9 @@ def _html_table(table: Table) -> page.Markup:
     return page.table(tuple(table.columns), rows, numbers=numbers)
 
 
-def _markdown(study: Study, findings: Found, conditions: Conditions) -> str:
+def _markdown(study: Study, findings: Found, setup: Setup) -> str:
     lines = [f"# {study.title}", ""]
-    lines += [x for line in (*_leads(study, conditions), _verdict(findings)) for x in (line, "")]
+    lines += [x for line in (*_leads(study, setup), _verdict(findings)) for x in (line, "")]
     for table in _origins(study):
         lines += [f"## {table.title}", "", *_markdown_table(table)]
     for _, f in findings:

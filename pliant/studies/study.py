@@ -12,8 +12,8 @@ from typing import Any
 from pliant.errors import unknown_name
 from pliant.io.table import Table
 from pliant.studies.check import CLAIM, Check, check_table, kind_of, with_kinds
-from pliant.studies.conditions import Conditions, seed_of
 from pliant.studies.provenance import Choice, Share
+from pliant.studies.setup import Setup, seed_of
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ Part = Callable[[Any], Findings]
 class Study:
     """The experiments of a paper.
 
-    `parts` are run in order; each takes what `prepare(conditions)` returns: the settings, the generators and
-    whatever parts share. `robots(conditions)` says in a sentence whose robots they are; `shares` what is the
+    `parts` are run in order; each takes what `prepare(setup)` returns: the settings, the generators and
+    whatever parts share. `robots(setup)` says in a sentence whose robots they are; `shares` what is the
     paper's and what is ours, `choices` our settings and on what they were chosen.
     """
 
@@ -76,28 +76,24 @@ class Study:
     title: str
     source: str
     parts: Mapping[str, Part]
-    prepare: Callable[[Conditions], Any]
-    robots: Callable[[Conditions], str] = lambda conditions: ""
+    prepare: Callable[[Setup], Any]
+    robots: Callable[[Setup], str] = lambda setup: ""
     shares: Sequence[Share] = ()
     choices: Sequence[Choice] = ()
 
-    def conditions(
-        self, *, quick: bool = False, seed: int | None = None, data: Path | None = None
-    ) -> Conditions:
+    def setup(self, *, quick: bool = False, seed: int | None = None, data: Path | None = None) -> Setup:
         """Those of a run; the seed is that of the study's name unless one is given."""
-        return Conditions(seed_of(self.name) if seed is None else seed, quick, data)
+        return Setup(seed_of(self.name) if seed is None else seed, quick, data)
 
-    def run(
-        self, conditions: Conditions | None = None, *, only: Sequence[str] = ()
-    ) -> Iterator[tuple[str, Findings]]:
-        """Names and findings, one by one, by default under the conditions of a full run.
+    def run(self, setup: Setup | None = None, *, only: Sequence[str] = ()) -> Iterator[tuple[str, Findings]]:
+        """Names and findings, one by one, by default under the setup of a full run.
 
         A part that breaks down counts as a claim that failed: the others still run.
         """
         for name in only:
             if name not in self.parts:
                 raise unknown_name("part", name, self.parts)
-        shared = self.prepare(conditions or self.conditions())
+        shared = self.prepare(setup or self.setup())
         for name in only or self.parts:
             begin = perf_counter()
             findings = _attempted(name, self.parts[name], shared)

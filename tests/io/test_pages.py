@@ -147,7 +147,7 @@ def test_a_report_of_a_hostile_recording_is_harmless(recording, tmp_path, monkey
 def test_a_report_of_a_study_is_harmless(tmp_path):
     table = Table(EVIL, ("what", EVIL, "check"), notes=[EVIL])
     table.add(**{"what": EVIL, EVIL: EVIL, "check": False})
-    study = Study(name=EVIL, title=EVIL, source=EVIL, prepare=lambda conditions: None, parts={})
+    study = Study(name=EVIL, title=EVIL, source=EVIL, prepare=lambda setup: None, parts={})
     found = [("part", Findings(EVIL, text=EVIL, tables=(table,)))]
     words = harmless(write_report(study, found, tmp_path).read_text("utf-8"))
     assert words.count(visible(EVIL)) >= 8 and "FAILED" in words

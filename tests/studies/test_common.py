@@ -15,11 +15,11 @@ from pliant.io.table import Table
 from pliant.studies import Check, Findings, Picture, Study, registry, reproduce, study
 from pliant.studies.check import check_table
 from pliant.studies.coevoet2017.cost_map import cost_map, map_figure
-from pliant.studies.conditions import Conditions, seed_of
 from pliant.studies.figures import new_figure, save_png
 from pliant.studies.log import follow
 from pliant.studies.report import plain, write_report
 from pliant.studies.settle import CHANGE, DECREMENT, settle
+from pliant.studies.setup import Setup, seed_of
 from pliant.studies.soak import EXCURSION, PACE, soak, walk
 
 finite = st.floats(-1e6, 1e6)
@@ -104,7 +104,7 @@ def toy(**parts):
 
 
 def test_a_part_that_breaks_down_fails_and_the_others_run():
-    found = dict(toy(broken=broken, good=good).run(Conditions(quick=True)))
+    found = dict(toy(broken=broken, good=good).run(Setup(quick=True)))
     assert found["good"].passed and not found["broken"].passed
     assert "pipe" in found["broken"].checks[0].measured and "Traceback" in found["broken"].data["traceback"]
 
@@ -117,7 +117,7 @@ def test_parts_can_be_chosen_and_unknown_ones_are_refused():
 
 def test_the_report_holds_every_table_figure_and_number(tmp_path):
     one = toy(good=good, broken=broken)
-    page = write_report(one, list(one.run()), tmp_path, Conditions(3, quick=True))
+    page = write_report(one, list(one.run()), tmp_path, Setup(3, quick=True))
     html, markdown = page.read_text("utf-8"), (tmp_path / "report.md").read_text("utf-8")
     for text in ("A toy", "A line.", "A note.", "Text.", "ran to its end"):
         assert text in html and text in markdown
@@ -157,11 +157,11 @@ def test_reproduce_writes_where_it_is_asked(tmp_path, monkeypatch, capsys):
     assert reproduce("toy", out=tmp_path / "out", only=["good"])[1]
 
 
-# Conditions
+# Setup
 
 
 def test_every_part_has_its_own_draws_and_the_seed_decides_them():
-    one, same, other = Conditions(1), Conditions(1, quick=True), Conditions(2)
+    one, same, other = Setup(1), Setup(1, quick=True), Setup(2)
     draws = lambda c, part: c.rng(part).normal(size=4).tolist()
     assert draws(one, "a") == draws(same, "a") != draws(one, "b")
     assert draws(one, "a") != draws(other, "a")
@@ -170,19 +170,19 @@ def test_every_part_has_its_own_draws_and_the_seed_decides_them():
 
 def test_a_study_has_the_seed_of_its_name_unless_one_is_given():
     one = study("zhang2018")
-    assert one.conditions().seed == seed_of("zhang2018") != study("mirano2017").conditions().seed
-    assert one.conditions(seed=7).seed == 7
+    assert one.setup().seed == seed_of("zhang2018") != study("mirano2017").setup().seed
+    assert one.setup(seed=7).seed == 7
     with pytest.raises(InputError, match="seed"):
-        one.conditions(seed=-1)
+        one.setup(seed=-1)
 
 
 def test_a_folder_of_meshes_is_read_where_it_has_the_file(tmp_path):
     (tmp_path / "a.vtk").write_text("")
-    found = Conditions(data=tmp_path)
+    found = Setup(data=tmp_path)
     assert found.file("a.vtk") == tmp_path / "a.vtk" and found.file("b.vtk") is None
-    assert Conditions().file("a.vtk") is None
+    assert Setup().file("a.vtk") is None
     with pytest.raises(InputError, match="folder"):
-        Conditions(data=tmp_path / "a.vtk")
+        Setup(data=tmp_path / "a.vtk")
 
 
 @pytest.mark.parametrize("name", sorted(registry))
@@ -190,11 +190,11 @@ def test_every_study_says_whose_robots_and_settings_it_has(name, tmp_path):
     one = registry[name]
     text = write_report(one, [], tmp_path).with_name("report.md").read_text("utf-8")
     _, _, first, *_ = text.splitlines()
-    assert first == one.robots(one.conditions()) and str(seed_of(name)) in text
+    assert first == one.robots(one.setup()) and str(seed_of(name)) in text
     assert "What is the paper's, what is ours and why" in text and "What was chosen, and on what" in text
     assert all(share.what and share.paper and share.here for share in one.shares) and len(one.shares) >= 4
     assert all(choice.on for choice in one.choices)
-    assert one.robots(one.conditions(data=tmp_path))  # a folder without the meshes is no error
+    assert one.robots(one.setup(data=tmp_path))  # a folder without the meshes is no error
 
 
 # Logs, rest, soak

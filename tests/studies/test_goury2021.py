@@ -9,11 +9,11 @@ import pytest
 
 from pliant.robots.folding_finger import folding_finger
 from pliant.robots.manipulator import manipulator as spine
-from pliant.studies.conditions import Conditions, seed_of
 from pliant.studies.goury2021 import held_out, manipulator, paper, study
 from pliant.studies.goury2021 import lab as shared
 from pliant.studies.goury2021.lab import FULL, QUICK, Lab
 from pliant.studies.goury2021.postures import DEVELOPMENT, bend, bends
+from pliant.studies.setup import Setup, seed_of
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_bends_pull_every_section_to_its_side():
     """The tendons' forces add up to one of the range, at most 30° from the common side; both sets differ."""
     robot = spine(length=0.3, vertebrae=3)
     direction = np.exp(2j * np.pi * np.arange(3) / 3)
-    (other,) = Conditions(seed_of("goury2021")).seeds("bends", 1)
+    (other,) = Setup(seed_of("goury2021")).seeds("bends", 1)
     sets = {seed: bends(robot, 5, seed=seed) for seed in (*DEVELOPMENT, other)}
     assert other not in DEVELOPMENT
     for laws in (laws for found in sets.values() for laws in found):

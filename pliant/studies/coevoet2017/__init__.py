@@ -31,7 +31,7 @@ study = Study(
         "robustness": robustness.robustness,
         "soak": soaking.soaking,
     },
-    prepare=lambda conditions: Lab(QUICK if conditions.quick else FULL, conditions),
+    prepare=lambda setup: Lab(QUICK if setup.quick else FULL, setup),
     robots=robots,
     shares=SHARES,
     choices=CHOICES,

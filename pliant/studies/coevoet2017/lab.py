@@ -13,8 +13,8 @@ from pliant.inverse import Inverse
 from pliant.robot import Robot
 from pliant.robots.scenes import scenes
 from pliant.solvers.qpcc.problem import Problem
-from pliant.studies.conditions import Conditions
 from pliant.studies.log import Log, Targets, follow
+from pliant.studies.setup import Setup
 from pliant.timing import Yardstick
 
 PACE = 1000  # steps in which a scene's path is followed from its beginning to its end
@@ -64,8 +64,8 @@ class Lab:
     of "trunk"), `thorough` those of the parts that take long.
     """
 
-    def __init__(self, setting: Setting, conditions: Conditions | None = None) -> None:
-        self.setting, self.conditions = setting, conditions or Conditions()
+    def __init__(self, setting: Setting, setup: Setup | None = None) -> None:
+        self.setting, self.setup = setting, setup or Setup()
         self.names = tuple(scenes)
         self.robots = tuple(name for name in scenes if "," not in name)
         self.thorough = setting.robots or self.robots

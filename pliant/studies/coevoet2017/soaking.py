@@ -41,7 +41,7 @@ def soaking(lab: Lab) -> Findings:
     table = Table("Soak", COLUMNS)
     for name in lab.thorough:
         path = np.asarray(lab.scene(name).path(PACE))
-        places = walk(path, lab.robot(name).length, lab.conditions.rng(f"soak {name}"))
+        places = walk(path, lab.robot(name).length, lab.setup.rng(f"soak {name}"))
         result = soak(lab.controller(name), (lab.target(name, p) for p in places), lab.setting.soak)
         table.add(**_row(lab, name, result))
     return Findings("Soak", TEXT, [table])

@@ -35,7 +35,7 @@ study = Study(
         "dimensions": dimensions.dimensions,
         "motion": motion.motion,
     },
-    prepare=lambda conditions: Lab(QUICK if conditions.quick else FULL, conditions),
+    prepare=lambda setup: Lab(QUICK if setup.quick else FULL, setup),
     robots=robots,
     shares=SHARES,
     choices=CHOICES,

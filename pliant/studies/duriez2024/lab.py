@@ -15,7 +15,7 @@ from pliant.interactions import Specimen
 from pliant.interactions.surfaces import on_nodes
 from pliant.mesh.lines import line
 from pliant.points import Points
-from pliant.studies.conditions import Conditions
+from pliant.studies.setup import Setup
 
 TIGHT = pl.Tolerance(residual=1e-10, length=1e-12)
 SIZE = 0.1  # [m] length of the specimens
@@ -54,8 +54,8 @@ class Subject:
 class Lab:
     """The setting; subjects are made when first asked for."""
 
-    def __init__(self, setting: Setting, conditions: Conditions | None = None) -> None:
-        self.setting, self.conditions = setting, conditions or Conditions()
+    def __init__(self, setting: Setting, setup: Setup | None = None) -> None:
+        self.setting, self.setup = setting, setup or Setup()
 
     @cached_property
     def subjects(self) -> dict[str, Subject]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pliant.studies.conditions import Conditions
 from pliant.studies.provenance import Choice, Share
+from pliant.studies.setup import Setup
 
 SHARES = (
     Share(
@@ -29,7 +29,7 @@ CHOICES = (
 )
 
 
-def robots(conditions: Conditions) -> str:
+def robots(setup: Setup) -> str:
     """Whose robots are used."""
-    unread = "" if conditions.data is None else f" Nothing in {conditions.data} is read by this study."
+    unread = "" if setup.data is None else f" Nothing in {setup.data} is read by this study."
     return f"The report gives no robots: all are specimens of our own.{unread}"

@@ -18,7 +18,7 @@ study = Study(
         "basis": manipulator.basis,
         "speed": manipulator.speed,
     },
-    prepare=lambda conditions: Lab(QUICK if conditions.quick else FULL, conditions),
+    prepare=lambda setup: Lab(QUICK if setup.quick else FULL, setup),
     robots=robots,
     shares=SHARES,
     choices=CHOICES,

@@ -67,7 +67,7 @@ def falling(errors: Iterable[float], most: float = 1.0) -> bool:
 def held_out(lab: Lab, sizes: list[int]) -> tuple[list[Check], dict]:
     """Checks of the held-out bends, and the numbers behind them."""
     robots = {k: lab.fit(k, METHOD).robot for k in sizes}
-    (test,) = lab.conditions.seeds("bends", 1)
+    (test,) = lab.setup.seeds("bends", 1)
     scores = {k: Score.of(lab, robot, test) for k, robot in robots.items()}
     bent = {k: _bent_share(lab, robot) for k, robot in robots.items()}
     score, doubled = scores[lab.setting.modes], [scores[k].mean for k in lab.setting.sizes if k in scores]

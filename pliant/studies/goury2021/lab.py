@@ -20,8 +20,8 @@ from pliant.robot import Robot
 from pliant.robots.folding_finger import folding_finger
 from pliant.robots.manipulator import manipulator
 from pliant.static import static
-from pliant.studies.conditions import Conditions
 from pliant.studies.goury2021.postures import Laws, bend, bends
+from pliant.studies.setup import Setup
 
 PULL = 32.0  # [N] on the three tendons of one side: fully bent
 FINGER_PULL = 0.04  # [m] of its cable
@@ -61,8 +61,8 @@ QUICK = Setting(160, 10, {"length": 0.4, "vertebrae": 6}, (4, 16), 16, 1, 120, 2
 class Lab:
     """Robots, snapshots and bases are made when first asked for."""
 
-    def __init__(self, setting: Setting, conditions: Conditions | None = None) -> None:
-        self.setting, self.conditions = setting, conditions or Conditions()
+    def __init__(self, setting: Setting, setup: Setup | None = None) -> None:
+        self.setting, self.setup = setting, setup or Setup()
         self.finger, self.manipulator = cache(self._finger), cache(self._manipulator)
         self.finger_shots, self.spine_shots = cache(self._finger_shots), cache(self._spine_shots)
         self.fit, self.bent, self.driven = cache(self._fit), cache(self._bent), cache(self._driven)

@@ -40,7 +40,7 @@ def basis(lab: Lab) -> Findings:
     missed = lambda robot: float(np.linalg.norm(lab.bent(robot).displacement["tip"] - tip))
     none = missed(lab.manipulator(False))
     nested = {k: missed(lab.fit(k).robot) for k in sizes}
-    seeds = lab.conditions.seeds("als", setting.seeds)
+    seeds = lab.setup.seeds("als", setting.seeds)
     als = {(k, s): missed(lab.fit(k, "als", s).robot) for s in seeds for k in sizes}
     more, data = held_out(lab, sizes)
     mean_shares = {int(k): float(np.mean(shares)) for k, shares in data["held-out shares"].items()}

@@ -24,7 +24,7 @@ study = Study(
         "targets": targets.targets,
         "tracking": tracking.tracking,
     },
-    prepare=lambda conditions: Lab(QUICK if conditions.quick else FULL, conditions),
+    prepare=lambda setup: Lab(QUICK if setup.quick else FULL, setup),
     robots=robots,
     shares=SHARES,
     choices=CHOICES,

@@ -26,7 +26,7 @@ TEXT = (
 def band(lab: Lab) -> Findings:
     """One experiment, and how often intervals contain the truth over many."""
     fitted = fit(lab.band)
-    many = [fit(synthesise(seed=seed)) for seed in lab.conditions.seeds("bands", lab.setting.experiments)]
+    many = [fit(synthesise(seed=seed)) for seed in lab.setup.seeds("bands", lab.setting.experiments)]
     truth = {"stiffness": STIFFNESS, "preload": PRELOAD, "product": STIFFNESS * PRELOAD}
     covered = {
         name: float(np.mean([value in getattr(one, name) for one in many])) for name, value in truth.items()

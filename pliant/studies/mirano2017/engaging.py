@@ -47,7 +47,7 @@ def ballast_scene(point: float, ballast: float) -> Mechanism:
 
 def ballast(lab: Lab) -> Findings:
     """b̈ = −2 v₀²/l."""
-    rng, worst, still = lab.conditions.rng("ballast"), 0.0, 0.0
+    rng, worst, still = lab.setup.rng("ballast"), 0.0, 0.0
     for _ in range(lab.setting.trials):
         mech = ballast_scene(*rng.uniform(0.1, 3.0, 2))
         v = np.array([*rng.normal(size=2), 0.0])
@@ -96,7 +96,7 @@ def _in_time() -> tuple[np.ndarray, np.ndarray]:
 
 def engagement(lab: Lab) -> Findings:
     """Theorem 1."""
-    rng = lab.conditions.rng("engagement")
+    rng = lab.setup.rng("engagement")
     jumps, met = np.transpose([jump(rng) for _ in range(4 * lab.setting.trials)])
     figure, axes = new_figure(6.4, 2.8)
     ax = axes[0, 0]
@@ -159,7 +159,7 @@ def hexagon(lab: Lab) -> Findings:
         draw_path(ax, path, [(shape, pose)])
         counts.append(len(path.polyline()) - 2)
         heading(ax, f"{counts[-1]} wrap points")
-    rng, worst = lab.conditions.rng("hexagon"), 0.0
+    rng, worst = lab.setup.rng("hexagon"), 0.0
     for _ in range(4 * lab.setting.trials):
         one = regular(int(rng.integers(3, 10)), rng.uniform(0.05, 0.3))
         pose = np.array([rng.uniform(-0.25, 0.25), rng.uniform(-0.3, 0.3), rng.uniform(0.0, 6.0)])

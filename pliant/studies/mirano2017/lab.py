@@ -10,7 +10,7 @@ from pliant.membrane.grasp import Grasp, grasp
 from pliant.membrane.hand import Hand, soft_hand
 from pliant.membrane.measurements import Measurements
 from pliant.membrane.reach import Reach, reachable
-from pliant.studies.conditions import Conditions
+from pliant.studies.setup import Setup
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ QUICK = Setting(40, 15, 3, 2, 8.0, 100, 30.0, 2)
 class Lab:
     """Things are made when first asked for."""
 
-    def __init__(self, setting: Setting, conditions: Conditions | None = None) -> None:
-        self.setting, self.conditions = setting, conditions or Conditions()
+    def __init__(self, setting: Setting, setup: Setup | None = None) -> None:
+        self.setting, self.setup = setting, setup or Setup()
 
     @cached_property
     def hand(self) -> Hand:
@@ -55,7 +55,7 @@ class Lab:
     @cached_property
     def band(self) -> Measurements:
         """Forces of the rubber band with the noise of this run's seed."""
-        (seed,) = self.conditions.seeds("band", 1)
+        (seed,) = self.setup.seeds("band", 1)
         return synthesise(seed=seed)
 
     @cached_property

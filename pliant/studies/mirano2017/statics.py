@@ -26,7 +26,7 @@ TEXT = (
 
 def random_grasps(lab: Lab, count: int) -> list[Held]:
     """Hands at random joints that hold the object with both skins, no looser than a plan would."""
-    rng, grasps, least = lab.conditions.rng("statics"), [], Grip.of(lab.hand).low
+    rng, grasps, least = lab.setup.rng("statics"), [], Grip.of(lab.hand).low
     while len(grasps) < count:
         held = _held(lab.hand, lab.home.joints + SPREAD * rng.uniform(-1.0, 1.0, 6))
         if held is not None and held.status == HELD and held.grip.min() >= least:

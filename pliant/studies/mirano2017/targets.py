@@ -36,7 +36,7 @@ TEXT = (
 
 def targets(lab: Lab) -> Findings:
     """Errors at random places, with the Jacobian controller and without; refusals."""
-    hand, reach, rng = lab.hand, lab.reach, lab.conditions.rng("targets")
+    hand, reach, rng = lab.hand, lab.reach, lab.setup.rng("targets")
     places = reach.points[rng.permutation(len(reach.points))[: lab.setting.targets]]
     true = replace(hand, fingers=tuple(replace(f, stiffness=STIFFER * f.stiffness) for f in hand.fingers))
     table = Table("Places within reach", ("case", "x", "y", "error", "error of a pinch"))

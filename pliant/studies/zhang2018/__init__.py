@@ -38,7 +38,7 @@ study = Study(
         "hybrid": hybrid.hybrid,
         "speed": speed.speed,
     },
-    prepare=lambda conditions: Lab(QUICK if conditions.quick else FULL, conditions),
+    prepare=lambda setup: Lab(QUICK if setup.quick else FULL, setup),
     robots=robots,
     shares=SHARES,
     choices=CHOICES,

@@ -102,7 +102,7 @@ def hybrid(lab: Lab) -> Findings:
 
 
 def _run(lab: Lab) -> tuple[list[Moment], Estimate]:
-    rng, layout = lab.conditions.rng("hybrid"), parallel_layouts["r1"]
+    rng, layout = lab.setup.rng("hybrid"), parallel_layouts["r1"]
     plant = instrumented(lab.look_alike(SOFTER), layout.markers)
     post = Sphere((0.0, 0.0, LOW - GAP - RADIUS), RADIUS, name="post")
     loop = _Loop(_calibrated(lab, plant, rng), layout.markers)

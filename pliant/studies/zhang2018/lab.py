@@ -18,7 +18,7 @@ from pliant.robots.parallel import on_legs
 from pliant.robots.sheet import THICKNESS
 from pliant.sensing import Estimate, ForceEstimator, Layout, instrumented
 from pliant.static import static
-from pliant.studies.conditions import Conditions
+from pliant.studies.setup import Setup
 from pliant.studies.zhang2018 import authors
 from pliant.studies.zhang2018.paper import TENSION, YOUNG
 
@@ -61,9 +61,9 @@ SEARCHED = {  # markers and candidates of the places that are searched: as many 
 class Lab:
     """Objects are made when first asked for."""
 
-    def __init__(self, setting: Setting, conditions: Conditions | None = None) -> None:
-        self.setting, self.conditions = setting, conditions or Conditions()
-        self.mesh = self.conditions.file(authors.FILE)  # None: our own robot
+    def __init__(self, setting: Setting, setup: Setup | None = None) -> None:
+        self.setting, self.setup = setting, setup or Setup()
+        self.mesh = self.setup.file(authors.FILE)  # None: our own robot
         self.build = cache(self._build)
         self.direct = cache(self._direct)
         self.shown = cache(self.markers)

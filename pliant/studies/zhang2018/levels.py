@@ -51,7 +51,7 @@ class Score:
 def levels(lab: Lab) -> Findings:
     """Rates by object, direction, noise and force."""
     columns = ("case", "direction", "noise [mm]", "force [N]", "paper's rule", "its best", "ours", "check")
-    table, rng = Table("Right candidates, share of draws", columns), lab.conditions.rng("levels")
+    table, rng = Table("Right candidates, share of draws", columns), lab.setup.rng("levels")
     for what, kind in KINDS.items():
         for words in DIRECTIONS:
             for noise, force in _cells(lab):

@@ -39,7 +39,7 @@ def marker_rule(lab: Lab) -> Findings:
     for name in LAYOUTS:
         tracker = MarkerTracker(lab.estimator(name))
         for move in MOVES:
-            rng = lab.conditions.rng(f"marker rule {name} {move}")
+            rng = lab.setup.rng(f"marker rule {name} {move}")
             right = np.mean([_right(tracker, move, rng) for _ in range(FRAMES)], axis=0)
             cells = {"gate [mm]": 1e3 * tracker.gate, "moved, of the gate": move}
             cells |= {"paper's rule": float(right[0]), "ours": float(right[1])}

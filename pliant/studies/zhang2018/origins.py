@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pliant.studies.conditions import Conditions
 from pliant.studies.provenance import Choice, Share
+from pliant.studies.setup import Setup
 from pliant.studies.zhang2018.authors import FILE
 
 SHARES = (
@@ -88,9 +88,9 @@ CHOICES = (
 )
 
 
-def robots(conditions: Conditions) -> str:
+def robots(setup: Setup) -> str:
     """Whose robots are used."""
-    if conditions.file(FILE) is not None:
+    if setup.file(FILE) is not None:
         return f"The parallel robot is the authors' ({FILE}); the sheet is a look-alike of our own."
-    missing = "" if conditions.data is None else f" There is no {FILE} in {conditions.data}."
+    missing = "" if setup.data is None else f" There is no {FILE} in {setup.data}."
     return f"Sheet and parallel robot are look-alikes of our own, not the authors'.{missing}"

@@ -36,7 +36,7 @@ TEXT = (
 
 def placement(lab: Lab) -> Findings:
     """Chosen places, and their picture."""
-    robot, layout, rng = lab.build("r"), lab.layout(LAYOUT), lab.conditions.rng("placement")
+    robot, layout, rng = lab.build("r"), lab.layout(LAYOUT), lab.setup.rng("placement")
     places = spread(robot, SPACING, lambda x: x[:, 2] > 0.02).points
     chosen = place_markers(robot, places, layout.candidates, COUNT, postures=PULLED)
     fields = [_field(robot, places, layout.candidates, laws) for laws in PULLED]

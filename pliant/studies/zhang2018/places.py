@@ -32,7 +32,7 @@ TEXT = (
 
 def places(lab: Lab) -> Findings:
     """Rates."""
-    rng, checks = lab.conditions.rng("places"), []
+    rng, checks = lab.setup.rng("places"), []
     for method in ("greedy", "l1"):
         for words, direction in (("across", (0, 0, -1)), ("of three components", None)):
             options = {"direction": direction, "method": method, "most": 3}
@@ -130,7 +130,7 @@ def _flicker(lab: Lab, rng: np.random.Generator) -> float:
 
 def _figure(lab: Lab):
     """One force and two, with hidden markers, and one between candidates, as in the paper's figure 4."""
-    rng, robot = lab.conditions.rng("pictures of places"), lab.build("s")
+    rng, robot = lab.setup.rng("pictures of places"), lab.build("s")
     locator = ForceLocator(robot, MARKERS, CANDIDATES, direction=(0, 0, -1), most=3)
     fine = spread(robot, SPACING, lambda x: x[:, 2] > 0)
     anywhere = ForceLocator(robot, MARKERS, fine, direction="normal")

@@ -47,7 +47,7 @@ def speed(lab: Lab) -> Findings:
 
 def _frame(lab: Lab, name: str, spacing: float, height: float):
     """A function that takes one frame."""
-    rng, robot, layout = lab.conditions.rng("speed"), lab.build(name[0]), lab.layout(name)
+    rng, robot, layout = lab.setup.rng("speed"), lab.build(name[0]), lab.layout(name)
     markers = spread(robot, spacing, lambda x: x[:, 2] > height).points[np.arange(MARKERS)]
     estimator = ForceEstimator(robot, markers, layout.candidates, laws=lab.laws(name), noise=NOISE)
     laws = {**lab.laws(name), "forces": Known(effort=layout.applied.ravel())}

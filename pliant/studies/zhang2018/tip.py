@@ -134,7 +134,7 @@ def tip(lab: Lab) -> Findings:
 
 def _enacted(lab: Lab, subject: Subject, part: str):
     """(table, errors by group, pictures, fitted modulus [Pa]) of a robot."""
-    bench = Bench(subject, lab.conditions.rng(part))
+    bench = Bench(subject, lab.setup.rng(part))
     young = _modulus(bench)
     return *_table(bench, estimators(subject, young), max(lab.setting.trials // 20, 1)), young
 

@@ -104,7 +104,7 @@ def unmodelled(lab: Lab) -> Findings:
     scores: dict[str, list[Score]] = {}
     for case, names in _rows(lab):
         for name in names:
-            score = _score(lab, case, name, lab.conditions.rng(f"unmodelled {case.name} {name}"))
+            score = _score(lab, case, name, lab.setup.rng(f"unmodelled {case.name} {name}"))
             scores.setdefault(case.name, []).append(score)
             cells = (case.name, name, score.paper, score.plain, score.ours, score.ours / score.plain)
             rest = (score.covered_plain, score.covered, score.scale)

@@ -37,7 +37,7 @@ TEXT = (
 
 def weights(lab: Lab) -> Findings:
     """Six pairs of weights."""
-    rng, down = lab.conditions.rng("weights"), (0.0, 0.0, -1.0)
+    rng, down = lab.setup.rng("weights"), (0.0, 0.0, -1.0)
     fine, coarse = lab.setting.fine, (11, 1)
     real = instrumented(sheet(cells=fine, order=2, young=YOUNG), MARKERS, HOOKS, direction=down)
     model = sheet(cells=coarse, order=2, young=YOUNG)

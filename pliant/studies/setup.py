@@ -12,7 +12,7 @@ from pliant.errors import InputError
 
 
 @dataclass(frozen=True)
-class Conditions:
+class Setup:
     """How a study is run.
 
     `seed` decides everything random that is scored. Unless the user gives one, it is that of the study's
