@@ -115,7 +115,7 @@ def test_a_plate_on_a_post_in_statics_and_for_the_inverse_model():
     assert start.contact_force.sum() == pytest.approx(9.81 * 2000 * 0.05**2 * 0.005, rel=1e-6)
     controller = pl.Inverse(robot)
     target = start.displacement["plate"] - 0.002
-    for _ in range(25):
+    for _ in range(60):  # redundant cables and contacts come to rest
         out = controller.step(targets={"plate": target})
     assert out.certificate.status == "reached"
     names = [f"cable {n}" for n in (1, 2, 3, 4)]
