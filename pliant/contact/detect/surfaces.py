@@ -34,7 +34,7 @@ AHEAD = np.array([0.5481, 0.7714, 0.3235])  # no direction that meshes favour
 AS_FINE = 1.02  # ratio of edges within which two surfaces are equally fine
 WIDEST = 0.5  # of a facet's edge: how much gaps differ on a row's piece before it is of no more interest
 SINKING = 0.125  # of the bound, that samples may sink in without a row of their own …
-SINKING_BETWEEN = 0.4  # … and points between samples, also with one
+SINKING_BETWEEN = 0.2  # … and points between samples, also with one
 NOTHING = 1e-9  # of a weight: corners with less have no part in a point
 ROWS = -(2**40)  # keys of rows of surfaces are their indices from here on, apart from those of single points
 
