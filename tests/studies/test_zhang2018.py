@@ -120,7 +120,7 @@ def test_friction_of_cables_is_outside_every_model(lab):
 
 
 def test_a_study_without_the_mesh_says_so(tmp_path):
-    first = STUDY.robots(STUDY.conditions(data=tmp_path))
+    first = STUDY.robots(STUDY.setup(data=tmp_path))
     assert "our own" in first and "diamond.vtk" in first
     (tmp_path / "diamond.vtk").write_text("")
-    assert "authors'" in STUDY.robots(STUDY.conditions(data=tmp_path))
+    assert "authors'" in STUDY.robots(STUDY.setup(data=tmp_path))
