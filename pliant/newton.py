@@ -136,7 +136,7 @@ def newton(
         if move is None:
             return now
         decrement = robot.farthest(move.dq)
-        now, look = _line_search(problem, replace(now, iterations=k), look, move.dq, move.lam, scale, work)
+        now, look = line_search(problem, replace(now, iterations=k), look, move.dq, move.lam, scale, work)
         if look is None:
             return replace(now, iterations=k + 1)
         view = look.view
@@ -198,7 +198,7 @@ def looked(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:
     return Look(view, conditions, span, longest)
 
 
-def _line_search(
+def line_search(
     problem: Problem,
     now: Iterate,
     look: Look,

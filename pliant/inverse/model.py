@@ -20,11 +20,13 @@ from pliant.inverse.condensed import Aim, Efforts, InverseRows, locked_motion, s
 from pliant.inverse.roles import Roles, compile_roles, supported
 from pliant.inverse.settings import Settings
 from pliant.laws import Known, Law
-from pliant.newton import Tolerance
+from pliant.newton import Iterate, Tolerance
 from pliant.result import Result
 from pliant.robot import Robot
 from pliant.state import State
 from pliant.static import relaxed, resting
+from pliant.static.creep import Strides, creep
+from pliant.static.loads import Loads
 from pliant.timing import Stopwatch
 
 LADDER = (EXACT, FLAT, INDEFINITE, CLAMPED, SHIFTED)
@@ -60,6 +62,11 @@ class Pose:
     def depth(self) -> float:
         """Of the deepest point [m], measured on the surfaces as they are; see `Detector.depth`."""
         return self.detector.depth(self.q, self.contacts)
+
+    @cached_property
+    def swallowed(self) -> bool:
+        """Whether an obstacle is so deep in a body that contacts cannot drive it out."""
+        return bool(self.detector.swallowed(self.q))
 
 
 @dataclass(frozen=True)
@@ -267,12 +274,32 @@ class Model:
 
         See `relaxed`, which never raises: its certificate says whether it was found.
         """
+        result = relaxed(self.robot, self._locked(command), start, self.detector, tolerance, stiff=stiff)
+        self.spent.linearisations += max(1, result.certificate.iterations)
+        return result
+
+    def _locked(self, command: np.ndarray) -> dict[str, Law]:
+        """The laws with commands (na,) imposed on all drives."""
         imposed = np.zeros(self.robot.bundle.rows)
         imposed[self.roles.actuators] = command
         still = {n: Known(displacement=imposed[self.robot.named(n)]) for n in dict.fromkeys(self.roles.names)}
-        result = relaxed(self.robot, {**self.laws, **still}, start, self.detector, tolerance, stiff=stiff)
-        self.spent.linearisations += max(1, result.certificate.iterations)
-        return result
+        return {**self.laws, **still}
+
+    def crept(
+        self, command: np.ndarray, pose: Pose, iterations: int, strides: Strides, *, stiff: bool
+    ) -> tuple[Pose, float, int]:
+        """Where the robot creeps from a pose with commands (na,) imposed on all drives, see `creep`.
+
+        With the pose come how far [m] it is from equilibrium, and how many iterations it took. stiff: whether
+        K has the contact stiffness.
+        """
+        loads = Loads(self.robot, self._locked(command), self.state(pose), self.detector)
+        here = Iterate(pose.q, pose.lam, pose.contacts, pose.force)
+        problem = replace(loads.at(1.0, here, self.internal), stiff=stiff)
+        now = creep(problem, here, iterations, strides, self.work)
+        self.spent.linearisations += max(1, now.iterations)
+        known = None if now.contacts is None else (now.contacts, now.force)
+        return self.pose(now.q, now.lam, known), now.decrement, now.iterations
 
     def pose_of(self, result: Result) -> Pose:
         """The pose of a state that statics found, with its contacts and their forces."""

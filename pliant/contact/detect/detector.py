@@ -334,6 +334,13 @@ class Detector:
                 deepest = max(deepest, self._outside.depth(o, q, p))
         return deepest
 
+    def swallowed(self, q: np.ndarray) -> tuple[str, ...]:
+        """Obstacles whose core lies in a body at q: by contacts alone, the body would close round them."""
+        if not self._present:
+            return ()
+        p = positions_at(self.robot, self.outer.points_of_samples, q)
+        return tuple(o.name for o in self._present if self._outside.closed_round(o, q, p))
+
     def _soft_penetrations(self, q: np.ndarray) -> dict[str, float]:
         """Depth [m] in each of the robot's own bodies, on dense points of their facets."""
         if not self.soft:

@@ -30,19 +30,14 @@ def jumps(model: Model, before: Pose, pose: Pose) -> bool:
     return not model.motion(before, pose) <= FARTHEST * model.settings.task_step * model.robot.length
 
 
-def near_equilibrium(model: Model, before: Pose, pose: Pose, decrement: float) -> bool:
-    """Whether a search for an equilibrium may end at a pose where it has not converged.
-
-    No deeper than `before`.
-    """
-    deepest = max(allowed_depth(model), before.depth)
-    return decrement <= allowed_decrement(model) and pose.depth <= deepest
+def near_equilibrium(model: Model, pose: Pose, decrement: float) -> bool:
+    """Whether a search for an equilibrium may end at a pose where it has not converged."""
+    return decrement <= allowed_decrement(model) and pose.depth <= allowed_depth(model)
 
 
 def may_stay(model: Model, pose: Pose, decrement: float) -> bool:
     """Whether a robot may stay where it is for good."""
-    shallow = pose.depth <= allowed_depth(model)
-    return shallow and decrement <= allowed_decrement(model) and within_limits(model, pose)
+    return near_equilibrium(model, pose, decrement) and within_limits(model, pose)
 
 
 def allowed_depth(model: Model) -> float:

@@ -28,7 +28,7 @@ import numpy as np
 
 from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate, Outcome, outcome
-from pliant.inverse.policy.acceptance import may_stay
+from pliant.inverse.policy.acceptance import near_equilibrium
 from pliant.inverse.policy.approach import approach, approached
 from pliant.inverse.policy.certificates import of_rest, of_step, of_waiting
 from pliant.inverse.policy.going_back import go_back
@@ -115,7 +115,7 @@ def _followed(model: Model, memory: Memory, still: bool) -> Decision:
     """A step that will do, or the way back from buckling; else the robot waits, or has come to a dead end."""
     memory, taken = search(model, memory)
     if taken is None:
-        if memory.stuck:
+        if memory.disturbed and model.left > 0:
             return recover(model, memory)
         if exhausted(model, memory) and model.left > 0:
             return _dead_end(model, memory)
@@ -134,7 +134,7 @@ def _followed(model: Model, memory: Memory, still: bool) -> Decision:
 
 def _dead_end(model: Model, memory: Memory) -> Decision:
     """All step lengths failed: a robot that was disturbed recovers, others look for another way or rest."""
-    if memory.disturbed or not may_stay(model, memory.pose, memory.decrement):
+    if memory.disturbed or not near_equilibrium(model, memory.pose, memory.decrement):
         return recover(model, memory)
     memory = memory.having_tried(doubt=True)
     if memory.scout:

@@ -17,12 +17,13 @@ from pliant.inverse.outcome import InverseCertificate
 from pliant.inverse.policy.acceptance import FARTHEST, diverged, jumps, may_stay, near_equilibrium
 from pliant.inverse.policy.certificates import of_waiting, of_walk
 from pliant.inverse.policy.memory import SCOUTS, Memory
-from pliant.inverse.policy.modes import Following, GoingBack, Resting
-from pliant.inverse.policy.recovery import tolerance
+from pliant.inverse.policy.modes import Following, GoingBack, Recovering, Resting
+from pliant.inverse.policy.tolerance import tolerance
 from pliant.inverse.policy.trail import Guide
 from pliant.state import State
 
 STRIDE = 0.5  # of how far a node may move in a step: what a step of the way back goes for
+CLEAR = 1e-2  # of the length: depth of what a robot can still yield to
 ITERATIONS = 15  # of an attempt, over as many steps as it takes
 FAILURES = 6  # attempts at one pose; every other as if all that is touched were flat, then half as far
 
@@ -31,14 +32,16 @@ def go_back(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     """The memory after a step along the path of its mode, and what to say of it."""
     mode, before = memory.mode, memory.pose
     assert isinstance(mode, GoingBack)
+    if mode.blindly:
+        return _retreated(model, memory, _from_here(model, before, mode.path))
     path = mode.path if mode.parts else _from_here(model, before, mode.path)
     parts = mode.parts or _parts(model, before, path[0])
     pose, decrement, state, iterations = _sought(model, before, path[0], parts, mode)
-    found = pose.view is not None and near_equilibrium(model, before, pose, decrement)
+    found = pose.view is not None and near_equilibrium(model, pose, decrement)
     if not found and mode.spent + iterations < ITERATIONS and not diverged(model, decrement):
         progress = replace(mode, path=path, parts=parts, state=state, spent=mode.spent + iterations)
         return memory.with_(mode=progress), of_waiting(model, memory, "going back")
-    if not found or (jumps(model, before, pose) and not memory.disturbed):
+    if not found or jumps(model, before, pose):
         return _failed(model, memory, path, parts)
     left, parts = (path, parts - 1) if parts > 1 else (path[1:], 0)
     if not left and path[0].far(model.robot.positions(pose.q)) > _stride(model):
@@ -47,7 +50,7 @@ def go_back(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
         pose=pose,
         decrement=decrement,
         trail=memory.trail.passed(model, pose, decrement),
-        mode=GoingBack(left, parts) if left and not mode.until_found else Following(),
+        mode=GoingBack(left, parts) if left else Following(),
         disturbed=False,
         idle=0,
         nearest=np.inf,
@@ -55,6 +58,36 @@ def go_back(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
         bias=0.0 * memory.bias,
     )
     return memory, of_walk(model, memory, "going back", moved=True)
+
+
+def _retreated(model: Model, memory: Memory, path: tuple[Guide, ...]) -> tuple[Memory, InverseCertificate]:
+    """The memory one stride on along poses as they were, whatever is there now; clear of it, it recovers."""
+    model.spent.linearisations += 1
+    pose, arrived = _towards(model, memory.pose, path[0])
+    left = path[1:] if arrived else path
+    clear = not pose.swallowed and pose.depth <= CLEAR * model.robot.length
+    memory = memory.with_(
+        pose=pose,
+        decrement=np.inf,
+        trail=memory.trail.passed(model, pose, path[0].decrement),
+        mode=Recovering() if clear or not left else GoingBack(left, blindly=True),
+        disturbed=True,
+        idle=0,
+        nearest=np.inf,
+        step_length=1.0,
+        bias=0.0 * memory.bias,
+    )
+    return memory, of_walk(model, memory, "going back", moved=True)
+
+
+def _towards(model: Model, pose: Pose, guide: Guide) -> tuple[Pose, bool]:
+    """A pose one stride nearer to that of a guide, and whether it is the guide's."""
+    far, stride = guide.far(model.robot.positions(pose.q)), _stride(model)
+    if far <= stride:
+        return guide.pose(model), True
+    share, robot = stride / far, model.robot
+    q = robot.retract(pose.q, share * robot.difference(pose.q, guide.q))
+    return model.pose(q, pose.lam + share * (guide.lam - pose.lam), (pose.contacts, pose.force)), False
 
 
 def _sought(
@@ -84,7 +117,7 @@ def _failed(
     assert isinstance(mode, GoingBack)
     if mode.failures + 1 < FAILURES:
         parts = 2 * parts if mode.failures % 2 else parts
-        again = GoingBack(path, parts, mode.failures + 1, until_found=mode.until_found)
+        again = GoingBack(path, parts, mode.failures + 1)
         memory = memory.with_(mode=again)
         return memory, of_waiting(model, memory, "going back")
     memory = memory.having_tried(doubt=True, scouts=SCOUTS)

@@ -58,7 +58,7 @@ def search(model: Model, memory: Memory) -> tuple[Memory, Attempt | None]:
     """An attempt that will do, or None if none did within the budget of linearisations; and the memory then.
 
     Each failure shortens the step length, or where efforts of another minimum were tried, keeps the solver to
-    the minimum at hand. A robot that is stuck makes one attempt.
+    the minimum at hand. A robot that was disturbed makes one attempt.
     """
     while True:
         taken = attempt(model, memory)
@@ -68,7 +68,7 @@ def search(model: Model, memory: Memory) -> tuple[Memory, Attempt | None]:
             memory = memory.with_(failed_leap=memory.target)
         else:
             memory = memory.with_(step_length=max(AFTER_FAILURE * min(1.0, memory.step_length), SHORTEST))
-        if memory.stuck:
+        if memory.disturbed:
             return memory, None
         memory = memory.with_(mode=Searching(memory.failures + 1))
         if exhausted(model, memory) or model.left < model.settings.linearisations:
@@ -100,7 +100,7 @@ def tried_aim(model: Model, memory: Memory, aim: Aim) -> Attempt | None:
             predicted, stable = move.predicted, move.stable
     if move is None or fails(model, before, pose, decrement):
         return None
-    if not memory.disturbed and jumps(model, before, pose):
+    if jumps(model, before, pose):
         return None
     return Attempt(move, before, aim.goal, predicted, decrement, memory.failures, stable)
 

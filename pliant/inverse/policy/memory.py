@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.arrays import read_only_view
 from pliant.inverse.model import Model, Pose
-from pliant.inverse.policy.modes import Following, Mode, Searching, Stuck, when_target_moves
+from pliant.inverse.policy.modes import Following, Mode, Searching, when_target_moves
 from pliant.inverse.policy.trail import Trail
 
 SCOUTS = 4  # that are sent for one target, at most, see `scouting`
@@ -22,6 +22,7 @@ class Tried:
     fresh: whether the robot set out for it from the beginning of its trail, as a scout would. scouts: how
     many have come back. doubt: whether a search ended for other reasons than that nothing led nearer. brink:
     whether the robot has gone back from where it would have buckled. settled: how often it was about to rest.
+    retreated: whether it has gone back from obstacles that it could not yield to.
     """
 
     fresh: bool = False
@@ -29,6 +30,7 @@ class Tried:
     doubt: bool = False
     brink: bool = False
     settled: int = 0
+    retreated: bool = False
 
     @property
     def all_ways(self) -> bool:
@@ -85,11 +87,6 @@ class Memory:
     def failures(self) -> int:
         """Attempts that would not do since the last step that was taken, while the robot waits."""
         return self.mode.failures if isinstance(self.mode, Searching) else 0
-
-    @property
-    def stuck(self) -> bool:
-        """Whether no equilibrium was found in the last step."""
-        return isinstance(self.mode, Stuck)
 
     def with_(self, **changes: Any) -> Memory:
         """A copy with some fields replaced."""

@@ -45,18 +45,10 @@ class Searching:
 
 @dataclass(frozen=True)
 class Recovering:
-    """The robot waits while the equilibrium with all drives locked is sought."""
+    """The robot creeps to the equilibrium with all drives locked."""
 
-    state: State | None = None  # on the way there; None: begin at the pose
+    command: np.ndarray | None = None  # to each drive (na,); None: as they stand at the pose
     spent: int = 0  # iterations that were not enough
-
-
-@dataclass(frozen=True)
-class Stuck:
-    """No equilibrium with locked drives was found; the robot stands nearer to one than before.
-
-    In each step it makes one attempt, and where that fails, one iteration towards equilibrium.
-    """
 
 
 @dataclass(frozen=True)
@@ -77,7 +69,7 @@ class GoingBack:
     failures: int = 0  # attempts to come nearer to the next one that failed
     state: State | None = None  # of an attempt under way; None: begin
     spent: int = 0  # iterations of it that were not enough
-    until_found: bool = False  # whether the first equilibrium that is found on the way will do
+    blindly: bool = False  # whether poses are taken as they were, until one is clear of all obstacles
 
 
 @dataclass(frozen=True)
@@ -103,7 +95,7 @@ class Resting:
     certificate: InverseCertificate
 
 
-Mode = Following | Searching | Recovering | Stuck | Approaching | Scouting | GoingBack | Settling | Resting
+Mode = Following | Searching | Recovering | Approaching | Scouting | GoingBack | Settling | Resting
 
 
 def when_target_moves(mode: Mode) -> Mode:

@@ -16,7 +16,8 @@ from pliant.inverse.policy.certificates import at_target, of_rest, of_waiting
 from pliant.inverse.policy.line_search import Attempt
 from pliant.inverse.policy.memory import Memory
 from pliant.inverse.policy.modes import Following, GoingBack, Resting, Settling
-from pliant.inverse.policy.recovery import sought
+from pliant.newton import Tolerance
+from pliant.result import Result
 
 NEARER = 1e-2  # of the distance from the target: less is not nearer …
 AT_LEAST_NEARER = 2e-3  # … unless it is more than this share of the length
@@ -28,6 +29,7 @@ LEAST_IDLE, MOST_IDLE = (
     60,
 )  # steps that come no nearer before a robot rests: if it is calm, and in any case
 STEPS_BACK = 4  # poses of the trail that a robot goes back where it would buckle
+ITERATIONS = 80  # towards the equilibrium in which a robot rests
 SETTLED = 3  # times that a robot may find that it was not in equilibrium when it was about to rest
 
 
@@ -62,7 +64,7 @@ def comes_to_rest(model: Model, memory: Memory, taken: Attempt) -> bool:
 def settle(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     """The memory after some iterations towards the equilibrium of the commands, and what to say of them."""
     assert isinstance(memory.mode, Settling)
-    progress, result = sought(model, memory, memory.mode)
+    progress, result = _sought(model, memory, memory.mode)
     if result is None:
         memory = memory.with_(mode=progress)
         return memory, of_waiting(model, memory, "searching")
@@ -76,6 +78,21 @@ def settle(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
         return memory, of_waiting(model, memory, "moving")
     certificate = of_rest(model, memory)
     return memory.with_(mode=Resting(certificate)), certificate
+
+
+def _sought(model: Model, memory: Memory, progress: Settling) -> tuple[Settling, Result | None]:
+    """How far the search with locked drives has come in this step, and its result; None: more to come.
+
+    In its second half, anew, as if all that is touched were flat.
+    """
+    pose, half, iterations = memory.pose, ITERATIONS // 2, max(1, model.left)
+    stiff, spent = progress.spent < half, progress.spent + iterations
+    begin = model.state(pose) if progress.state is None else progress.state
+    exactly = Tolerance(iterations=iterations)  # as statics does: where a robot rests, it would stay
+    result = model.equilibrium(model.commands(pose.lam, pose.delta), begin, exactly, stiff=stiff)
+    if result.certificate.converged or spent >= ITERATIONS:
+        return Settling(), result
+    return Settling(None if stiff and spent >= half else result.state, spent), None
 
 
 def step_back(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:

@@ -23,7 +23,7 @@ from pliant.inverse.outcome import InverseCertificate
 from pliant.inverse.policy.certificates import at_target, of_waiting
 from pliant.inverse.policy.memory import Memory
 from pliant.inverse.policy.modes import Following, GoingBack, Resting, Scouting
-from pliant.inverse.policy.trail import OTHER_LAWS, Guide, Trail
+from pliant.inverse.policy.trail import Guide, Trail
 
 IDLE = 12  # steps without coming nearer after which it is not to be expected any more
 STEPS = 120  # of a scout, at most
@@ -50,7 +50,7 @@ def send(model: Model, memory: Memory) -> Memory:
         memory = memory.having_tried(scouts=UNDEFORMED)
     if memory.tried.scouts == UNDEFORMED and first.version == model.detector.version:
         memory = memory.having_tried(scouts=UNDEFORMED + 1)
-    guide = _undeformed(model) if memory.tried.scouts == UNDEFORMED else first
+    guide = Guide.undeformed(model) if memory.tried.scouts == UNDEFORMED else first
     conditions = model.roles.conditions
     lam = np.where(conditions.given, conditions.effort, guide.lam)
     legs = _legs(model, guide, memory)
@@ -83,14 +83,6 @@ def reaching_out(model: Model, memory: Memory) -> Memory | None:
         if len(pose.contacts) > len(memory.pose.contacts):
             return memory.with_(pose=pose, reach=reach, idle=0, nearest=np.inf, failed_leap=None)
     return None
-
-
-def _undeformed(model: Model) -> Guide:
-    """The undeformed shape with no effort."""
-    rest = model.robot.rest
-    return replace(
-        Guide.at(model, model.pose(rest.q, np.zeros_like(model.start.lam)), np.inf), version=OTHER_LAWS
-    )
 
 
 def _legs(model: Model, guide: Guide, memory: Memory) -> tuple[np.ndarray, ...]:

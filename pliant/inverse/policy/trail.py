@@ -41,6 +41,12 @@ class Guide:
         nodes, contacts = model.robot.positions(pose.q), pose.contacts
         return cls(pose.q, pose.lam, pose.delta, nodes, contacts, pose.force, decrement, pose.version)
 
+    @classmethod
+    def undeformed(cls, model: Model) -> Guide:
+        """The undeformed shape with no effort, in equilibrium or not."""
+        pose = model.pose(model.robot.rest.q, np.zeros_like(model.start.lam))
+        return replace(cls.at(model, pose, np.inf), version=OTHER_LAWS)
+
     def pose(self, model: Model) -> Pose:
         """The pose itself, among the obstacles of today."""
         return model.pose(self.q, self.lam, (self.contacts, self.force))

@@ -1,0 +1,60 @@
+"""Creep: Newton's method in short strides, whose states on the way are of use.
+
+What stands far from equilibrium, because something has pushed it, moves there in view: no iteration goes
+farther than a stride, nor leaves an obstacle by more than a part of one, so that the robot yields to what has
+come into it from the side on which it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pliant.newton import Iterate, Look, Problem, line_search, looked, moved
+from pliant.timing import Stopwatch
+
+EMERGING = 0.5  # of a stride: how far an iteration leaves what the robot is in
+
+
+@dataclass(frozen=True)
+class Strides:
+    """How a robot creeps: metres."""
+
+    stride: float  # an iteration, at most
+    farthest: float  # all iterations together: the first that goes beyond is the last
+    enough: float  # the equilibrium is so near that an iteration need not be followed by another
+
+
+def creep(problem: Problem, guess: Iterate, iterations: int, strides: Strides, work: Stopwatch) -> Iterate:
+    """The iterate after so many iterations, or when it is near equilibrium or has gone far.
+
+    Its decrement is how far [m] the last iteration wanted to go: infinite if there was none.
+    """
+    robot = problem.scene.robot
+    begin, given = robot.positions(guess.q), problem.conditions
+    now = replace(guess, lam=np.where(given.given, given.effort, guess.lam), iterations=0, decrement=np.inf)
+    look = looked(problem, now, work)
+    for k in range(iterations):
+        move = None if look is None else moved(problem, _emerging(look, strides), work)
+        if look is None or move is None:
+            break
+        look = replace(look, longest=min(look.longest, strides.stride))
+        before, now = now, replace(now, iterations=k + 1, decrement=robot.farthest(move.dq))
+        now, look = line_search(problem, now, look, move.dq, move.lam, max(problem.weight, 1e-12), work)
+        if look is None:
+            return replace(before, iterations=k + 1)
+        far = float(np.linalg.norm(robot.positions(now.q) - begin, axis=1).max(initial=0.0))
+        if now.decrement <= strides.enough or far > strides.farthest:
+            break
+    return now
+
+
+def _emerging(look: Look, strides: Strides) -> Look:
+    """The look with gaps that may stay below zero where the robot is deep in something."""
+    contacts, c = look.view.contacts, look.conditions
+    if contacts is None or not len(contacts):
+        return look
+    imposed, rows = c.imposed.copy(), slice(look.view.own, look.view.own + len(contacts))
+    imposed[rows] = np.minimum(imposed[rows], np.minimum(0.0, contacts.gap + EMERGING * strides.stride))
+    return replace(look, conditions=replace(c, imposed=imposed))
