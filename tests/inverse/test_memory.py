@@ -22,7 +22,6 @@ from pliant.inverse.policy.modes import (
     Resting,
     Searching,
     Settling,
-    Stuck,
 )
 from tests.inverse.test_inverse import TIP, arm, tip
 
@@ -88,7 +87,7 @@ def test_a_run_is_repeated_from_a_saved_memory():
 
 
 def test_a_step_goes_through_the_modes_of_the_policy():
-    """A robot with a small budget searches, recovers over some steps, and rests until something changes."""
+    """A robot in the belly of a whale tries to yield, goes back, and rests until something changes."""
     controller, seen = Inverse(arm(), settings=Settings(budget=3)), []
     out = controller.step({"tip": tip(-0.002, 0.01, 0.0)})
     assert isinstance(controller.memory.mode, Following) and out.certificate.status == "moving"
@@ -98,29 +97,14 @@ def test_a_step_goes_through_the_modes_of_the_policy():
         seen.append((type(controller.memory.mode), out.certificate.status))
         if isinstance(controller.memory.mode, Resting):
             break
-    assert list(dict.fromkeys(seen)) == [
-        (Searching, "searching"),
-        (Recovering, "recovering"),
-        (Resting, "stuck"),
-    ]
+    modes = list(dict.fromkeys(seen))
+    assert modes[0] == (Recovering, "recovering") and modes[-1] == (Resting, "stuck")
+    assert (GoingBack, "going back") in modes
     before = controller.memory
     again = controller.step().certificate
     assert again == replace(out.certificate, linearisations=0) and controller.memory.pose is before.pose
     controller.detector.remove("whale")
     assert controller.step().certificate.moved and isinstance(controller.memory.mode, Following)
-
-
-def test_a_robot_that_is_stuck_makes_one_attempt_and_one_iteration(monkeypatch):
-    controller = Inverse(arm(), obstacles=[BALL])
-    model, iterations = controller.model, []
-    equilibrium = model.equilibrium
-    sought = lambda command, start, tolerance, **named: (
-        iterations.append(tolerance.iterations) or equilibrium(command, start, tolerance, **named)
-    )
-    monkeypatch.setattr(model, "move", lambda *_: None)
-    monkeypatch.setattr(model, "equilibrium", sought)
-    memory, _ = advance(model, controller.memory.with_(mode=Stuck()))
-    assert iterations == [1] and isinstance(memory.mode, Following | Stuck | Resting)
 
 
 def test_a_robot_about_to_buckle_goes_back_once_and_rests(monkeypatch):
@@ -155,11 +139,11 @@ def test_a_robot_about_to_buckle_goes_back_once_and_rests(monkeypatch):
 
 @pytest.mark.parametrize(
     "mode",
-    [Following(), Searching(2), Recovering(None, 10), Stuck(), Settling(), GoingBack(()), Resting(SAID)],
+    [Following(), Searching(2), Recovering(None, 10), Settling(), GoingBack(()), Resting(SAID)],
     ids=lambda m: type(m).__name__,
 )
 def test_another_target_ends_what_was_given_up(mode: Mode):
-    """Stuck and resting robots follow again; what is still being sought is sought on."""
+    """Resting robots follow again; what is still being sought is sought on."""
     tried = Tried(scouts=2, doubt=True, brink=True, settled=1)
     memory = Inverse(arm()).memory.with_(mode=mode, step_length=0.1, tried=tried, idle=9, nearest=0.01)
     anew = memory.anew()

@@ -115,8 +115,10 @@ def _followed(model: Model, memory: Memory, still: bool) -> Decision:
     """A step that will do, or the way back from buckling; else the robot waits, or has come to a dead end."""
     memory, taken = search(model, memory)
     if taken is None:
-        if memory.disturbed and model.left > 0:
-            return recover(model, memory)
+        if memory.disturbed:
+            memory = memory.with_(mode=Recovering())
+            waiting = memory, of_waiting(model, memory, "recovering")
+            return recover(model, memory) if model.left > 0 else waiting
         if exhausted(model, memory) and model.left > 0:
             return _dead_end(model, memory)
         return memory, of_waiting(model, memory, "searching")

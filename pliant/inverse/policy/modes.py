@@ -1,9 +1,11 @@
 """What a robot is doing: its modes, and what ends them.
 
-    Following ── the budget is spent ──→ Searching ── all step lengths failed ──→ Recovering, if disturbed
-        ↑ ↑                                  │                                        │
-        │ └────────── one will do ───────────┘                               Following or Stuck
+    Following ── the budget is spent ──→ Searching ── all step lengths failed ──→ Scouting or Settling
+        ↑ ↑                                  │
+        │ └────────── one will do ───────────┘
         │
+        ├── disturbed, and no step will do ──→ Recovering ──→ Following
+        │                                          └── cannot yield ──→ GoingBack ──→ Recovering or Resting
         ├── comes no nearer ──→ Approaching, if contacts farther away offer a way ──→ Following
         ├── comes no nearer ──→ Scouting ── a scout has found a way ──→ GoingBack ──→ Following
         │                          └─────── none has ──→ Following, to settle
@@ -12,7 +14,7 @@
 | event | Searching | Recovering | GoingBack | all others |
 |---|---|---|---|---|
 | another target | goes on | goes on | Following | Following |
-| an obstacle moves | goes on | Following | goes on | Following |
+| an obstacle moves | goes on | goes on | goes on | Following |
 | laws change | Following | Following | Following | Following |
 """
 
@@ -105,6 +107,8 @@ def when_target_moves(mode: Mode) -> Mode:
 
 def when_obstacle_moves(mode: Mode) -> Mode:
     """Perhaps there is a way now: all but what is under way begins again."""
+    if isinstance(mode, Recovering):
+        return Recovering(mode.command)
     return mode if isinstance(mode, Searching | GoingBack) else Following()
 
 
