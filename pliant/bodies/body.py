@@ -151,6 +151,10 @@ class Body(ABC):
     def node_points(self, nodes: Any) -> Points:
         """Nodes as material points."""
 
+    def joined(self, points: Points) -> np.ndarray:
+        """Pairs (m, 2) of points that are neighbours on the axis of a rod of it, by number; else none."""
+        return np.zeros((0, 2), np.int64)
+
     def half_thickness(self, points: Points) -> np.ndarray:
         """How far (P,) [m] it extends on either side of points on its surface; zero except for sheets."""
         return np.zeros(len(points))

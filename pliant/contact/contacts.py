@@ -301,6 +301,15 @@ class Contacts:
         """How far [m] complementarity with forces (n,) fails: gaps that push, penetrations that do not."""
         return float(np.max(np.where(force[: len(self)] > 0.0, np.abs(self.gap), -self.gap), initial=0.0))
 
+    def standoff(self, force: np.ndarray) -> float:
+        """Largest true gap [m] of a contact that pushes, margin and all; 0 where none is open.
+
+        force (n,) [N], or with friction (3n,), of these contacts as they were detected where the robot is:
+        gaps that only follow a linearised motion do not tell.
+        """
+        pushes = force[: len(self)] > 0.0
+        return float((self.gap + self.margin)[pushes].max(initial=0.0))
+
     def depth_between_bodies(self) -> float:
         """Of the deepest point of a body in another or in itself [m]."""
         return -float((self.gap + self.margin)[~self.rigid].min(initial=0.0))

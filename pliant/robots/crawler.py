@@ -79,7 +79,7 @@ def crawler(
     }
     surroundings = Surroundings(
         [Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), name="ground")],
-        samples=_feet(body),
+        samples=Samples.on(body, spacing=SAMPLE_SPACING, mid_nodes=False),
         friction=friction,
         alarm=alarm,
     )
@@ -125,11 +125,3 @@ def _arch(s: np.ndarray, y: np.ndarray, h: np.ndarray, arc: float, radius: float
     """Places (n, 3) [m] in the arch: share s of its length, 0 in the middle; height h above the belly."""
     r, angle = radius + h, arc * s
     return np.column_stack([r * np.sin(angle), y, r * np.cos(angle) - radius * np.cos(0.5 * arc)])
-
-
-def _feet(body: Solid) -> Samples:
-    """Samples of the two end faces, of which the lower edges touch the ground."""
-    surface = body.mesh.surface
-    outward = np.abs(surface.facet_normals[:, 0]) > 0.7
-    far = np.abs(surface.centres[:, 0])
-    return Samples.on(body, outward & (far > 0.9 * far.max()), spacing=SAMPLE_SPACING, mid_nodes=False)

@@ -35,8 +35,8 @@ def rod(
     After the rod of Coevoet et al., 'Optimization-based inverse model of soft robots with contact handling',
     RA-L 2017: a beam of 11 nodes, pushed in by "insertion", up to `stroke` [m], and steered by "cable 1" to
     "cable 4" towards +y, +z, −y and −z. They run `lever` [m] off the axis through the `front` share of its
-    length, each with up to `tension` [N]. "tip" is its end. It touches the pipe of `fork` with balls at
-    `samples` points of its axis.
+    length, each with up to `tension` [N]. "tip" is its end. It touches the pipe of `fork` as a rod through
+    balls at `samples` points of its axis.
     """
     body = Beam(
         line((-length, 0.0, 0.0), (0.0, 0.0, 0.0), elements=elements),
@@ -44,6 +44,7 @@ def rod(
         Hooke(young, poisson),
         density=density,
         rigid=Rigid([0], name="base", joint=Prismatic((1.0, 0.0, 0.0))),
+        detail=(8, 4),  # the skin follows its bends as closely as the balls on its axis do
     )
     along = np.linspace((1.0 - front) * length, length, 4 * max(1, round(front * elements)) + 1)
     pull = Bounded(effort=(0.0, tension))

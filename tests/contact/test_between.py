@@ -8,6 +8,8 @@ from scipy.spatial.transform import Rotation
 
 import pliant as pl
 from pliant import contact
+from pliant.bodies import Beam, Circle
+from pliant.mesh.lines import line, tree
 from tests.contact.common import SOFT, bar, deformed
 from tests.contact.test_depth import brute_depth
 
@@ -258,3 +260,63 @@ def test_a_controller_with_a_ball_inside_says_so():
     controller.detector.add(contact.Sphere(at, 0.001, name="pea"))
     out = controller.step()
     assert out.certificate.penetration > 1e-3 and out.certificate.status != "reached"
+
+
+# Rods of balls: between two of them the rod is as thick as they are
+
+
+def rod(balls: int = 21) -> tuple[pl.Robot, Beam]:
+    """A rod of 200 mm along x, 3 mm thick all round, with so many balls on its axis; clamped at x = 0."""
+    body = Beam(
+        line((0, 0, 0), (0.2, 0, 0), elements=8), Circle(0.003), pl.Hooke(2e7, 0.4), density=1000.0, fixed=0
+    )
+    samples = contact.Samples.around(body.at(np.linspace(0, 0.2, balls)), 0.003)
+    return pl.Robot(body, surroundings=contact.Surroundings(samples=samples)), body
+
+
+@pytest.mark.parametrize("place", [0.1, 0.1021, 0.105, 0.109])
+def test_the_depth_in_a_rod_does_not_depend_on_where_its_balls_are(place):
+    robot, _ = rod()
+    for radius, deep in ((0.0003, 2e-4), (0.002, 5e-4)):
+        ball = contact.Sphere((place, 0.0, 0.003 + radius - deep), radius, name="ball")
+        wire = contact.Capsule(
+            (place, -0.02, -0.003 - radius + deep), (place, 0.02, -0.003 - radius + deep), radius
+        )
+        for obstacle in (ball, wire):
+            detector = contact.Detector(robot, [obstacle], samples=robot.surroundings.samples)
+            assert detector.penetration(robot.rest.q) == pytest.approx(deep, abs=1e-5 * robot.length)
+            found = detector.detect(robot.rest.q)
+            deepest = found.gap.argmin()
+            assert found.gap[deepest] == pytest.approx(-deep, abs=2e-5 * robot.length)
+            np.testing.assert_allclose(
+                found.normal[deepest], obstacle.distance([(place, 0, 0)])[1][0], atol=0.02
+            )
+
+
+def test_a_rod_lies_on_the_edge_of_a_block_between_its_balls():
+    """The edge stays outside of the rod between its balls, and pushes as it does on a rod of many balls."""
+    found = {}
+    for balls in (21, 401):
+        robot, body = rod(balls)
+        block = contact.Box((0.1554, 0, -0.0113), (0.002, 0.02, 0.02), name="block")
+        robot = pl.Robot(body, gravity=(0, 0, -9.81), surroundings=robot.surroundings)
+        result = pl.static(robot, obstacles=[block])
+        axis = body.at(np.linspace(0, 0.2, 4001)).position(result.q)
+        depth = 0.003 - block.distance(axis)[0].min()
+        assert abs(depth) < bound(robot)
+        assert result.certificate.penetration == pytest.approx(max(depth, 0.0), abs=3e-5)
+        assert result.contacts.standoff(result.contact_force) < bound(robot)
+        found[balls] = result.contact_force.sum(), axis[-1]
+    assert found[21][0] == pytest.approx(found[401][0], rel=0.01)
+    assert np.linalg.norm(found[21][1] - found[401][1]) < 1e-3 * 0.2
+
+
+def test_balls_are_joined_along_branches_only():
+    """Neighbours on the axis, in whatever order they come; what lies off the axis is not joined."""
+    fork = tree([line((0, 0, 0), (0.1, 0, 0), elements=4), line((0.1, 0, 0), (0.1, 0.05, 0), elements=2)])
+    body = Beam(fork, Circle(0.002), SOFT, fixed=0)
+    points = body.points([(0.1, 0, 0), (0, 0, 0), (0.05, 0, 0), (0.1, 0.05, 0), (0.05, 0, 0.002)])
+    joined = contact.Samples.around(points, 0.002).joined
+    assert {tuple(pair) for pair in joined.tolist()} == {(0, 2), (1, 2), (0, 3)}
+    solid = bar()
+    assert not len(contact.Samples.around(solid.node_points(np.arange(6)), 1e-3).joined)

@@ -222,3 +222,22 @@ def test_what_cannot_move_does_not_count():
         robot, [wall], samples=contact.Samples.on(robot.body, lambda x: x[:, 0] < 1e-9)
     )
     assert len(detector.detect(robot.rest.q)) == 0 and detector.penetration(robot.rest.q) == 0.0
+
+
+def test_standoff_is_the_largest_true_gap_of_what_pushes():
+    robot = free_bar()
+    detector = contact.Detector(robot, [FLOOR, TUBE], alarm=0.01, margin=1e-4)
+    lifted = robot.retract(robot.rest.q, np.tile([0.0, 0.0, 2e-3], robot.ndof // 3))
+    found = detector.detect(lifted)  # 3 mm above the floor, less from the upper side of the tube
+    below = found.opponent == 0
+    assert below.any() and not below.all()
+    assert found.standoff(np.zeros(len(found))) == 0.0
+    assert np.isclose(found.standoff(np.where(below & (found.gap < 4e-3), 1.0, 0.0)), 3e-3, atol=1e-12)
+    for k in np.flatnonzero(~below):  # of one that pushes, with what the margin takes off its gap
+        gap = TUBE.distance(found.position[[k]])[0][0]
+        only = np.arange(len(found)) == k
+        assert np.isclose(found.standoff(only.astype(float)), max(gap, 0.0), atol=1e-12)
+    with_friction = np.concatenate([np.where(below, 1.0, 0.0), np.ones(2 * len(found))])
+    assert np.isclose(found.standoff(with_friction), found.gap[below].max(), atol=1e-12)
+    deep = detector.detect(robot.retract(robot.rest.q, np.tile([0.0, 0.0, -2e-3], robot.ndof // 3)))
+    assert deep.standoff(np.where(deep.gap < 0.0, 1.0, 0.0)) == 0.0

@@ -34,6 +34,17 @@ def forwards() -> list:
     return walk(ROBOT)
 
 
+def test_its_back_meets_what_falls_on_it():
+    """Not only its feet: a ball that lies 1 mm deep in the middle of its back is seen, and pushes down."""
+    q = ROBOT.rest.q
+    top = ROBOT.positions(q)[:, 2].max()
+    detector = ROBOT.surroundings.detector(ROBOT, pl.Sphere((0.0, 0.0, top + 0.004), 0.005, name="ball"))
+    found = detector.detect(q)
+    assert found.gap.min() == pytest.approx(-1e-3, abs=2e-5 * ROBOT.length)
+    assert found.normal[found.gap.argmin(), 2] < -0.9
+    assert detector.penetration(q) == pytest.approx(1e-3, abs=2e-5 * ROBOT.length)
+
+
 def test_it_stands_on_its_feet():
     moment = settled()
     assert moment.contact_force.sum() == pytest.approx(9.81 * ROBOT.body.total_mass, rel=1e-6)

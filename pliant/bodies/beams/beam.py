@@ -257,6 +257,10 @@ class Beam(Numbered):
         rest = places.rest_position(self.lines, self.element_lengths, where)
         return self._attach(rest, where), np.array(reach)
 
+    def joined(self, points: Points) -> np.ndarray:
+        """Pairs (m, 2) of points that are neighbours on the axis of a branch, by number."""
+        return places.neighbours(self.lines, self.element_lengths, points.rest)
+
     def _attach(self, rest: np.ndarray, where: places.Places) -> Points:
         sums = attachment.weights(self.numbering, self.element_lengths, self.ends.turn, where)
         return Points(self, rest, sums.ptr, sums.index, sums.weight)

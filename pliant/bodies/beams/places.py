@@ -20,6 +20,7 @@ from pliant.mesh.lines import Lines
 PROJECTION_STEPS = 12  # of Newton's method, to the nearest point of an element
 NEAREST_ELEMENTS = 3  # by their chords, tried for each point
 SAME_PLACE = 1e-12  # of the rods' size, and of its square: nearer places and equal distances are rounding
+ON_AXIS = 1e-6  # of the rods' size: points that are no farther off the axis lie on it
 BEYOND_THE_END = 1e-9  # of a branch's length: arc lengths that are off by less are rounding
 
 
@@ -154,6 +155,18 @@ def centreline(lines: Lines, lengths: np.ndarray, spacing: float | None, branch:
                 share.append(float(s))
                 seen |= {node} - {-1}
     return Places(np.array(element, np.int64), np.array(share), np.zeros((len(share), 3)))
+
+
+def neighbours(lines: Lines, lengths: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """Pairs (m, 2) of positions (P, 3) [m] at rest that lie next to each other on the axis of a branch."""
+    pairs = [np.zeros((0, 2), np.int64)]
+    for branch in range(int(lines.branch.max()) + 1):
+        where = near(lines, lengths, rest, branch)[1]
+        on = np.flatnonzero(np.linalg.norm(where.offset, axis=1) < ON_AXIS * lines.size)
+        start, end = lines.arc[where.element[on]].T
+        order = on[np.argsort(start + where.share[on] * (end - start), kind="stable")]
+        pairs.append(np.column_stack([order[:-1], order[1:]]))
+    return np.unique(np.sort(np.vstack(pairs), axis=1), axis=0)
 
 
 def _elements(lines: Lines, branch: int | None) -> np.ndarray:

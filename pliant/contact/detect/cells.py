@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pliant.contact.detect.facets import PIECES
+from pliant.contact.detect.facets import PIECES, ROD
 
 SURE_AFTER = 2  # halvings before a cell of a facet by an obstacle that is not convex may count as known
 
@@ -25,6 +25,9 @@ SURE_AFTER = 2  # halvings before a cell of a facet by an obstacle that is not c
 @njit(error_model="numpy")
 def shape_weights(code, xi, eta, out):
     """Weights of the nodes of a facet at reference coordinates, into `out`; returns how many nodes it has."""
+    if code == ROD:
+        out[0], out[1] = 1.0 - xi, xi
+        return 2
     if code < 2:
         a, b, c = 1.0 - xi - eta, xi, eta
         if code == 0:
@@ -61,7 +64,7 @@ def reference(xi, t, i, j):
 def _bulge(code, node, first, p):
     """How far [m] a facet lies off the flat triangles through its corners, at most."""
     far = 0.0
-    if code == 0:
+    if code == 0 or code == ROD:
         return far
     if code >= 2:
         for k in range(3):
@@ -219,10 +222,11 @@ def first_cells(arrays, p, gap, normal, mobile, convex, reach, known, cut, far_c
 @njit(cache=True, error_model="numpy")
 def start_cells(arrays, p, triangles):
     """Cells (C,) of whole triangles: their places (C, 3, 2) and corners' positions (3C, 3)."""
-    corner = arrays[7]
+    code, facet, corner = arrays[0], arrays[5], arrays[7]
     place, x = np.zeros((len(triangles), 3, 2), np.int64), np.empty((3 * len(triangles), 3))
     for c in range(len(triangles)):
-        place[c, 1, 0] = place[c, 2, 1] = PIECES
+        place[c, 1, 0] = PIECES
+        place[c, 2, 0 if code[facet[triangles[c]]] == ROD else 1] = PIECES
         for a in range(3):
             for k in range(3):
                 x[3 * c + a, k] = p[corner[triangles[c], a], k]
@@ -268,7 +272,7 @@ def halved(arrays, p, cells, group, x, gap, normal, best, band, tolerance, conve
     for c in range(len(triangle)):
         f = facet[triangle[c]]
         bulge = _bulge(code[f], node, node_ptr[f], p)
-        for quarter in range(4):
+        for quarter in range(2 if code[f] == ROD else 4):  # a rod has halves
             for a in range(3):
                 if quarter == a:  # the corner itself
                     new_gap[count, a] = gaps[c, a]

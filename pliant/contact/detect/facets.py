@@ -1,8 +1,9 @@
 """Facets: the surface between samples, as triangles in reference coordinates that can be cut up.
 
-A facet of three or six nodes is one such triangle, one of four or eight nodes is two. A place on a triangle
-is a pair of whole numbers (i, j), i + j ≤ PIECES: the weights of its corners are 1 − (i + j)/PIECES,
-i/PIECES and j/PIECES.
+A facet of three or six nodes is one such triangle, one of four or eight nodes is two. The rod between two
+balls on its axis is a facet of two nodes, and a triangle whose second and third corner are one. A place on a
+triangle is a pair of whole numbers (i, j), i + j ≤ PIECES: the weights of its corners are
+1 − (i + j)/PIECES, i/PIECES and j/PIECES.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from pliant.contact.detect.samples import Samples
 LEVELS = 10  # how often a triangle can be halved
 PIECES = 1 << LEVELS
 CODES = {"tri3": 0, "tri6": 1, "quad4": 2, "quad8": 3}
+ROD = 4  # code of what is between two balls
 _CUT = {3: ((0, 1, 2),), 4: ((0, 1, 2), (0, 2, 3))}  # corners of the triangles of a facet
 
 
 class FacetArrays(NamedTuple):
     """What kernels need: of F facets, of the samples on them, and of T triangles and their sides."""
 
-    code: np.ndarray  # (F,) of the kind, see CODES
+    code: np.ndarray  # (F,) of the kind, see CODES and ROD
     node_ptr: np.ndarray  # facet f has the points node[node_ptr[f]:node_ptr[f+1]] of the stack as its nodes,
     node: np.ndarray  # in the order of its kind
     sample_ptr: np.ndarray  # and the samples sample[sample_ptr[f]:sample_ptr[f+1]] lie on it
@@ -40,7 +42,7 @@ class FacetArrays(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Facets:
-    """The facets of all bodies whose samples lie on a surface; None of them for bodies sampled with balls."""
+    """The facets of all bodies whose samples lie on a surface, and the rods between balls on an axis."""
 
     arrays: FacetArrays
 
@@ -65,6 +67,14 @@ class Facets:
                     nodes.append(points)
                     on.append(first + s.on_facet[s.on_facet_ptr[f] : s.on_facet_ptr[f + 1]])
                     two_sided.append(s.body.two_sided)
+            for a, b in (first + s.joined).tolist():
+                facet.append(len(code))
+                xi.append([(0.0, 0.0), (1.0, 0.0), (1.0, 0.0)])
+                corner.append([a, b, b])
+                code.append(ROD)
+                nodes.append([a, b])
+                on.append(np.array([a, b]))
+                two_sided.append(False)
             first += len(s)
         corners = np.reshape(np.array(corner, int), (-1, 3))
         ends = np.sort(np.stack([corners, np.roll(corners, -1, axis=1)], axis=2), axis=2).reshape(-1, 2)

@@ -15,11 +15,12 @@ from pliant.contact.obstacles import Obstacle
 
 
 class Outside:
-    """Samples that meet obstacles: how far apart they are [m], and the largest radius round one [m]."""
+    """Samples that meet obstacles: how far apart [m] those of a skin or a rod are, the largest radius [m]."""
 
     def __init__(self, robot: Any, cloud: Cloud) -> None:
         self._robot, self._cloud = robot, cloud
-        self.spacing = max((s.spacing for s in cloud.samples if s.surface is not None), default=0.0)
+        between = [s for s in cloud.samples if s.surface is not None or len(s.joined)]
+        self.spacing = max((s.spacing for s in between), default=0.0)
         self.thickest = float(cloud.radius.max(initial=0.0))
         self._rest = frozen_view(cloud.points.positions(robot.rest.q))
         self._insides = Insides(robot, cloud.bodies)

@@ -35,7 +35,8 @@ class Samples:
     surface: the part of the body's boundary they lie on, which others may touch; None for points of a beam.
     facet[facet_ptr[i]:facet_ptr[i+1]] are the facets of the surface that point i lies on, and whose way it
     faces; none on a sheet, which has two sides. radius (P,) [m]: how far the body reaches round each point;
-    zero on the skin of a solid.
+    zero on the skin of a solid. joined (m, 2): points of a rod's axis between which it goes on, as thick as
+    the balls round them.
     """
 
     points: Points
@@ -47,6 +48,7 @@ class Samples:
     # On facet f of the surface lie the points on_facet[on_facet_ptr[f]:on_facet_ptr[f+1]], a sheet's too.
     on_facet_ptr: np.ndarray = field(default_factory=lambda: frozen([0], int))
     on_facet: np.ndarray = field(default_factory=lambda: frozen([], int))
+    joined: np.ndarray = field(default_factory=lambda: frozen(np.zeros((0, 2)), int))
 
     def __len__(self) -> int:
         return len(self.points)
@@ -94,15 +96,21 @@ class Samples:
 
     @classmethod
     def around(cls, points: Points, radius: Any) -> Samples:
-        """Balls of `radius` [m] (one, or one each) round material points: a beam along its centreline."""
+        """Balls of `radius` [m] (one, or one each) round material points: a beam along its centreline.
+
+        Between balls that are neighbours on the axis of a beam, the beam is as thick as they are.
+        """
         radii = np.broadcast_to(np.asarray(radius, float), (len(points),))
         if not (np.isfinite(radii).all() and (radii >= 0).all()) or not len(points):
             raise InputError(
                 "radius of samples", expected="numbers ≥ 0 [m], at least one point", got=repr(radius)
             )
-        steps = np.linalg.norm(np.diff(points.rest, axis=0), axis=1)
+        joined = frozen(points.owner.joined(points), int)
+        ends = points.rest[joined] if len(joined) else np.stack([points.rest[:-1], points.rest[1:]], axis=1)
+        steps = np.linalg.norm(np.diff(ends, axis=1)[:, 0], axis=1)
         none = frozen(np.zeros(len(points) + 1), int), frozen(np.zeros(0), int)
-        return cls(points, None, *none, frozen(radii), float(np.median(steps)) if len(steps) else 0.0)
+        spacing = float(np.median(steps)) if len(steps) else 0.0
+        return cls(points, None, *none, frozen(radii), spacing, joined=joined)
 
     def refined(self, factor: float = 4.0) -> Samples:
         """The same surface sampled much more densely, to measure how deep it is anywhere."""
