@@ -65,13 +65,18 @@ STATUSES: dict[str, Status] = {
     "going back": Status(
         BUSY, "on its way back, to get on from there", "{name} goes back to get on from there: {off} to go."
     ),
+    "backing out": Status(
+        BAD,
+        "something is inside it, to which it cannot yield: it goes back the way it came, until it is clear",
+        "{name} goes back the way it came, because something is inside it: {off} to go.",
+    ),
     # of an inverse model that waits while it works
     "looking for another way": Status(
         BUSY, "waits: scouts try other ways", "{name} waits {off} from its target and looks for another way."
     ),
     # sessions show these as a robot on its way
     "searching": Status(BUSY, "waits: a smaller step is sought", shown="moving"),
-    "recovering": Status(BUSY, "waits: the equilibrium with locked drives is sought", shown="moving"),
+    "recovering": Status(BUSY, "pushed: on its way to the equilibrium with locked drives", shown="moving"),
     "recovered": Status(BUSY, "found the equilibrium with locked drives", shown="moving"),
 }
 

@@ -64,6 +64,11 @@ class Pose:
         return self.detector.depth(self.q, self.contacts)
 
     @cached_property
+    def standoff(self) -> float:
+        """Largest true gap [m] of a contact that pushes, see `Contacts.standoff`."""
+        return self.contacts.standoff(self.force)
+
+    @cached_property
     def swallowed(self) -> bool:
         """Whether an obstacle is so deep in a body that contacts cannot drive it out."""
         return bool(self.detector.swallowed(self.q))

@@ -34,8 +34,10 @@ class InverseCertificate:
     | "going back" | along poses that it or a scout has passed, to get on from there |
     | "looking for another way" | it comes no nearer, and waits for scouts |
     | "searching" | the budget is spent: it waits for a shorter step that will do, or for equilibrium |
-    | "recovering" | disturbed, it waits while the equilibrium with locked drives is sought |
-    | "recovered", "stuck" | that equilibrium was found, or not |
+    | "recovering" | pushed, it creeps to the equilibrium with locked drives |
+    | "recovered" | it is there |
+    | "backing out" | something is inside it: it goes back the way it came until it is clear |
+    | "stuck" | neither helped |
     | "infeasible" | bounds and contacts that no effort can meet: the nearest was taken |
     | "solver not converged" | |
     """
@@ -43,6 +45,7 @@ class InverseCertificate:
     status: str
     decrement: float  # [m] how far the state is from equilibrium
     penetration: float  # [m] of the deepest point, measured on the surfaces as they are
+    standoff: float  # [m] of the farthest contact that pushes: more than the bound is not a touch
     linearisations: int  # that the step took, for whatever purpose
     halvings: int  # of the step length that it took
     shift: float  # by how much the diagonal of K was raised, relative to its mean

@@ -190,7 +190,7 @@ def test_states_are_solved_again(bar):
 # What is found
 
 
-GOOD = Moment("reached", 3, 0, 1e-3, 0.0, 0.0, "", 0.001, False, True)
+GOOD = Moment("reached", 3, 0, 1e-3, 0.0, 0.0, "", 0.0, 0.001, True)
 KEPT = Hold(REACHABLE, 10, 4, (), 1e-5, 0.0, math.nan, 1e-6, "reached")
 
 
@@ -207,7 +207,6 @@ def test_nothing_is_found_where_all_is_well():
     assert _found() == []
     deep_and_said = GOOD._replace(depth=5e-4, certified=5.2e-4)
     assert _found(deep_and_said) == _found(deep_and_said._replace(certified=0.0, status="infeasible")) == []
-    assert _found(GOOD._replace(motion=0.5, disturbed=True)) == []
     far = KEPT._replace(kind=FAR, after=-1, said=("out of reach",), status="out of reach", left=2.0)
     assert _found(hold=far._replace(nearer=1.995, rest=1e-5)) == []
 

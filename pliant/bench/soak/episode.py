@@ -34,7 +34,6 @@ SETTLING = 10  # steps more in which it may be called so
 AT_REST = 1e-4  # of the length: motion of the effectors in a step …
 QUIET = 3  # … and in so many steps, when they have come to rest
 MEASURED = 3  # every so many steps the depth is measured
-DISTURBED = 3  # steps after a change of obstacles or laws, in which nodes may jump
 WALKS = 3  # random commands from rest, among which the reachable targets are chosen
 CANNOT = ("out of reach", "at its limits", "no way found from here")
 
@@ -47,7 +46,6 @@ class Episode:
         self.rng = np.random.default_rng([seed, zlib.crc32(case.name.encode()), number])
         self.record = Record(case.name, number, number % 2 == 1, self.robot.length, bound(self.robot))
         self.strongest: dict[str, float] = {}  # effort of the run so far, by unit
-        self.disturbed = 0  # steps that are still excused
 
     def run(self, most: int, *, guarded: bool = True) -> Record:
         """Until its rounds are over, or so many steps were made; guarded: an exception ends it."""
@@ -97,11 +95,9 @@ class Episode:
         values = self.robot.split(bundle.delta(bundle.positions(q)))
         return {name: values[name] for name in self.robot.by_role("effector")}
 
-    def disturb(self, what: str = "") -> None:
-        """Note that an obstacle or a law has changed, in words unless it goes on as before."""
-        if what:
-            self.record.disturbances.append((len(self.record.moments), what))
-        self.disturbed = DISTURBED
+    def disturb(self, what: str) -> None:
+        """Note in words that an obstacle or a law has changed."""
+        self.record.disturbances.append((len(self.record.moments), what))
 
     def step(self, targets: Mapping[str, np.ndarray] | None, *, measure: bool = False) -> Outcome:
         """One step of the controller, written down."""
@@ -123,12 +119,12 @@ class Episode:
                 out.certificate.penetration,
                 depth,
                 inside,
+                out.contacts.standoff(out.contact_force),
                 float(motion),
-                self.disturbed > 0,
                 all(bool(np.isfinite(v).all()) for v in values),
             )
         )
-        self.positions, self.disturbed = positions, max(0, self.disturbed - 1)
+        self.positions = positions
         for name, effort in out.effort.items():
             unit = self.robot.rows[name].interaction.effort_unit
             self.strongest[unit] = max(self.strongest.get(unit, 0.0), float(np.abs(effort).max(initial=0.0)))

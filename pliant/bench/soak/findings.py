@@ -10,7 +10,7 @@ import numpy as np
 from pliant.bench.soak.record import FAR, REACHABLE, Hold, Moment, Record
 from pliant.status import BAD, STATUSES
 
-EXCEPTION, NOT_FINITE, SILENT = "exceptions", "not finite", "silent depth"
+EXCEPTION, NOT_FINITE, SILENT, STANDOFF = "exceptions", "not finite", "silent depth", "standoff"
 NO_RETURN, FALSE_CANNOT, NO_WAY = "no return", "false cannot", "no way found"
 RESTLESS, JUMP, UNBALANCED = "not at rest", "jump", "no equilibrium"
 NO_WAY_FOUND = "no way found from here"
@@ -54,7 +54,9 @@ def _of_moment(record: Record, moment: Moment) -> Iterator[tuple[str, str]]:
     if silent(record, moment):
         said = f"certificate {1e3 * moment.certified:.3f} mm, {moment.status!r}"
         yield SILENT, f"{1e3 * moment.depth:.3f} mm in {moment.inside!r}: {said}"
-    if moment.motion > FARTHEST and not moment.disturbed:
+    if moment.standoff > record.bound and not _warned(moment):
+        yield STANDOFF, f"pushed from {1e3 * moment.standoff:.3f} mm away ({moment.status})"
+    if moment.motion > FARTHEST:
         yield JUMP, f"a node moves by {100 * moment.motion:.0f} % of the length ({moment.status})"
 
 
@@ -79,8 +81,13 @@ def silent(record: Record, moment: Moment) -> bool:
     """Whether the skin is deeper than it may be, and neither the certificate nor the status says so."""
     if not moment.depth > record.bound:  # not measured is NaN
         return False
-    warned = moment.status in STATUSES and STATUSES[moment.status].severity == BAD
-    return not warned and moment.certified < max(record.bound, UNDERSTATED * moment.depth)
+    understated = moment.certified < max(record.bound, UNDERSTATED * moment.depth)
+    return understated and not _warned(moment)
+
+
+def _warned(moment: Moment) -> bool:
+    """Whether the status says that something is wrong."""
+    return moment.status in STATUSES and STATUSES[moment.status].severity == BAD
 
 
 def returns(hold: Hold) -> bool:

@@ -18,8 +18,8 @@ class Moment(NamedTuple):
     certified: float  # [m] the penetration that the certificate states
     depth: float  # [m] of the skin, measured; NaN where it was not
     inside: str  # what it lies in
+    standoff: float  # [m] of the farthest contact that pushes
     motion: float  # of the length: the largest of any node
-    disturbed: bool  # whether an obstacle or a law has just changed
     finite: bool  # whether coordinates, efforts and commands are numbers
 
 

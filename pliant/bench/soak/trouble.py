@@ -141,7 +141,6 @@ class Troubles:
                 way = -way
                 continue
             detector.replace(moved)
-            episode.disturb()
             episode.step(None)
 
     def vanishing(self) -> None:

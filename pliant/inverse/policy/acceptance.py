@@ -17,12 +17,19 @@ def diverged(model: Model, decrement: float) -> bool:
 
 
 def fails(model: Model, before: Pose, pose: Pose, decrement: float) -> bool:
-    """Whether a step from the pose `before` must not end at a pose: too far from equilibrium, or too deep.
+    """Whether a step from the pose `before` must not end at a pose.
 
-    A robot that was too deep must come out.
+    It is too far from equilibrium, too deep, or pushed from too far away. A robot that was too deep must come
+    out.
     """
     deepest = max(allowed_depth(model), EMERGING * before.depth)
-    return not (decrement <= allowed_decrement(model) and pose.depth <= deepest)
+    near = decrement <= allowed_decrement(model) and not stands_off(model, pose)
+    return not (near and pose.depth <= deepest)
+
+
+def stands_off(model: Model, pose: Pose) -> bool:
+    """Whether something pushes the robot that it does not touch."""
+    return pose.standoff > allowed_depth(model)
 
 
 def jumps(model: Model, before: Pose, pose: Pose) -> bool:

@@ -59,6 +59,7 @@ def of_walk(model: Model, memory: Memory, status: str, *, moved: bool) -> Invers
         status=status,
         decrement=memory.decrement,
         penetration=memory.pose.depth,
+        standoff=memory.pose.standoff,
         linearisations=0,
         halvings=memory.failures,
         shift=0.0,

@@ -18,6 +18,7 @@ from pliant.inverse.policy.acceptance import FARTHEST, diverged, jumps, may_stay
 from pliant.inverse.policy.certificates import of_waiting, of_walk
 from pliant.inverse.policy.memory import SCOUTS, Memory
 from pliant.inverse.policy.modes import Following, GoingBack, Recovering, Resting
+from pliant.inverse.policy.recovery import recover
 from pliant.inverse.policy.tolerance import tolerance
 from pliant.inverse.policy.trail import Guide
 from pliant.state import State
@@ -41,6 +42,8 @@ def go_back(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     if not found and mode.spent + iterations < ITERATIONS and not diverged(model, decrement):
         progress = replace(mode, path=path, parts=parts, state=state, spent=mode.spent + iterations)
         return memory.with_(mode=progress), of_waiting(model, memory, "going back")
+    if memory.disturbed and (not found or jumps(model, before, pose)):
+        return recover(model, memory.with_(mode=Recovering()))
     if not found or jumps(model, before, pose):
         return _failed(model, memory, path, parts)
     left, parts = (path, parts - 1) if parts > 1 else (path[1:], 0)
@@ -77,7 +80,7 @@ def _retreated(model: Model, memory: Memory, path: tuple[Guide, ...]) -> tuple[M
         step_length=1.0,
         bias=0.0 * memory.bias,
     )
-    return memory, of_walk(model, memory, "going back", moved=True)
+    return memory, of_walk(model, memory, "backing out", moved=True)
 
 
 def _towards(model: Model, pose: Pose, guide: Guide) -> tuple[Pose, bool]:

@@ -21,7 +21,7 @@ import numpy as np
 from pliant.inverse.condensed import Aim
 from pliant.inverse.limits import displacement_bounds, effort_bounds
 from pliant.inverse.model import Model, Move, Pose
-from pliant.inverse.policy.acceptance import diverged, fails, jumps
+from pliant.inverse.policy.acceptance import diverged, fails, jumps, stands_off
 from pliant.inverse.policy.memory import Memory
 from pliant.inverse.policy.modes import Searching
 
@@ -87,9 +87,10 @@ def attempt(model: Model, memory: Memory) -> Attempt | None:
 
 def tried_aim(model: Model, memory: Memory, aim: Aim) -> Attempt | None:
     """The same with an aim of one's own."""
-    settings, length, before = model.settings, model.robot.length, memory.pose
+    settings, before = model.settings, memory.pose
     pose, move, decrement, count, predicted, stable = before, None, np.inf, 0, aim.goal, True
-    while count < settings.linearisations and decrement > settings.decrement * length:
+    exactly = settings.decrement * model.robot.length
+    while count < settings.linearisations and (decrement > exactly or stands_off(model, pose)):
         move, count = model.move(pose, before, aim), count + 1
         if move is None:
             return None

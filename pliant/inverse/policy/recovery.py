@@ -54,7 +54,7 @@ def retreat(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
         return memory.with_(mode=Resting(certificate), disturbed=True), certificate
     path = (*memory.trail.back(), Guide.undeformed(model))
     memory = memory.having_tried(retreated=True).with_(mode=GoingBack(path, blindly=True), disturbed=True)
-    return memory, of_waiting(model, memory, "going back")
+    return memory, of_waiting(model, memory, "backing out")
 
 
 def _strides(model: Model) -> Strides:
