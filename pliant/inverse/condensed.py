@@ -36,6 +36,7 @@ class Aim:
     effort: tuple[np.ndarray, np.ndarray]  # bounds on λ of the actuators (na,)
     displacement: tuple[np.ndarray, np.ndarray]  # bounds on δ of the actuators (na,)
     inertia: float  # ρ, which keeps efforts where they were
+    energy: float  # ε, which keeps redundant efforts low
     starts: int  # from how many the solver looks for a minimum; 1: that of the efforts at hand
     reach: float = 0.0  # [m] how far contacts are searched for, if that is more than usual
 
@@ -126,8 +127,9 @@ def solve(
     contacts, start = view.contacts, view.lam[roles.actuators]
     friction = contacts.friction if contacts is not None and contacts.frictional else np.zeros(0)
     frictional_starts = min(settings.frictional_starts, aim.starts)
-    wish = Wish(aim.effort, aim.displacement, aim.inertia, previous, start, aim.starts, frictional_starts)
-    solution = program(W, delta, friction, roles, wish, settings)
+    bounds, kept = (aim.effort, aim.displacement), (aim.inertia, aim.energy)
+    wish = Wish(*bounds, *kept, previous, start, aim.starts, frictional_starts)
+    solution = program(W, delta, friction, roles, wish)
     chosen = np.concatenate([np.zeros(ne), solution.effort, solution.contact])
     if drives is not None:
         chosen = drives.efforts(chosen, W, delta)

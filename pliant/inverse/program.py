@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from pliant.inverse.roles import Roles
-from pliant.inverse.settings import Settings
 from pliant.solvers import mcp, qpcc, work_scale
 
 CONTACT_ROUNDS = 8  # at most, of solving with friction for the contacts that push
@@ -31,6 +30,7 @@ class Wish:
     effort: Bounds  # on λ_a (na,)
     displacement: Bounds  # on δ_a (na,)
     inertia: float  # ρ
+    energy: float  # ε
     previous: np.ndarray  # efforts (na,) that ρ keeps them near to
     begin: np.ndarray  # efforts (na,) to begin from
     starts: int  # from how many a minimum is looked for; 1: that of the efforts to begin from
@@ -46,9 +46,7 @@ class ProgramSolution:
     certificate: Any
 
 
-def program(
-    W: np.ndarray, delta: np.ndarray, friction: np.ndarray, roles: Roles, wish: Wish, settings: Settings
-) -> Any:
+def program(W: np.ndarray, delta: np.ndarray, friction: np.ndarray, roles: Roles, wish: Wish) -> Any:
     """A solution with `effort` (na,), `contact` (no,) and a `certificate`.
 
     W and δ are of effectors, actuators, one-sided rows and contacts; `friction` are the μ of the contacts,
@@ -65,7 +63,7 @@ def program(
     options: dict[str, Any] = {
         "effort": wish.effort,
         "displacement": wish.displacement,
-        "eps": settings.energy * base,
+        "eps": wish.energy * base,
         "rho": wish.inertia * base,
         "previous": wish.previous,
         "weights": roles.weight,

@@ -68,8 +68,9 @@ def choose(seen: Foresight, roles: Roles, plan: Plan, settings: Settings, work: 
     friction = (
         seen.contacts.friction if seen.contacts is not None and seen.contacts.frictional else np.zeros(0)
     )
-    wish = Wish(roles.effort, bounds, plan.inertia, last, last, settings.starts, settings.frictional_starts)
-    solution = work.timed("solve", program, W, delta, friction, roles, wish, settings)
+    kept = plan.inertia, settings.energy
+    wish = Wish(roles.effort, bounds, *kept, last, last, settings.starts, settings.frictional_starts)
+    solution = work.timed("solve", program, W, delta, friction, roles, wish)
     if not (np.isfinite(solution.effort).all() and np.isfinite(solution.contact).all()):
         return None
     effort = np.clip(solution.effort, *roles.effort)

@@ -30,7 +30,7 @@ from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate, Outcome, outcome
 from pliant.inverse.policy.acceptance import near_equilibrium
 from pliant.inverse.policy.approach import approach, approached
-from pliant.inverse.policy.certificates import of_rest, of_step, of_waiting
+from pliant.inverse.policy.certificates import REACHED, of_rest, of_step, of_waiting
 from pliant.inverse.policy.going_back import go_back
 from pliant.inverse.policy.line_search import RESTART, Attempt, exhausted, next_step_length, search
 from pliant.inverse.policy.memory import Memory, Tried
@@ -52,6 +52,8 @@ from pliant.inverse.policy.targets import aimed
 
 SAME_GOAL = 1e-6  # of the length: distance between two goals that are one
 FARTHEST_BIAS = 2e-2  # of the length: how far the goal may lie beyond the target
+NEAR = 0.1  # of the length: a target that is missed by no more is worth efforts that cost much
+LESS_THRIFT, LEAST_THRIFT = 0.5, 1e-3  # factor of ε in a step that comes no nearer to it, and in all
 BIAS_RATE = 0.5  # of what is missed, added to the bias in each step
 
 Decision = tuple[Memory, InverseCertificate]
@@ -156,11 +158,23 @@ def _taken(model: Model, memory: Memory, taken: Attempt, still: bool) -> Memory:
         mode=Following(),
         trail=memory.trail.passed(model, taken.before, memory.decrement) if taken.stable else memory.trail,
         bias=_bias(model, memory, taken),
+        thrift=_thrift(model, memory, taken, idle),
         step_length=next_step_length(model, memory, taken, still),
         idle=idle,
         nearest=nearest,
         disturbed=False,
     )
+
+
+def _thrift(model: Model, memory: Memory, taken: Attempt, idle: int) -> float:
+    """The share of ε after a step: less where it keeps the effectors from a target that is near.
+
+    Against each other, actuators may move the effectors a little for much effort.
+    """
+    length, missed = model.robot.length, memory.target - model.effector_delta(taken.move.pose)
+    if idle and REACHED * length < model.distance(missed, 0.0) < NEAR * length:
+        return max(LESS_THRIFT * memory.thrift, LEAST_THRIFT)
+    return memory.thrift
 
 
 def _bias(model: Model, memory: Memory, taken: Attempt) -> np.ndarray:

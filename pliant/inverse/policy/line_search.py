@@ -148,6 +148,7 @@ def aim_of(model: Model, memory: Memory) -> Aim:
         effort=effort_bounds(model, pose, share),
         displacement=displacement_bounds(model, pose, share),
         inertia=rho * _inertia_factor(memory.idle) * share / memory.step_length + damping,
+        energy=settings.energy * memory.thrift,
         starts=settings.starts if leaps(model, memory) else 1,
         reach=memory.reach,
     )

@@ -59,6 +59,8 @@ class Memory:
     trail: Trail
     # What the robot is doing.
     mode: Mode = field(default_factory=Following)
+    # The share of ε: efforts that cost much are saved for targets that are not reached without them.
+    thrift: float = 1.0
     # Of the line search along the task: the share of the task step that worked last.
     step_length: float = 1.0
     # Steps since the effectors last came nearer to a target that stays; and how near [m] they were then.
@@ -102,6 +104,7 @@ class Memory:
             reference=self.target,
             step_length=step_length,
             mode=when_target_moves(self.mode),
+            thrift=1.0,
             idle=0,
             nearest=np.inf,
             reach=0.0,
