@@ -45,7 +45,6 @@ class InverseCertificate:
     status: str
     decrement: float  # [m] how far the state is from equilibrium
     penetration: float  # [m] of the deepest point, measured on the surfaces as they are
-    standoff: float  # [m] of the farthest contact that pushes: more than the bound is not a touch
     linearisations: int  # that the step took, for whatever purpose
     halvings: int  # of the step length that it took
     shift: float  # by how much the diagonal of K was raised, relative to its mean
@@ -54,6 +53,7 @@ class InverseCertificate:
     solver: Any = None  # the certificate of the quadratic program
     tangent: str = "exact"  # how K was treated, see `pliant.core.tangent`
     pivots: int = 0  # of the solver, in all these linearisations
+    standoff: float = 0.0  # [m] of the farthest contact that pushes: more than the bound is not a touch
 
     def __str__(self) -> str:
         at = f" ({'; '.join(self.limits)})" if self.limits else ""

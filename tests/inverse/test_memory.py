@@ -27,7 +27,7 @@ from tests.inverse.test_inverse import TIP, arm, tip
 
 BALL = Sphere((0.07, 0.035, 0.01), 0.02, name="ball")
 WHALE = Sphere((0.05, 0.01, 0.01), 0.2, name="whale")
-SAID = InverseCertificate("out of reach", 0.0, 0.0, 0.0, 0, 4, 0.0, (), moved=False)
+SAID = InverseCertificate("out of reach", 0.0, 0.0, 0, 4, 0.0, (), moved=False)
 
 
 def numbers(thing: Any) -> Any:

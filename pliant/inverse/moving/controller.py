@@ -259,6 +259,7 @@ class MovingInverse:
             left=float(np.linalg.norm(left)),
             foreseen=self._missed(roles, choice),
             depth=self.detector.depth(state.q, contacts),
+            standoff=contacts.standoff(force[0]),
             length=robot.length,
         )
         effort = np.array(state.effort)

@@ -52,7 +52,14 @@ class MovingOutcome(Outcome):
 
 
 def certify(
-    choice: Choice | None, moment: Moment | None, *, left: float, foreseen: float, depth: float, length: float
+    choice: Choice | None,
+    moment: Moment | None,
+    *,
+    left: float,
+    foreseen: float,
+    depth: float,
+    standoff: float,
+    length: float,
 ) -> MovingCertificate:
     """What is said of a step that ended `left` [m] from its targets and `depth` [m] inside of obstacles."""
     limits = () if choice is None else choice.limits
@@ -66,6 +73,7 @@ def certify(
         status="stuck" if step is None else status,
         decrement=np.inf if step is None else step.decrement,
         penetration=depth,
+        standoff=standoff,
         linearisations=0 if step is None else step.iterations,
         halvings=0 if step is None else step.load_steps - 1,
         shift=0.0 if choice is None else choice.shift,

@@ -17,9 +17,8 @@ from pliant.inverse.outcome import InverseCertificate
 from pliant.inverse.policy.certificates import of_waiting, of_walk
 from pliant.inverse.policy.line_search import aim_of, leaps, tried_aim
 from pliant.inverse.policy.memory import Memory
-from pliant.inverse.policy.modes import Approaching, Following
+from pliant.inverse.policy.modes import PARTS, Approaching, Following
 
-PARTS = 4  # in which efforts are approached at first; where one fails, in twice as many
 MOST_PARTS = 32  # then it is given up
 FAR = 1e-6  # of the largest effort: efforts that are nearer are those at hand
 

@@ -89,8 +89,8 @@ def tried_aim(model: Model, memory: Memory, aim: Aim) -> Attempt | None:
     """The same with an aim of one's own."""
     settings, before = model.settings, memory.pose
     pose, move, decrement, count, predicted, stable = before, None, np.inf, 0, aim.goal, True
-    exactly = settings.decrement * model.robot.length
-    while count < settings.linearisations and (decrement > exactly or stands_off(model, pose)):
+    exactly, most = settings.decrement * model.robot.length, min(settings.linearisations, max(1, model.left))
+    while count < most and (decrement > exactly or stands_off(model, pose)):
         move, count = model.move(pose, before, aim), count + 1
         if move is None:
             return None

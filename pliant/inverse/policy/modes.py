@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from pliant.inverse.policy.memory import Memory
 
 
+PARTS = 4  # in which efforts are approached at first; where one fails, in twice as many
+
+
 @dataclass(frozen=True)
 class Following:
     """The last step was taken: the next one goes for the target."""

@@ -6,6 +6,7 @@ policy, a few steps of it in each control step while the robot waits:
     0       straight on, unless the robot itself has just come from there
     1       straight on from the undeformed shape, if obstacles or laws have changed since the trail began
     2, 3    by way of a detour to either side
+    4 … 7   from where one of the actuators that are used least has half of its largest effort
 
 If one comes nearer than the robot, the robot goes back along its trail and then along the scout's, pose by
 pose. If none does, nothing that was tried brings it closer.
@@ -21,14 +22,15 @@ import numpy as np
 from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate
 from pliant.inverse.policy.certificates import at_target, of_waiting
-from pliant.inverse.policy.memory import Memory
-from pliant.inverse.policy.modes import Following, GoingBack, Resting, Scouting
+from pliant.inverse.policy.memory import SCOUTS, Memory
+from pliant.inverse.policy.modes import PARTS, Approaching, Following, GoingBack, Mode, Resting, Scouting
 from pliant.inverse.policy.trail import Guide, Trail
 
 IDLE = 12  # steps without coming nearer after which it is not to be expected any more
 STEPS = 120  # of a scout, at most
 WORTH = 5e-3  # of the length: what a scout must come nearer than the robot
 STRAIGHT, UNDEFORMED = 0, 1  # scouts by number
+TENSED = 4  # the first of those that begin with an actuator that has half of its largest effort
 DETOURS = {2: 1.0, 3: -1.0}  # to which side of the straight way the others go
 WIDER = 2.0  # factor of the search distance, where a robot comes no nearer …
 WIDEST = 0.1  # … up to this share of the length
@@ -39,17 +41,29 @@ Step = Callable[[Model, Memory, bool], tuple[Memory, InverseCertificate]]
 
 def may_scout(model: Model, memory: Memory) -> bool:
     """Whether there is a reason to send a scout, and one left to send for this target."""
-    left = model.settings.scouts and not memory.tried.all_ways
+    left = model.settings.scouts and _next(model, memory) < SCOUTS
     return left and not memory.scout and not at_target(model, memory)
+
+
+def _next(model: Model, memory: Memory) -> int:
+    """The number of the next scout that has something new to try; SCOUTS if none has."""
+    first, tried = memory.trail.guides[0], memory.tried
+    vain = {STRAIGHT: tried.fresh, UNDEFORMED: first.version == model.detector.version}
+    vain |= {k: k - TENSED >= len(_tensed(model, memory)) for k in range(TENSED, SCOUTS)}
+    return next((k for k in range(tried.scouts, SCOUTS) if not vain.get(k, False)), SCOUTS)
+
+
+def _tensed(model: Model, memory: Memory) -> np.ndarray:
+    """Actuators with a largest effort, by their number: those that are used least come first."""
+    most, used = model.roles.effort[1], np.abs(memory.pose.lam[model.roles.actuators])
+    with_limits = np.flatnonzero(np.isfinite(most) & (most > 0.0))
+    return with_limits[np.argsort(used[with_limits] / most[with_limits], kind="stable")]
 
 
 def send(model: Model, memory: Memory) -> Memory:
     """The memory with the next scout under way."""
-    first, tried = memory.trail.guides[0], memory.tried
-    if tried.scouts == STRAIGHT and tried.fresh:
-        memory = memory.having_tried(scouts=UNDEFORMED)
-    if memory.tried.scouts == UNDEFORMED and first.version == model.detector.version:
-        memory = memory.having_tried(scouts=UNDEFORMED + 1)
+    first = memory.trail.guides[0]
+    memory = memory.having_tried(scouts=_next(model, memory))
     guide = Guide.undeformed(model) if memory.tried.scouts == UNDEFORMED else first
     conditions = model.roles.conditions
     lam = np.where(conditions.given, conditions.effort, guide.lam)
@@ -62,9 +76,21 @@ def send(model: Model, memory: Memory) -> Memory:
         bias=0.0 * memory.target,
         trail=Trail((guide,), memory.trail.spacing),
         reach=memory.reach,
+        mode=_mode(model, memory),
         scout=True,
     )
     return memory.with_(mode=Scouting(scout, legs[1:]))
+
+
+def _mode(model: Model, memory: Memory) -> Mode:
+    """What the next scout does at first."""
+    number = memory.tried.scouts - TENSED
+    if number < 0:
+        return Following()
+    efforts = np.clip(np.zeros(len(model.roles.actuators)), *model.roles.effort)
+    chosen = _tensed(model, memory)[number]
+    efforts[chosen] = 0.5 * model.roles.effort[1][chosen]
+    return Approaching(efforts, PARTS)
 
 
 def reaching_out(model: Model, memory: Memory) -> Memory | None:
@@ -88,7 +114,7 @@ def reaching_out(model: Model, memory: Memory) -> Memory | None:
 def _legs(model: Model, guide: Guide, memory: Memory) -> tuple[np.ndarray, ...]:
     """Targets (ne,) of the next scout, one after another."""
     sent = memory.tried.scouts
-    if sent in (STRAIGHT, UNDEFORMED):
+    if sent not in DETOURS:
         return (memory.target,)
     here, unit = guide.delta[model.roles.effectors], model.units
     way = (memory.target - here) / unit
@@ -113,7 +139,7 @@ def scouted(model: Model, memory: Memory, step: Step) -> tuple[Memory, InverseCe
     while True:
         scout, _ = step(model, scout, True)
         steps, over = steps + 1, _over(model, scout)
-        if steps >= STEPS or (over and not legs) or model.left < model.settings.linearisations:
+        if steps >= STEPS or (over and not legs) or model.left < 2:
             break
         if over:
             scout, legs = _next_leg(scout, legs)
