@@ -6,7 +6,8 @@ policy, a few steps of it in each control step while the robot waits:
     0       straight on, unless the robot itself has just come from there
     1       straight on from the undeformed shape, if obstacles or laws have changed since the trail began
     2, 3    by way of a detour to either side
-    4 … 7   from where one of the actuators that are used least has half of its largest effort
+    4, 5    from where one of the actuators that are used least has half of its largest effort, if the target
+            is near
 
 If one comes nearer than the robot, the robot goes back along its trail and then along the scout's, pose by
 pose. If none does, nothing that was tried brings it closer.
@@ -30,6 +31,7 @@ IDLE = 12  # steps without coming nearer after which it is not to be expected an
 STEPS = 120  # of a scout, at most
 WORTH = 5e-3  # of the length: what a scout must come nearer than the robot
 STRAIGHT, UNDEFORMED = 0, 1  # scouts by number
+NEAR = 0.1  # of the length: how far a target is, at most, for which actuators are set against each other
 TENSED = 4  # the first of those that begin with an actuator that has half of its largest effort
 DETOURS = {2: 1.0, 3: -1.0}  # to which side of the straight way the others go
 WIDER = 2.0  # factor of the search distance, where a robot comes no nearer …
@@ -54,7 +56,12 @@ def _next(model: Model, memory: Memory) -> int:
 
 
 def _tensed(model: Model, memory: Memory) -> np.ndarray:
-    """Actuators with a largest effort, by their number: those that are used least come first."""
+    """Actuators with a largest effort, by their number: those that are used least come first.
+
+    None where the target is far.
+    """
+    if model.distance(memory.target, model.effector_delta(memory.pose)) > NEAR * model.robot.length:
+        return np.zeros(0, int)
     most, used = model.roles.effort[1], np.abs(memory.pose.lam[model.roles.actuators])
     with_limits = np.flatnonzero(np.isfinite(most) & (most > 0.0))
     return with_limits[np.argsort(used[with_limits] / most[with_limits], kind="stable")]
@@ -107,7 +114,7 @@ def reaching_out(model: Model, memory: Memory) -> Memory | None:
         reach = min(WIDER * reach, widest)
         pose = model.searched(memory.pose, reach)
         if len(pose.contacts) > len(memory.pose.contacts):
-            return memory.with_(pose=pose, reach=reach, idle=0, nearest=np.inf, failed_leap=None)
+            return memory.with_(pose=pose, reach=reach, thrift=1.0, idle=0, nearest=np.inf, failed_leap=None)
     return None
 
 
