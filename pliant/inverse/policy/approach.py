@@ -48,14 +48,16 @@ def approached(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate
     taken = tried_aim(model, memory, aim)
     if taken is None:
         parts = 2 * mode.parts
-        given_up = parts > MOST_PARTS
-        memory = memory.with_(mode=Following() if given_up else replace(mode, parts=parts))
+        given_up = parts > MOST_PARTS or mode.steps <= 1
+        again = replace(mode, parts=parts, steps=mode.steps - 1)
+        memory = memory.with_(mode=Following() if given_up else again)
         return memory, of_waiting(model, memory, "searching")
+    further = replace(mode, parts=mode.parts - 1, steps=mode.steps - 1)
     memory = memory.with_(
         pose=taken.move.pose,
         decrement=taken.decrement,
         trail=memory.trail.passed(model, taken.before, memory.decrement) if taken.stable else memory.trail,
-        mode=replace(mode, parts=mode.parts - 1) if mode.parts > 1 else Following(),
+        mode=further if min(mode.parts, mode.steps) > 1 else Following(),
         idle=0,
         nearest=np.inf,
         disturbed=False,

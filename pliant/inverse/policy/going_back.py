@@ -14,10 +14,10 @@ import numpy as np
 
 from pliant.inverse.model import Model, Pose
 from pliant.inverse.outcome import InverseCertificate
-from pliant.inverse.policy.acceptance import FARTHEST, diverged, jumps, may_stay, near_equilibrium
+from pliant.inverse.policy.acceptance import FARTHEST, diverged, jumps, near_equilibrium
 from pliant.inverse.policy.certificates import of_waiting, of_walk
 from pliant.inverse.policy.memory import SCOUTS, Memory
-from pliant.inverse.policy.modes import Following, GoingBack, Recovering, Resting
+from pliant.inverse.policy.modes import Following, GoingBack, Recovering, Settling
 from pliant.inverse.policy.recovery import recover
 from pliant.inverse.policy.tolerance import tolerance
 from pliant.inverse.policy.trail import Guide
@@ -53,7 +53,7 @@ def go_back(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
         pose=pose,
         decrement=decrement,
         trail=memory.trail.passed(model, pose, decrement),
-        mode=GoingBack(left, parts) if left else Following(),
+        mode=GoingBack(left, parts) if left else Settling() if memory.tried.brink > 1 else Following(),
         disturbed=False,
         idle=0,
         nearest=np.inf,
@@ -68,19 +68,21 @@ def _retreated(model: Model, memory: Memory, path: tuple[Guide, ...]) -> tuple[M
     model.spent.linearisations += 1
     pose, arrived = _towards(model, memory.pose, path[0])
     left = path[1:] if arrived else path
-    clear = not pose.swallowed and pose.depth <= CLEAR * model.robot.length
+    mode = memory.mode
+    assert isinstance(mode, GoingBack)
+    clear = mode.until_clear and not pose.swallowed and pose.depth <= CLEAR * model.robot.length
     memory = memory.with_(
         pose=pose,
         decrement=np.inf,
         trail=memory.trail.passed(model, pose, path[0].decrement),
-        mode=Recovering() if clear or not left else GoingBack(left, blindly=True),
+        mode=Recovering() if clear or not left else replace(mode, path=left),
         disturbed=True,
         idle=0,
         nearest=np.inf,
         step_length=1.0,
         bias=0.0 * memory.bias,
     )
-    return memory, of_walk(model, memory, "backing out", moved=True)
+    return memory, of_walk(model, memory, "backing out" if mode.until_clear else "going back", moved=True)
 
 
 def _towards(model: Model, pose: Pose, guide: Guide) -> tuple[Pose, bool]:
@@ -115,7 +117,7 @@ def _sought(
 def _failed(
     model: Model, memory: Memory, path: tuple[Guide, ...], parts: int
 ) -> tuple[Memory, InverseCertificate]:
-    """No equilibrium was found on the way: half as far in the next step, and at last no further."""
+    """No equilibrium was found on the way: half as far in the next step, and at last without any."""
     mode = memory.mode
     assert isinstance(mode, GoingBack)
     if mode.failures + 1 < FAILURES:
@@ -123,11 +125,8 @@ def _failed(
         again = GoingBack(path, parts, mode.failures + 1)
         memory = memory.with_(mode=again)
         return memory, of_waiting(model, memory, "going back")
-    memory = memory.having_tried(doubt=True, scouts=SCOUTS)
-    if may_stay(model, memory.pose, memory.decrement) and not memory.disturbed:
-        return memory.with_(mode=Following()), of_waiting(model, memory, "going back")
-    certificate = of_waiting(model, memory, "stuck")
-    return memory.with_(mode=Resting(certificate)), certificate
+    memory = memory.having_tried(doubt=True, scouts=SCOUTS).with_(mode=GoingBack(path, blindly=True))
+    return memory, of_waiting(model, memory, "going back")
 
 
 def _from_here(model: Model, pose: Pose, path: tuple[Guide, ...]) -> tuple[Guide, ...]:

@@ -21,14 +21,14 @@ class Tried:
 
     fresh: whether the robot set out for it from the beginning of its trail, as a scout would. scouts: how
     many have come back. doubt: whether a search ended for other reasons than that nothing led nearer. brink:
-    whether the robot has gone back from where it would have buckled. settled: how often it was about to rest.
-    retreated: whether it has gone back from obstacles that it could not yield to.
+    how often the robot has gone back from where it would have buckled. settled: how often it was about to
+    rest. retreated: whether it has gone back from obstacles that it could not yield to.
     """
 
     fresh: bool = False
     scouts: int = 0
     doubt: bool = False
-    brink: bool = False
+    brink: int = 0
     settled: int = 0
     retreated: bool = False
 

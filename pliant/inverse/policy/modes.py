@@ -74,7 +74,8 @@ class GoingBack:
     failures: int = 0  # attempts to come nearer to the next one that failed
     state: State | None = None  # of an attempt under way; None: begin
     spent: int = 0  # iterations of it that were not enough
-    blindly: bool = False  # whether poses are taken as they were, until one is clear of all obstacles
+    blindly: bool = False  # whether poses are taken as they were, in equilibrium or not
+    until_clear: bool = False  # whether the first that is clear of all obstacles will do
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ class Approaching:
 
     efforts: np.ndarray  # (na,)
     parts: int  # of the way that are left
+    steps: int = 40  # that it may still take
 
 
 @dataclass(frozen=True)

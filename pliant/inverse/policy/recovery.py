@@ -29,7 +29,8 @@ def recover(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
         return retreat(model, memory)
     command = model.commands(before.lam, before.delta) if mode.command is None else mode.command
     stiff = mode.spent < ITERATIONS // 2
-    pose, decrement, spent = model.crept(command, before, max(1, model.left), _strides(model), stiff=stiff)
+    strides, iterations = _strides(model), max(1, model.left)
+    pose, decrement, spent = model.crept(command, before, iterations, strides, stiff=stiff)
     if pose.view is None or pose.swallowed or spent == 0:
         return retreat(model, memory)
     memory = memory.with_(pose=pose, decrement=decrement)
@@ -41,7 +42,7 @@ def recover(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
             disturbed=False,
         )
         return memory, of_walk(model, memory, "recovered", moved=True)
-    if mode.spent + spent >= ITERATIONS:
+    if mode.spent + spent >= ITERATIONS or decrement <= strides.enough:  # it rests as deep as it is
         return retreat(model, memory)
     memory = memory.with_(mode=Recovering(command, mode.spent + spent), disturbed=True)
     return memory, of_walk(model, memory, "recovering", moved=True)
@@ -53,7 +54,8 @@ def retreat(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
         certificate = of_waiting(model, memory, "stuck")
         return memory.with_(mode=Resting(certificate), disturbed=True), certificate
     path = (*memory.trail.back(), Guide.undeformed(model))
-    memory = memory.having_tried(retreated=True).with_(mode=GoingBack(path, blindly=True), disturbed=True)
+    way = GoingBack(path, blindly=True, until_clear=True)
+    memory = memory.having_tried(retreated=True).with_(mode=way, disturbed=True)
     return memory, of_waiting(model, memory, "backing out")
 
 

@@ -96,14 +96,14 @@ def _sought(model: Model, memory: Memory, progress: Settling) -> tuple[Settling,
 
 
 def step_back(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
-    """The way back to poses that were stable; for the second time, rest.
+    """The way back to poses that were stable; for the second time, to rest there.
 
     One step more and the robot would buckle, drives locked or not.
     """
-    if memory.tried.brink or memory.scout or len(memory.trail.guides) == 1:
-        memory = memory.having_tried(brink=True)
+    memory = memory.having_tried(brink=memory.tried.brink + 1)
+    if memory.tried.brink > 2 or memory.scout or len(memory.trail.guides) == 1:
         certificate = of_rest(model, memory)
         return memory.with_(mode=Resting(certificate)), certificate
     path = memory.trail.back(STEPS_BACK)
-    memory = memory.having_tried(brink=True).with_(mode=GoingBack(path))
+    memory = memory.with_(mode=GoingBack(path))
     return memory, of_waiting(model, memory, "going back")

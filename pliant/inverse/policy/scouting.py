@@ -179,5 +179,8 @@ def _returned(model: Model, memory: Memory, scout: Memory) -> tuple[Memory, Inve
         other = replace(scout.trail, guides=(*scout.trail.guides, end))
         memory = memory.with_(mode=GoingBack(memory.trail.by_way_of(other)))
         return memory, of_waiting(model, memory, "going back")
-    memory = send(model, memory) if may_scout(model, memory) else memory.with_(mode=Following())
+    if may_scout(model, memory):
+        memory = send(model, memory)
+    else:
+        memory = memory.having_tried(scouts=SCOUTS).with_(mode=Following())
     return memory, of_waiting(model, memory, "looking for another way")
