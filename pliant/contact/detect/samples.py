@@ -147,7 +147,7 @@ def _chosen(body: Any, where: Any) -> Surface:
         require_own(body, where)
         surface = where
     elif where is None or callable(where):
-        keep = ~_voids(mesh.surface)
+        keep = ~voids(mesh.surface)
         if callable(where):
             keep &= np.asarray(where(mesh.surface.centres), bool)
         surface = mesh.surface.patch(keep)
@@ -177,7 +177,7 @@ def facet_mask(surface: Surface, patch: Surface) -> np.ndarray:
     return np.array([tuple(facet) in chosen for facet in surface.facets.tolist()], bool)
 
 
-def _voids(surface: Surface) -> np.ndarray:
+def voids(surface: Surface) -> np.ndarray:
     """Facets (f,) of closed inner surfaces, which nothing from outside can touch."""
     mask = np.zeros(len(surface), bool)
     for part in surface.components():
