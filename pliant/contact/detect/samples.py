@@ -105,7 +105,8 @@ class Samples:
             raise InputError(
                 "radius of samples", expected="numbers ≥ 0 [m], at least one point", got=repr(radius)
             )
-        joined = frozen(points.owner.joined(points), int)
+        body: Any = points.owner
+        joined = frozen(body.joined(points), int)
         ends = points.rest[joined] if len(joined) else np.stack([points.rest[:-1], points.rest[1:]], axis=1)
         steps = np.linalg.norm(np.diff(ends, axis=1)[:, 0], axis=1)
         none = frozen(np.zeros(len(points) + 1), int), frozen(np.zeros(0), int)
