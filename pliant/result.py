@@ -35,7 +35,8 @@ class Certificate:
     equilibrium was found, that is in the status: "infeasible" or "solver not converged" instead of "not
     converged". `loose`: motions of free bodies that nothing holds, in words; the state is one of many then,
     that nearest to where the solve began. `penetration` [m]: depth of the deepest point, in obstacles that of
-    the surfaces as they are; above `depth_bound` the status is "too deep", not "converged". `stability`:
+    the surfaces as they are; above `depth_bound` the status is "too deep", not "converged". `standoff` [m]:
+    the largest gap of a contact that pushes, which is no more than that bound, either. `stability`:
     "stable", "unstable" (the status is "converged, unstable" then), "stable, after leaving an unstable
     state", or "not judged": with friction or follower forces, where something lies loose, and in solves that
     do not ask.
@@ -54,6 +55,7 @@ class Certificate:
     loose: tuple[str, ...] = ()
     penetration: float = 0.0
     stability: str = "not judged"
+    standoff: float = 0.0
 
     @property
     def converged(self) -> bool:
@@ -84,6 +86,7 @@ class Certificate:
 
 
 CONVERGED, CONVERGED_UNSTABLE, TOO_DEEP = "converged", "converged, unstable", "too deep"
+STANDING_OFF = "standing off"
 STABLE, UNSTABLE_STATE, NOT_JUDGED = "stable", "unstable", "not judged"
 LEFT_UNSTABLE = "stable, after leaving an unstable state"
 UNSOLVED = {"infeasible": "infeasible", "not converged": "solver not converged"}

@@ -44,6 +44,7 @@ STATUSES: dict[str, Status] = {
     "blind": Status(LIMIT, "no readings: forces are kept"),
     "energy not kept": Status(LIMIT, "a step in time that lost or gained energy, by a scheme that keeps it"),
     "too deep": Status(BAD, "deeper in an obstacle than contact can be: not a state beside it"),
+    "standing off": Status(LIMIT, "a step in time that ends where something pushes without touching"),
     "not converged": Status(BAD, "no equilibrium was found: do not use these numbers"),
     "infeasible": Status(BAD, "no effort meets all bounds and contacts: the nearest was taken", _UNMET),
     "solver not converged": Status(BAD, "the efforts that meet all laws were not found", _UNMET),

@@ -26,9 +26,10 @@ from pliant.dynamics.implicit import (
 from pliant.dynamics.model import Model
 from pliant.dynamics.motion import Motion
 from pliant.dynamics.pressure import followed
-from pliant.result import TOO_DEEP, UNSOLVED
+from pliant.result import STANDING_OFF, TOO_DEEP, UNSOLVED
 from pliant.timing import Stopwatch
 
+MORE_ITERATIONS = 2  # of a step that ends where a contact pushes without touching
 CONSERVING = 1e-3  # of the tolerance: what steps that keep the energy are iterated to, so that they do
 
 
@@ -53,12 +54,15 @@ def attempt(
     work: Stopwatch,
     handover: Handover | None,
     travel: float | None = None,
+    most: int = 0,
 ) -> Arrival | None:
     """One step by the model's scheme; None where a linearisation is impossible.
 
     Contacts that the motion did not seem to close were left out: if one has closed, the step is taken again
-    with all that are as near as the robot went.
+    with all that are as near as the robot went. Where a contact pushes and stands off in the end, it is taken
+    again with more linearisations; `most`: how many there may be, by default the model's.
     """
+    most = most or model.iterations
     task = begin(model, now, conditions, step, travel=travel, handover=handover)
     z, lam, (look, tolerance) = now.internal, now.effort, _looking(model, task)
     count, solved = 0, None
@@ -66,7 +70,7 @@ def attempt(
     K_rayleigh = None if at is None else work.timed("linearise", rayleigh_stiffness, model, at.q, z)
     if at is not None and model.scheme.correct is not None:
         at = work.timed("linearise", look, at.q, v, lam)
-    while at is not None and count < model.iterations:
+    while at is not None and count < most:
         here = work.timed("linearise", moving, model, task, at, K_rayleigh, v, guess, lam, solved)
         if not np.isfinite(here.view.r).all():
             return None
@@ -74,7 +78,7 @@ def attempt(
         if solved is None:
             return None
         count, v, guess, lam = count + 1, solved.v, solved.v, solved.lam[: len(lam)]
-        if count == model.iterations or (count > 1 and solved.motion < tolerance):
+        if count == most or (count > 1 and solved.motion < tolerance):
             break
         at = work.timed("linearise", look, solved.q, v, lam)
     if at is None or solved is None:
@@ -83,7 +87,10 @@ def attempt(
     arrival = work.timed("linearise", _conclude, model, task, look, K_rayleigh, solved, motion, count)
     if travel is None and arrival is not None and arrival.closed:
         travel = step * model.robot.farthest(motion.v)
-        return attempt(model, now, conditions, step, work, handover, travel)
+        return attempt(model, now, conditions, step, work, handover, travel, most)
+    if most == model.iterations and arrival is not None and arrival.certificate.status == STANDING_OFF:
+        more = most + MORE_ITERATIONS
+        return attempt(model, now, conditions, step, work, handover, travel, more) or arrival
     return arrival
 
 
@@ -139,8 +146,9 @@ def _conclude(
     linearised = "linearised" if model.iterations == 1 else "not converged"
     status = "converged" if decrement <= model.tolerance else linearised
     depth = 0.0 if contacts is None else model.detector.depth(motion.q, contacts)
-    if depth > depth_bound(robot.length) and status != "not converged":
-        status = TOO_DEEP
+    standoff = 0.0 if contacts is None else contacts.standoff(force)
+    if max(depth, standoff) > depth_bound(robot.length) and status != "not converged":
+        status = TOO_DEEP if depth > depth_bound(robot.length) else STANDING_OFF
     certificate = StepCertificate(
         status=UNSOLVED.get(solved.solver, status),
         residual=float(np.linalg.norm(left)) / scale,
@@ -153,6 +161,7 @@ def _conclude(
         tangent=condensed.treatment,
         solver=solved.solver,
         penetration=depth,
+        standoff=standoff,
         scheme=model.scheme.name,
     )
     handover = Handover(None if once else end, contacts, task.step, model.detector.version)

@@ -26,7 +26,8 @@ class StepCertificate(Certificate):
     the imbalance of forces there, relative to them. status: "converged" if the decrement is below the
     tolerance, "linearised" if it is not but only one linearisation was asked for; "infeasible" or "solver not
     converged" if the laws of the rows could not be met; "too deep" if `penetration` exceeds 0.1 mm and
-    5e-4 of the robot's length at the end of a step that would be "converged" or "linearised"; "energy not
+    5e-4 of the robot's length at the end of a step that would be "converged" or "linearised", "standing off"
+    if instead a contact that pushes has so large a gap there, also after more linearisations; "energy not
     kept" if a scheme that is to keep the energy did not.
 
     `scheme` is the one that took this step: the simulation's own, "two stages" (of second order too, where

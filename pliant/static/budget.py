@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import perf_counter
+from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,9 @@ PATIENCE, ITERATIONS_AT_LEAST = 30.0, 60  # the default: so many seconds, or wha
 
 @dataclass(frozen=True)
 class Budget:
-    """The most that a solve may cost: Newton iterations of all load steps together, and seconds.
+    """The most that a solve may cost: Newton iterations of all load steps together, and seconds of computing.
 
+    Seconds are those of the processor, so that a busy machine gives the same answer later, not another one.
     iterations: None is 40 times those of one load step (`Tolerance.iterations`). seconds: None is half a
     minute, or as long as sixty iterations take if that is longer; the first load step is always tried. A
     budget that is spent ends the solve with a ConvergenceError that says how far the load came.
@@ -58,7 +59,7 @@ Report = Callable[[Progress], Any]
 
 @dataclass(frozen=True)
 class Account:
-    """A budget that is being spent: since `begin` [s], a time of `perf_counter`."""
+    """A budget that is being spent: since `begin` [s], a time of `thread_time`."""
 
     budget: Budget
     most: int
@@ -67,7 +68,7 @@ class Account:
     @classmethod
     def opened(cls, budget: Budget, iterations: int) -> Account:
         """From now on; iterations: of one load step."""
-        return cls(budget, int(budget.iterations or MOST_ITERATIONS * iterations), perf_counter())
+        return cls(budget, int(budget.iterations or MOST_ITERATIONS * iterations), thread_time())
 
     def deadline(self, spent: int) -> float:
         """When the time is over [s], after so many iterations."""
@@ -75,17 +76,17 @@ class Account:
             return self.begin + self.budget.seconds
         if spent == 0:
             return np.inf
-        each = (perf_counter() - self.begin) / spent
+        each = (thread_time() - self.begin) / spent
         return self.begin + max(PATIENCE, ITERATIONS_AT_LEAST * each)
 
     def overdrawn(self, spent: int) -> str:
         """What is spent, in words; empty while there is some left."""
         if spent > self.most:
             return f"the budget of {self.most} iterations is spent"
-        if perf_counter() > self.deadline(spent):
+        if thread_time() > self.deadline(spent):
             return f"the budget of {self.deadline(spent) - self.begin:.3g} s is spent"
         return ""
 
     def progress(self, share: float, aim: float, spent: int) -> Progress:
         """What to report."""
-        return Progress(share, aim, spent, perf_counter() - self.begin)
+        return Progress(share, aim, spent, thread_time() - self.begin)

@@ -8,7 +8,7 @@ can finish. Laws that a step breaks count with a penalty that outweighs what bre
 from __future__ import annotations
 
 from dataclasses import replace
-from time import perf_counter
+from time import thread_time
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def departed(problem: Problem, found: Iterate, work: Stopwatch, deadline: float 
     now, look, pushes = found, looked(problem, found, work), 0
     move = None if look is None else moved(problem, look, work)
     for k in range(MOST_DOWNHILL):
-        if look is None or move is None or perf_counter() > deadline:
+        if look is None or move is None or thread_time() > deadline:
             return None
         far, shifted = problem.scene.robot.farthest(move.dq), move.condensed.treatment == SHIFTED
         if (pushes and not shifted and far < NEAR_ENOUGH * length) or pushes > MOST_PUSHES:

@@ -36,12 +36,14 @@ def make_result(
 ) -> Result:
     """The last equilibrium of a path and its certificate; whole: the share of the loads asked for."""
     robot, s, best, z, count = loads.robot, path.reached, path.best, path.z, path.count
-    detector, depth = loads.scene.detector, 0.0
+    detector, depth, standoff = loads.scene.detector, 0.0, 0.0
     status = CONVERGED if s == whole else failed(best.solver)
     if status == CONVERGED and stability == UNSTABLE_STATE:
         status = CONVERGED_UNSTABLE
     if detector is not None and best.contacts is not None:
-        depth = detector.depth(best.q, detector.detect(best.q))  # pairs that were kept are of another place
+        push = best.force[: len(best.contacts)]
+        here = detector.detect(best.q, held=best.contacts.key[push > 0.0])  # kept pairs are of another place
+        depth, standoff = detector.depth(best.q, here), here.standoff(here.carried(best.contacts, push))
         status = TOO_DEEP if s == whole and depth > depth_bound(robot.length) else status
     certificate = Certificate(
         status,
@@ -57,6 +59,7 @@ def make_result(
         _loose(loads, best, z),
         depth,
         stability,
+        standoff,
     )
     gravity = loads.at(s, best, z).gravity
     state = State(best.q, np.zeros(robot.ndof), best.lam, z, gravity)

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 import pliant as pl
 from pliant import contact
 from pliant.bodies import Beam, Circle
+from pliant.mesh import block_with_cavity
 from pliant.mesh.lines import line, tree
 from tests.contact.common import SOFT, bar, deformed
 from tests.contact.test_depth import brute_depth
@@ -320,3 +321,20 @@ def test_balls_are_joined_along_branches_only():
     assert {tuple(pair) for pair in joined.tolist()} == {(0, 2), (1, 2), (0, 3)}
     solid = bar()
     assert not len(contact.Samples.around(solid.node_points(np.arange(6)), 1e-3).joined)
+
+
+def test_an_obstacle_in_a_void_is_inside_the_body_unless_the_void_is_sampled():
+    """Nothing gets into a closed void from outside: a ball there has gone through a wall."""
+    mesh = block_with_cavity((0.04,) * 3, radius=0.012, shape="sphere")
+    body = pl.Solid(mesh, SOFT, fixed=mesh.nodes[:, 2] < -0.02 + 1e-9)
+    robot, pea = pl.Robot(body, name="hollow"), contact.Sphere((0.0, 0.0, 0.0), 0.004, name="pea")
+    detector = contact.Detector(robot, [pea])
+    p = detector.outer.rest
+    assert detector.penetration(robot.rest.q) == pytest.approx(np.linalg.norm(p, axis=1).min())
+    assert detector.depth(robot.rest.q, detector.detect(robot.rest.q)) == detector.penetration(robot.rest.q)
+    with pytest.raises(pl.PliantError, match=r"'pea'.*body 0 of 'hollow'"):
+        pl.static(robot, obstacles=[pea])
+    within = contact.Samples.on(body, body.mesh.surface)
+    detector = contact.Detector(robot, [pea], samples=within)
+    detector.require_apart(robot.rest.q)
+    assert detector.penetration(robot.rest.q) == 0.0

@@ -229,3 +229,20 @@ def test_contacts_that_seem_to_stay_open_are_left_out_of_no_solution_with_fricti
 
 def _opponents(moment: pl.dynamics.Moment) -> list[str]:
     return [moment.contacts.names[k] for k in moment.contacts.opponent]
+
+
+def test_what_pushes_in_the_end_touches_or_the_status_says_otherwise():
+    """A bar falls on a small ball, in steps so long that linearised gaps are not the true ones."""
+    mesh = pl.mesh.box((0.1, 0.01, 0.01), cells=(10, 1, 1), kind="tet", order=2)
+    body = pl.Solid(mesh, pl.Hooke(3e5, 0.4), density=1000.0, order=2, fixed=mesh.nodes[:, 0] < 1e-9)
+    robot = pl.Robot(body, gravity=(0, 0, -15.0))
+    bound = pl.contact.depth_bound(robot.length)
+    for radius, time_step in ((0.003, 0.02), (0.004, 0.025), (0.003, 0.03)):
+        ball = pl.Sphere((0.07, 0.004, -radius - 0.008), radius, name="ball")
+        sim = Simulation(robot, time_step=time_step, obstacles=[ball])
+        for _ in range(20):
+            moment = sim.step()
+            pushing = moment.contact_force > 0.0
+            gap = ball.distance(moment.contacts.position[pushing])[0].max(initial=0.0)
+            assert moment.certificate.standoff == pytest.approx(max(gap, 0.0), abs=1e-12)
+            assert gap < bound or moment.certificate.status in ("standing off", "too deep", "not converged")

@@ -20,6 +20,7 @@ from pliant.mesh.lines import Lines
 PROJECTION_STEPS = 12  # of Newton's method, to the nearest point of an element
 NEAREST_ELEMENTS = 3  # by their chords, tried for each point
 SAME_PLACE = 1e-12  # of the rods' size, and of its square: nearer places and equal distances are rounding
+SHARE_DIGITS = 12  # of a share of an element's length: more are rounding
 ON_AXIS = 1e-6  # of the rods' size: points that are no farther off the axis lie on it
 BEYOND_THE_END = 1e-9  # of a branch's length: arc lengths that are off by less are rounding
 
@@ -69,7 +70,7 @@ def along(lines: Lines, arc: Any, branch: int, offset: Any) -> Places:
     across = np.atleast_2d(as_floats("offset", offset, "two numbers [m], or two for each point"))
     if across.ndim != 2 or across.shape not in ((1, 2), (len(s), 2)):
         raise InputError("offset", expected=f"shape (2,) or ({len(s)}, 2)", got=np.shape(offset))
-    share = np.clip((s - start) / (end - start), 0.0, 1.0)
+    share = np.round(np.clip((s - start) / (end - start), 0.0, 1.0), SHARE_DIGITS)
     return Places(e, share, np.column_stack([np.zeros(len(s)), np.broadcast_to(across, (len(s), 2))]))
 
 
@@ -130,6 +131,7 @@ def _project(
         )
         away = at(*hermite(s)) - x
         s = np.clip(s - (away * slope).sum(axis=1) / (slope**2).sum(axis=1), 0.0, 1.0)
+    s = np.round(s, SHARE_DIGITS)
     return s, np.linalg.norm(at(*hermite(s)) - x, axis=1)
 
 

@@ -22,10 +22,10 @@ from pliant.contact.detect.cloud import Cloud
 from pliant.contact.detect.mortar import feet
 from pliant.contact.detect.opponents import SoftOpponent, SoftSearch
 from pliant.contact.detect.quadrature import reference
-from pliant.contact.detect.rules import apart, crossings, through_wall
+from pliant.contact.detect.rules import apart, crossings, next_leaf, through_wall
 from pliant.contact.detect.skin import Posture, Skin
 from pliant.contact.detect.way import Target
-from pliant.contact.geometry.triangle import box_square, closest, pseudo_normal
+from pliant.contact.geometry.triangle import closest, offset, pseudo_normal
 from pliant.errors import InputError
 from pliant.mesh import Surface
 from pliant.mesh.elements import shape
@@ -43,99 +43,62 @@ QUARTERS = 0.5 * np.array(  # corners of the four parts of a cell, as weights of
 )
 
 
-@njit(error_model="numpy")
-def _side(x, y, z, Y, T, normals, across, fan_ptr, fan, t, a, b, c, feature, m):
-    """Side of a point from the place nearest to it, −1 inside, and the outward normal there (3,), into m."""
-    i, j, k = T[t, 0], T[t, 1], T[t, 2]
-    u = x - a * Y[i, 0] - b * Y[j, 0] - c * Y[k, 0]
-    v = y - a * Y[i, 1] - b * Y[j, 1] - c * Y[k, 1]
-    w = z - a * Y[i, 2] - b * Y[j, 2] - c * Y[k, 2]
-    pseudo_normal(Y, T, normals, across, fan_ptr, fan, t, feature, m)
-    return 1.0 if u * m[0] + v * m[1] + w * m[2] >= 0.0 else -1.0
-
-
 @njit(cache=True, error_model="numpy")
-def nearest_boundary(p, reach, Y, T, normals, across, fan_ptr, fan, links, bounds):
-    """Signed distance (n,) [m] of points to a closed surface, no more than reach, triangle, weights, normal.
-
-    Normals point to the outside; the triangle is −1 where nothing is within reach.
-    """
-    n = len(p)
-    gap, triangle = np.full(n, reach), np.full(n, -1)
-    weights, normal, m = np.zeros((n, 3)), np.zeros((n, 3)), np.empty(3)
-    for s in range(n):
-        x, y, z, best, node, feature = p[s, 0], p[s, 1], p[s, 2], reach * reach, 0, 0
-        while node < len(links):
-            if box_square(x, y, z, bounds, node) >= best:
-                node = links[node, 0]
-                continue
-            for t in range(links[node, 1], links[node, 2]):
-                i, j, k = T[t, 0], T[t, 1], T[t, 2]
-                if normals[t, 0] == 0.0 and normals[t, 1] == 0.0 and normals[t, 2] == 0.0:
-                    continue
-                a, b, c, at = closest(x, y, z, Y, i, j, k)
-                u = x - a * Y[i, 0] - b * Y[j, 0] - c * Y[k, 0]
-                v = y - a * Y[i, 1] - b * Y[j, 1] - c * Y[k, 1]
-                w = z - a * Y[i, 2] - b * Y[j, 2] - c * Y[k, 2]
-                square = u * u + v * v + w * w
-                if square < best:
-                    best, triangle[s], feature = square, t, at
-                    weights[s, 0], weights[s, 1], weights[s, 2] = a, b, c
-            node += 1
-        t = triangle[s]
-        if t >= 0:
-            a, b, c = weights[s, 0], weights[s, 1], weights[s, 2]
-            side = _side(x, y, z, Y, T, normals, across, fan_ptr, fan, t, a, b, c, feature, m)
-            gap[s] = side * np.sqrt(best)
-            normal[s] = m
-    return gap, triangle, weights, normal
-
-
-@njit(cache=True, error_model="numpy")
-def nearest_own(
-    p, facing, rest, support_ptr, support, reach,  # points of a body's skin
-    Y, Y0, T, allowed, normals, across, fan_ptr, fan, links, bounds,  # the skin
+def nearest_boundary(
+    p, facing, rest, support_ptr, support, reach, own,  # points of a skin
+    Y, Y0, T, allowed, normals, across, fan_ptr, fan, links, bounds,  # a closed surface
     ways_ptr, ways_node, ways_length, limit,
 ):  # fmt: skip
-    """As `nearest_boundary`, of points of the same body, to triangles allowed that are far along the skin.
+    """Signed distance (n,) [m] of points to a closed surface, no more than reach, triangle, weights, normal.
 
-    A point is inside where a place half as far behind it as the triangle is lies in the body twice.
+    Normals point to the outside; the triangle is −1 where nothing is within reach. A point of another body is
+    inside where it lies behind the place that is nearest. For points of the `own` body only triangles count
+    that are allowed and far along the skin, and one is inside where a place half as far behind it as the
+    triangle is lies in the body twice.
     """
     n = len(p)
     gap, triangle = np.full(n, reach), np.full(n, -1)
     weights, normal, m = np.zeros((n, 3)), np.zeros((n, 3)), np.empty(3)
     for s in range(n):
-        x, y, z, best, node, feature = p[s, 0], p[s, 1], p[s, 2], reach, 0, 0
+        x, y, z, best, feature = p[s, 0], p[s, 1], p[s, 2], reach, 0
+        node = next_leaf(0, x, y, z, best * best, 0.0, 0.0, 0.0, bounds, links)
         while node < len(links):
-            if box_square(x, y, z, bounds, node) >= best * best:
-                node = links[node, 0]
-                continue
             for t in range(links[node, 1], links[node, 2]):
+                if normals[t, 0] == 0.0 and normals[t, 1] == 0.0 and normals[t, 2] == 0.0:
+                    continue
+                if own and not allowed[t]:
+                    continue
                 i, j, k = T[t, 0], T[t, 1], T[t, 2]
-                if not allowed[t] or (normals[t, 0] == 0.0 and normals[t, 1] == 0.0 and normals[t, 2] == 0.0):
-                    continue
                 a, b, c, at = closest(x, y, z, Y, i, j, k)
-                u = x - a * Y[i, 0] - b * Y[j, 0] - c * Y[k, 0]
-                v = y - a * Y[i, 1] - b * Y[j, 1] - c * Y[k, 1]
-                w = z - a * Y[i, 2] - b * Y[j, 2] - c * Y[k, 2]
+                u, v, w = offset(x, y, z, Y, i, j, k, a, b, c)
                 d = np.sqrt(u * u + v * v + w * w)
-                if d >= best or not apart(
-                    s, d, rest, support_ptr, support, Y0, T, t, ways_ptr, ways_node, ways_length, limit
-                ):
+                if d >= best:
                     continue
-                if u * normals[t, 0] + v * normals[t, 1] + w * normals[t, 2] < 0.0 and through_wall(
-                    s, -d, rest, Y0, T, t
-                ):
-                    continue
+                if own:
+                    if not apart(
+                        s, d, rest, support_ptr, support, Y0, T, t, ways_ptr, ways_node, ways_length, limit
+                    ):
+                        continue
+                    behind = u * normals[t, 0] + v * normals[t, 1] + w * normals[t, 2] < 0.0
+                    if behind and through_wall(s, -d, rest, Y0, T, t):
+                        continue
                 best, triangle[s], feature = d, t, at
                 weights[s, 0], weights[s, 1], weights[s, 2] = a, b, c
-            node += 1
-        if triangle[s] >= 0:
+            node = next_leaf(node + 1, x, y, z, best * best, 0.0, 0.0, 0.0, bounds, links)
+        t = triangle[s]
+        if t < 0:
+            continue
+        pseudo_normal(Y, T, normals, across, fan_ptr, fan, t, feature, m)
+        normal[s] = m
+        if own:
             into = 0.5 * best
             u, v, w = x - into * facing[s, 0], y - into * facing[s, 1], z - into * facing[s, 2]
-            gap[s] = best if crossings(u, v, w, Y, T, links, bounds) < 2 else -best
-            pseudo_normal(Y, T, normals, across, fan_ptr, fan, triangle[s], feature, m)
-            normal[s] = m
+            inside = crossings(u, v, w, Y, T, links, bounds) >= 2
+        else:
+            a, b, c = weights[s, 0], weights[s, 1], weights[s, 2]
+            u, v, w = offset(x, y, z, Y, T[t, 0], T[t, 1], T[t, 2], a, b, c)
+            inside = u * m[0] + v * m[1] + w * m[2] < 0.0
+        gap[s] = -best if inside else best
     return gap, triangle, weights, normal
 
 
@@ -248,7 +211,6 @@ class SoftDepth:
 
     def _deepest(self, way: _Way, at: Mapping[int, Posture], reach: float) -> float:
         """Depth [m] of the deepest point of a way, 0 if none is inside."""
-        measure = self._in_itself if way.body == way.other else self._in_another
         X, places, known, best, far = at[way.body].X, way.places, KNOWN * self.robot.length, 0.0, np.inf
         t = np.flatnonzero(way.moves)
         cells, cuts = np.broadcast_to(np.eye(3), (len(t), 3, 3)), 0
@@ -257,7 +219,7 @@ class SoftDepth:
             p = places.at(X, t, middle)
             corners = places.at(X, np.repeat(t, 3), cells.reshape(-1, 3)).reshape(-1, 3, 3)
             size = np.linalg.norm(corners - p[:, None], axis=2).max(axis=1)
-            depth = -measure(way, at, t, middle, p, far, reach)
+            depth = -self._gaps(way, at, t, middle, p, far, reach)
             best = max(best, float(depth.max()))
             most = depth + size
             open_ = np.flatnonzero((most > best + known) & (size > known))
@@ -269,28 +231,24 @@ class SoftDepth:
             t = np.repeat(t[open_], 4)
         return best
 
-    def _in_another(self, way: _Way, at: Mapping[int, Posture], t, b, p, far: float, reach: float):
-        """Gaps (n,) [m] of points p (n, 3) to the boundary of another body, those above `far` not exactly."""
-        skin, there = self.skins[way.other], at[way.other]
-        near = skin.adjacency
-        skinned = skin.triangles, there.normals, near.across, near.fan_ptr, near.fan, skin.links
-        found = nearest_boundary(frozen_view(p), far, there.X, *skinned, there.bounds)
-        return self._on_facets(way, there, p, *found)
+    def _gaps(self, way: _Way, at: Mapping[int, Posture], t, b, p, far: float, reach: float) -> np.ndarray:
+        """Gaps (n,) [m] of points p (n, 3), those above `far` not exactly; to the same skin `reach` at most.
 
-    def _in_itself(self, way: _Way, at: Mapping[int, Posture], t, b, p, far: float, reach: float):
-        """Gaps (n,) [m] of points p (n, 3) to other parts of the same skin, `reach` at most."""
-        skin, there, places = self.skins[way.other], at[way.other], way.places
+        They lie at weights b (n, 3) of triangles t (n,).
+        """
+        skin, there, places, own = self.skins[way.other], at[way.other], way.places, way.body == way.other
         near, along, nodes = skin.adjacency, skin.geodesics, places.nodes[t]
         ptr = frozen(nodes.shape[1] * np.arange(len(t) + 1), int)
-        gap, triangle, weights, normal = nearest_own(
-            frozen_view(p), frozen_view(places.facing(there.X, t)), frozen_view(places.at(skin.rest, t, b)),
-            ptr, frozen(nodes.ravel(), int), min(far, reach),
+        gap, *found = nearest_boundary(
+            frozen_view(p), frozen_view(places.facing(at[way.body].X, t)),
+            frozen_view(places.at(self.skins[way.body].rest, t, b)),
+            ptr, frozen(nodes.ravel(), int), min(far, reach) if own else far, own,
             there.X, skin.rest, skin.triangles, way.target.allowed, there.normals,
             near.across, near.fan_ptr, near.fan, skin.links, there.bounds,
             along.ptr, along.node, along.length, along.limit,
         )  # fmt: skip
-        exact = self._on_facets(way, there, p, gap.copy(), triangle, weights, normal)
-        return np.where(gap > 0.0, gap, exact)
+        exact = self._on_facets(way, there, p, gap.copy(), *found)
+        return np.where(gap > 0.0, gap, exact) if own else exact
 
     def _on_facets(self, way: _Way, there: Posture, p, gap, triangle, weights, normal) -> np.ndarray:
         """Gaps (n,) [m] to the facets as they are of points that are nearest to straight triangles."""

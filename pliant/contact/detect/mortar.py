@@ -193,6 +193,23 @@ def _measure(x, y, J, over, D, gap, normal, s, slope):
         slope[a, 2] = (D[a, 0] * az + D[a, 1] * bz) / square
 
 
+@njit(error_model="numpy")
+def _shared_out(which, G, triangles, home, area, share, weights):
+    """Samples (m,), places (m,) in `which` and areas (m,) [m²] of the shares that points have in rows."""
+    most, n = 6 * len(which), 0
+    owner, point, amount = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most)
+    for i in range(len(which)):
+        t, g = which[i] // G, which[i] % G
+        for a in range(3):
+            node = triangles[t, a]
+            homes = 1 if home[node, 0] == home[node, 1] else 2
+            for h in range(homes):
+                owner[n], point[n] = home[node, h], i
+                amount[n] = area[t] * share[g] * weights[g, a] / homes
+                n += 1
+    return owner[:n], point[:n], amount[:n]
+
+
 @njit(cache=True, error_model="numpy")
 def mortar_rows(
     which, p, area, gap, normal,  # points that have a partner
@@ -205,16 +222,11 @@ def mortar_rows(
     stencil: point, weight, pull (·, 3) = Σ s N n, and turn (·, 3) = Σ s ∂N/∂y of the master's nodes.
     """
     G, ns, nm = len(share), nodes.shape[1], master_nodes.shape[1]
+    owner, of_point, amount = _shared_out(which, G, triangles, home, area, share, weights)
     total, count = np.zeros(samples), np.zeros(samples, np.int64)
-    for i in range(len(which)):
-        t, g = which[i] // G, which[i] % G
-        for a in range(3):
-            node = triangles[t, a]
-            homes = 1 if home[node, 0] == home[node, 1] else 2
-            for h in range(homes):
-                r = home[node, h]
-                total[r] += area[t] * share[g] * weights[g, a] / homes
-                count[r] += 1
+    for k in range(len(owner)):
+        total[owner[k]] += amount[k]
+        count[owner[k]] += 1
     row_of, n = np.full(samples, -1), 0
     for r in range(samples):
         if total[r] > 0.0:
@@ -228,16 +240,10 @@ def mortar_rows(
     for r in range(n):
         first[r + 1] += first[r]
     item, part_of, fill = np.empty(first[n], np.int64), np.empty(first[n]), first[:-1].copy()
-    for i in range(len(which)):
-        t, g = which[i] // G, which[i] % G
-        for a in range(3):
-            node = triangles[t, a]
-            homes = 1 if home[node, 0] == home[node, 1] else 2
-            for h in range(homes):
-                r = home[node, h]
-                k = fill[row_of[r]]
-                item[k], part_of[k] = i, area[t] * share[g] * weights[g, a] / homes / total[r]
-                fill[row_of[r]] += 1
+    for k in range(len(owner)):
+        r = row_of[owner[k]]
+        item[fill[r]], part_of[fill[r]] = of_point[k], amount[k] / total[owner[k]]
+        fill[r] += 1
     delta, ahead, centre = np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3))
     most = first[n] * (ns + nm)
     ptr, point, weight = np.zeros(n + 1, np.int64), np.empty(most, np.int64), np.empty(most)

@@ -10,12 +10,12 @@ from pliant.contact.detect.rules import (
     SIDEWAYS,
     apart,
     crossings,
-    looks_away,
+    next_leaf,
     rises,
     surely_through_wall,
     through_wall,
 )
-from pliant.contact.geometry.triangle import FACE, box_square, closest, pseudo_normal
+from pliant.contact.geometry.triangle import FACE, closest, offset, pseudo_normal
 
 TIE = 1e-11  # relative: of triangles that are as near, those at an edge say, the one that faces best counts
 
@@ -24,9 +24,7 @@ TIE = 1e-11  # relative: of triangles that are as near, those at an edge say, th
 def _measured(x, y, z, X, i, j, k, fx, fy, fz):
     """Distance from p to a triangle, the closest point's weights, its feature, and the distance along f."""
     a, b, c, feature = closest(x, y, z, X, i, j, k)
-    u = x - a * X[i, 0] - b * X[j, 0] - c * X[k, 0]
-    v = y - a * X[i, 1] - b * X[j, 1] - c * X[k, 1]
-    w = z - a * X[i, 2] - b * X[j, 2] - c * X[k, 2]
+    u, v, w = offset(x, y, z, X, i, j, k, a, b, c)
     return np.sqrt(u * u + v * v + w * w), a, b, c, feature, abs(u * fx + v * fy + w * fz)
 
 
@@ -34,9 +32,7 @@ def _measured(x, y, z, X, i, j, k, fx, fy, fz):
 def _gradient(x, y, z, X, T, N, across, fan_ptr, fan, t, a, b, c, feature, m):
     """Side of p (1 outside, −1 inside) and the gradient of the signed distance there, into m (3,)."""
     i, j, k = T[t, 0], T[t, 1], T[t, 2]
-    u = x - a * X[i, 0] - b * X[j, 0] - c * X[k, 0]
-    v = y - a * X[i, 1] - b * X[j, 1] - c * X[k, 1]
-    w = z - a * X[i, 2] - b * X[j, 2] - c * X[k, 2]
+    u, v, w = offset(x, y, z, X, i, j, k, a, b, c)
     pseudo_normal(X, T, N, across, fan_ptr, fan, t, feature, m)
     side = 1.0 if u * m[0] + v * m[1] + w * m[2] >= 0.0 else -1.0
     length = side * np.sqrt(u * u + v * v + w * w)
@@ -75,11 +71,9 @@ def nearest_facing(
         while n < len(links):
             start, stop = last, last + 1
             if n >= 0:
-                if box_square(x, y, z, bounds, n) >= best * best or (
-                    faces and looks_away(bounds, n, fx, fy, fz)
-                ):
-                    n = links[n, 0]
-                    continue
+                n = next_leaf(n, x, y, z, best * best, fx, fy, fz, bounds, links)
+                if n == len(links):
+                    break
                 start, stop = links[n, 1], links[n, 2]
             for t in range(start, stop):
                 i, j, k = T[t, 0], T[t, 1], T[t, 2]

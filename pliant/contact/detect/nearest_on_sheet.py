@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pliant.contact.detect.rules import FACING, SHALLOW
-from pliant.contact.geometry.triangle import EDGE, FACE, VERTEX, box_square, closest, pseudo_normal
+from pliant.contact.detect.rules import FACING, SHALLOW, next_leaf
+from pliant.contact.geometry.triangle import EDGE, FACE, VERTEX, closest, offset, pseudo_normal
 
 
 @njit(error_model="numpy")
@@ -36,23 +36,19 @@ def nearest_on_sheet(
     """
     m = np.empty(3)
     for a in range(len(which)):
-        s, n = which[a], 0
+        s = which[a]
         x, y, z = p[s, 0], p[s, 1], p[s, 2]
         fx, fy, fz = facing[s, 0], facing[s, 1], facing[s, 2]
         faces = fx != 0.0 or fy != 0.0 or fz != 0.0
         best, tiny = reach + radius[s], 1e-9 * reach
+        n = next_leaf(0, x, y, z, best * best, 0.0, 0.0, 0.0, bounds, links)
         while n < len(links):
-            if box_square(x, y, z, bounds, n) >= best * best:
-                n = links[n, 0]
-                continue
             for t in range(links[n, 1], links[n, 2]):
                 i, j, k = T[t, 0], T[t, 1], T[t, 2]
                 if not allowed[t] or (N[t, 0] == 0.0 and N[t, 1] == 0.0 and N[t, 2] == 0.0):
                     continue
                 w0, w1, w2, feature = closest(x, y, z, X, i, j, k)
-                u = x - w0 * X[i, 0] - w1 * X[j, 0] - w2 * X[k, 0]
-                v = y - w0 * X[i, 1] - w1 * X[j, 1] - w2 * X[k, 1]
-                w = z - w0 * X[i, 2] - w1 * X[j, 2] - w2 * X[k, 2]
+                u, v, w = offset(x, y, z, X, i, j, k, w0, w1, w2)
                 d = np.sqrt(u * u + v * v + w * w)
                 if d >= best:
                     continue
@@ -75,4 +71,4 @@ def nearest_on_sheet(
                 best, gap[s], triangle[s] = d, side * d, t
                 normal[s, 0], normal[s, 1], normal[s, 2] = u, v, w
                 weights[s, 0], weights[s, 1], weights[s, 2] = w0, w1, w2
-            n += 1
+            n = next_leaf(n + 1, x, y, z, best * best, 0.0, 0.0, 0.0, bounds, links)

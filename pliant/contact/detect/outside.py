@@ -23,7 +23,7 @@ class Outside:
         self.spacing = max((s.spacing for s in between), default=0.0)
         self.thickest = float(cloud.radius.max(initial=0.0))
         self._rest = frozen_view(cloud.points.positions(robot.rest.q))
-        self._insides = Insides(robot, cloud.bodies)
+        self._insides = Insides(robot, cloud.bodies, cloud.samples)
 
     def skin(self, q: np.ndarray, p: np.ndarray) -> Surfaced:
         """The robot's surface at q, its samples at p (S, 3) [m]."""

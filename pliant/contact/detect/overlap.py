@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numba import njit
 
 from pliant.arrays import frozen, frozen_view
 from pliant.contact.contacts import Contacts
+from pliant.contact.detect.samples import Samples, facet_mask, voids
 from pliant.contact.obstacles import Obstacle
 from pliant.errors import InputError
 
@@ -18,17 +19,21 @@ INSIDE = 0.5  # of a full turn: a surface that is seen all round is seen from wi
 
 
 class Insides:
-    """The solid bodies of a robot, to tell whether an obstacle lies in one: those with a closed surface."""
+    """The solid bodies of a robot, to tell whether an obstacle lies in one: those with a closed surface.
 
-    def __init__(self, robot: Any, bodies: tuple[int, ...]) -> None:
-        self._robot = robot
-        self._solid = [
-            (b, frozen(robot.bodies[b].mesh.surface.triangles, int))
-            for b in bodies
-            if not robot.bodies[b].two_sided
-            and len(robot.bodies[b].mesh.surface)
-            and robot.bodies[b].mesh.surface.closed
-        ]
+    An inner void is a part of its body, which nothing gets into from outside, unless samples lie on its wall.
+    """
+
+    def __init__(self, robot: Any, bodies: Sequence[int], samples: Sequence[Samples]) -> None:
+        self._robot, self._solid = robot, []
+        for b, on in zip(bodies, samples, strict=True):
+            surface = robot.bodies[b].mesh.surface
+            if robot.bodies[b].two_sided or not len(surface) or not surface.closed:
+                continue
+            void = voids(surface)
+            if void.any() and not (on.surface is not None and facet_mask(surface, on.surface)[void].any()):
+                surface = surface.patch(~void)
+            self._solid.append((b, frozen(surface.triangles, int)))
 
     def around(self, obstacle: Obstacle, q: np.ndarray, p: np.ndarray) -> int | None:
         """The number of the body in which the core of an obstacle lies at q; p (S, 3) [m]: all samples."""

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from pliant.arrays import frozen
-from pliant.contact.geometry.triangle import box_square
+from pliant.contact.detect.rules import next_leaf
 from pliant.mesh import Surface
 from pliant.mesh.elements import ELEMENTS, SUBTRIANGLES, shape
 
@@ -114,20 +114,6 @@ class Quadrature:
 
 
 @njit(error_model="numpy")
-def is_near(x, y, z, radius, bounds, links, reach):
-    """Whether a box of the tree is within reach of a ball."""
-    n, far = 0, (reach + radius) * (reach + radius)
-    while n < len(links):
-        if box_square(x, y, z, bounds, n) >= far:
-            n = links[n, 0]
-        elif links[n, 1] < links[n, 2]:
-            return True
-        else:
-            n += 1
-    return False
-
-
-@njit(error_model="numpy")
 def facet_is_near(X, i, j, k, nodes, bounds, links, reach):
     """Whether a box of the tree is within reach of the ball round triangle i j k with its facet's nodes."""
     x = (X[i, 0] + X[j, 0] + X[k, 0]) / 3.0
@@ -137,7 +123,8 @@ def facet_is_near(X, i, j, k, nodes, bounds, links, reach):
     for m in nodes:
         u, v, w = X[m, 0] - x, X[m, 1] - y, X[m, 2] - z
         square = max(square, u * u + v * v + w * w)
-    return is_near(x, y, z, np.sqrt(square), bounds, links, reach)
+    far = reach + np.sqrt(square)
+    return next_leaf(0, x, y, z, far * far, 0.0, 0.0, 0.0, bounds, links) < len(links)
 
 
 @njit(cache=True, error_model="numpy")

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pliant.contact.geometry.triangle import closest
+from pliant.contact.geometry.triangle import box_square, closest, offset
 
 FACING = 0.25  # cosine: surfaces within 75° of face to face can touch
 SIDEWAYS = 0.2  # triangles that look this much the sample's way are not even measured
@@ -31,6 +31,23 @@ def looks_away(bounds, n, x, y, z):
     """Whether every normal in node n of a tree has a product above SIDEWAYS with the sample's."""
     low = min(bounds[n, 6] * x, bounds[n, 9] * x) + min(bounds[n, 7] * y, bounds[n, 10] * y)
     return low + min(bounds[n, 8] * z, bounds[n, 11] * z) > SIDEWAYS
+
+
+@njit(error_model="numpy")
+def next_leaf(n, x, y, z, square, fx, fy, fz, bounds, links):
+    """The first node of a tree from n on with triangles that may count; as many as there are nodes if none.
+
+    Its box is nearer to the point than the root of `square`, and not all of its triangles look the way of f,
+    which is zero where that does not matter.
+    """
+    while n < len(links):
+        if box_square(x, y, z, bounds, n) >= square or looks_away(bounds, n, fx, fy, fz):
+            n = links[n, 0]
+        elif links[n, 1] < links[n, 2]:
+            return n
+        else:
+            n += 1
+    return n
 
 
 @njit(error_model="numpy")
@@ -50,9 +67,7 @@ def _way(v, corner, ptr, node, length, limit):
 def _rest_height(x, y, z, X0, i, j, k):
     """Distance at rest from (x, y, z) to a triangle, negative behind its plane."""
     a, b, c, _ = closest(x, y, z, X0, i, j, k)
-    u = x - a * X0[i, 0] - b * X0[j, 0] - c * X0[k, 0]
-    v = y - a * X0[i, 1] - b * X0[j, 1] - c * X0[k, 1]
-    w = z - a * X0[i, 2] - b * X0[j, 2] - c * X0[k, 2]
+    u, v, w = offset(x, y, z, X0, i, j, k, a, b, c)
     e0, e1, e2 = X0[j, 0] - X0[i, 0], X0[j, 1] - X0[i, 1], X0[j, 2] - X0[i, 2]
     f0, f1, f2 = X0[k, 0] - X0[i, 0], X0[k, 1] - X0[i, 1], X0[k, 2] - X0[i, 2]
     side = u * (e1 * f2 - e2 * f1) + v * (e2 * f0 - e0 * f2) + w * (e0 * f1 - e1 * f0)

@@ -105,7 +105,8 @@ class Samples:
             raise InputError(
                 "radius of samples", expected="numbers ≥ 0 [m], at least one point", got=repr(radius)
             )
-        joined = frozen(points.owner.joined(points), int)
+        body: Any = points.owner
+        joined = frozen(body.joined(points), int)
         ends = points.rest[joined] if len(joined) else np.stack([points.rest[:-1], points.rest[1:]], axis=1)
         steps = np.linalg.norm(np.diff(ends, axis=1)[:, 0], axis=1)
         none = frozen(np.zeros(len(points) + 1), int), frozen(np.zeros(0), int)
@@ -147,7 +148,7 @@ def _chosen(body: Any, where: Any) -> Surface:
         require_own(body, where)
         surface = where
     elif where is None or callable(where):
-        keep = ~_voids(mesh.surface)
+        keep = ~voids(mesh.surface)
         if callable(where):
             keep &= np.asarray(where(mesh.surface.centres), bool)
         surface = mesh.surface.patch(keep)
@@ -177,7 +178,7 @@ def facet_mask(surface: Surface, patch: Surface) -> np.ndarray:
     return np.array([tuple(facet) in chosen for facet in surface.facets.tolist()], bool)
 
 
-def _voids(surface: Surface) -> np.ndarray:
+def voids(surface: Surface) -> np.ndarray:
     """Facets (f,) of closed inner surfaces, which nothing from outside can touch."""
     mask = np.zeros(len(surface), bool)
     for part in surface.components():

@@ -45,6 +45,15 @@ def closest(px, py, pz, X, i, j, k):
 
 
 @njit(error_model="numpy")
+def offset(x, y, z, X, i, j, k, a, b, c):
+    """From the place with weights a, b, c on triangle (i, j, k) of X (n, 3) to a point."""
+    u = x - a * X[i, 0] - b * X[j, 0] - c * X[k, 0]
+    v = y - a * X[i, 1] - b * X[j, 1] - c * X[k, 1]
+    w = z - a * X[i, 2] - b * X[j, 2] - c * X[k, 2]
+    return u, v, w
+
+
+@njit(error_model="numpy")
 def box_square(px, py, pz, bounds, n):
     """Squared distance from p to the box of node n of a tree."""
     x = max(bounds[n, 0] - px, 0.0, px - bounds[n, 3])
