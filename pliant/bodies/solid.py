@@ -78,6 +78,7 @@ class Solid(Numbered):
         self.input_mesh, self.mesh = mesh, elevated(mesh, order)
         self.material = checked_material(material, self.mesh)
         self.fixed = select_nodes("fixed", fixed, mesh, self.mesh)
+        self.support_layers = support_layers
         if support_layers and incompatible_modes:
             self.mesh = with_support_layers(self.mesh, self.material, self.fixed)
             self.fixed = select_nodes("fixed", self.fixed[: len(mesh.nodes)], mesh, self.mesh)

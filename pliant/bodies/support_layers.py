@@ -1,10 +1,11 @@
-"""Thin layers of hexahedra behind fixed faces, where the section of a bar may not contract.
+"""A thin layer of hexahedra behind fixed faces, where the section of a bar may not contract.
 
 Bending stretches one half of a section and squeezes the other; what is stretched contracts by ν. A fixed face
 keeps the section from it, and the body gets free of that within about a third of the face's extent. A
 hexahedron of eight nodes that is deeper contracts linearly from the face on, by half of what it should in the
 mean. The closer ν is to 0.5, the more the kept volume resists the bending then. All of the deflection that a
-coarse mesh lacks is lacking in these cells: cut at two heights, they have it.
+coarse mesh lacks is lacking in these cells: cut once, near the face, they have it. More layers would be a
+little better, and a hinge where the body is bent sharply at the face.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ FROM = (
 )
 ROUNDING = 1e-9  # of Poisson's ratio, which is computed from moduli
 SLENDER = 3.0  # length of a body over the extent of a fixed face, from which it bends rather than shears
-HEIGHTS = (0.06, 0.25)  # of the cuts, over the extent of the face
+HEIGHT = 0.06  # of the cut, over the extent of the face
 LEFT = 1.6  # a cut is made where the cell is at least this much deeper
 
 
@@ -92,13 +93,8 @@ def with_support_layers(mesh: Mesh, material: Material | dict[int, Material], fi
     if mesh.kind != "hex8" or poisson_ratio(material) < FROM - ROUNDING:
         return mesh
     for face in fixed_faces(mesh, fixed):
-        heights = [h * face.extent / face.depth for h in HEIGHTS]
-        heights = [h for h in heights if LEFT * h < 1.0]
-        if (
-            heights
-            and is_slender(mesh, face)
-            and face.several
-            and can_be_layered(mesh, face.owner, face.side)
-        ):
-            mesh = layered(mesh, face.owner, face.side, heights)
+        height = HEIGHT * face.extent / face.depth
+        wanted = LEFT * height < 1.0 and face.several and is_slender(mesh, face)
+        if wanted and can_be_layered(mesh, face.owner, face.side):
+            mesh = layered(mesh, face.owner, face.side, height)
     return mesh

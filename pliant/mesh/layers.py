@@ -1,8 +1,7 @@
-"""Hexahedra cut into thin layers behind some of their sides, where the stress of a support changes fast."""
+"""Hexahedra cut by a thin layer behind some of their sides, where the stress of a support changes fast."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,28 +65,23 @@ def can_be_layered(mesh: Mesh, owner: np.ndarray, side: np.ndarray) -> bool:
     return int(np.isin(number[len(chosen) :], number[: len(chosen)]).sum()) == len(chosen)
 
 
-def layered(mesh: Mesh, owner: np.ndarray, side: np.ndarray, heights: Sequence[float]) -> Layered:
-    """The mesh with layers behind the side number `side` (n,) of the hexahedra `owner` (n,).
+def layered(mesh: Mesh, owner: np.ndarray, side: np.ndarray, height: float) -> Layered:
+    """The mesh with a layer behind the side number `side` (n,) of the hexahedra `owner` (n,).
 
-    `heights`, ascending between 0 and 1, say where cells are cut along their edges. A cell that is cut keeps
-    its number for the piece farthest from the side; the other pieces are appended, and so are the new nodes.
+    `height`, between 0 and 1, says where cells are cut along their edges. A cell that is cut keeps its number
+    for the piece away from the side; the pieces at the side are appended, and so are the new nodes.
     """
     edges = edges_behind(mesh, owner, side)
     first, number = group_rows(edges.reshape(-1, 2))
-    pairs, n = edges.reshape(-1, 2)[first], len(heights)
-    k = len(mesh.nodes)
-    near, far = (mesh.nodes[pairs[:, end], None] for end in (0, 1))
-    added = near + np.asarray(heights)[None, :, None] * (far - near)
-    new = k + n * number.reshape(-1, 4, 1) + np.arange(n)
-    levels = np.concatenate([edges[:, :, :1], new, edges[:, :, 1:]], axis=2)  # (cells, 4, n + 2)
-    pieces = np.empty((len(owner), n + 1, 8), np.int64)
-    for lower in range(n + 1):
-        np.put_along_axis(pieces[:, lower], NEAR[side], levels[:, :, lower], axis=1)
-        np.put_along_axis(pieces[:, lower], FAR[side], levels[:, :, lower + 1], axis=1)
-    cells = mesh.cells.copy()
-    cells[owner] = pieces[:, n]
-    cells = np.vstack([cells, pieces[:, :n].reshape(-1, 8)])
-    regions = np.concatenate([mesh.regions, np.repeat(mesh.regions[owner], n)])
-    nodes = np.vstack([mesh.nodes, added.reshape(-1, 3)])
-    before = mesh.edges_of_midnodes  # of layers behind other sides
-    return Layered(nodes, cells, "hex8", regions, True, np.vstack([before, np.repeat(pairs, n, axis=0)]))
+    pairs = edges.reshape(-1, 2)[first]
+    near, far = mesh.nodes[pairs[:, 0]], mesh.nodes[pairs[:, 1]]
+    new = len(mesh.nodes) + number.reshape(-1, 4)
+    cells, thin = mesh.cells.copy(), mesh.cells[owner]
+    thick = thin.copy()
+    np.put_along_axis(thick, NEAR[side], new, axis=1)
+    np.put_along_axis(thin, FAR[side], new, axis=1)
+    cells[owner] = thick
+    nodes = np.vstack([mesh.nodes, near + height * (far - near)])
+    regions = np.concatenate([mesh.regions, mesh.regions[owner]])
+    between = np.vstack([mesh.edges_of_midnodes, pairs])  # the former are those of layers behind other sides
+    return Layered(nodes, np.vstack([cells, thin]), "hex8", regions, True, between)

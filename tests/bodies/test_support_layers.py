@@ -1,4 +1,4 @@
-"""Thin layers of hexahedra behind fixed faces: which cells are cut, and that nothing else changes."""
+"""A thin layer of hexahedra behind fixed faces: which cells are cut, and that nothing else changes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_nodes_and_cells_keep_their_numbers_and_the_body_its_volume():
     assert isinstance(made, Layered) and body.input_mesh is mesh
     k, n = len(mesh.nodes), len(mesh.cells)
     assert np.array_equal(made.nodes[:k], mesh.nodes) and np.array_equal(made.regions[:n], mesh.regions)
-    assert len(made.cells) == n + 2 * 2 * 6 and len(made.nodes) == k + 2 * 2 * 12  # two cuts at two ends
+    assert len(made.cells) == n + 2 * 6 and len(made.nodes) == k + 2 * 12  # at both ends
     assert (made.cell_volumes > 0).all() and made.volume == pytest.approx(mesh.volume, rel=1e-12)
     volume = lambda m, region: m.cell_volumes[m.regions == region].sum()
     assert volume(made, 1) == pytest.approx(volume(mesh, 1), rel=1e-12)
