@@ -50,7 +50,8 @@ def fixed_faces(mesh: Mesh, fixed: np.ndarray) -> list[FixedFace]:
     sides, owner, _ = cell_faces(mesh.cells, mesh.kind)
     number = np.arange(len(sides)) % 6
     whole = np.asarray(fixed.all(axis=1))
-    chosen = whole[sides].all(axis=1) & ~whole[mesh.cells].all(axis=1)[owner]
+    within = np.asarray(whole[mesh.cells].all(axis=1))
+    chosen = whole[sides].all(axis=1) & ~within[owner]
     sides, owner, number = sides[chosen], owner[chosen], number[chosen]
     if not len(sides):
         return []

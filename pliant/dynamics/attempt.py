@@ -84,8 +84,8 @@ def attempt(
             if travel is None and arrival is not None and arrival.closed:
                 travel = step * model.robot.farthest(motion.v)
                 return attempt(model, now, conditions, step, work, handover, travel, unsure)
-            patient = unsure is not None and count < model.iterations + MORE_ITERATIONS
-            if arrival is None or not patient or not unsure(arrival):
+            patient = count < model.iterations + MORE_ITERATIONS
+            if arrival is None or unsure is None or not (patient and unsure(arrival)):
                 return arrival
             limit = count + 1
         at = work.timed("linearise", look, solved.q, v, lam)

@@ -114,8 +114,8 @@ def softest(scene: Scene, look: Look) -> tuple[float, np.ndarray] | None:
 
     theta, phi = _lanczos(inverse, np.where(free, _start(scene), 0.0), D)
     phi *= _sign(scene.robot.reach * phi) / scene.robot.farthest(phi)
-    lent = 0.0 if scene.support.proximal is None else phi @ (scene.support.proximal * phi) / (phi @ (D * phi))
-    return 1.0 / theta - at.shift - lent, phi
+    lent = np.zeros(len(phi)) if scene.support.proximal is None else scene.support.proximal
+    return 1.0 / theta - at.shift - float(phi @ (lent * phi) / (phi @ (D * phi))), phi
 
 
 def _lanczos(inverse, start: np.ndarray, D: np.ndarray) -> tuple[float, np.ndarray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from time import process_time
+from typing import Any
 
 import numpy as np
 
@@ -93,7 +94,8 @@ def leaves_its_plane(torsion: float) -> float:
     from scipy.optimize import brentq
 
     ratio = 1.0 - 1.0 / torsion
-    return 2.0 * float(brentq(lambda x: np.sin(x) - ratio * x * np.cos(x), 0.5 * np.pi + 1e-9, np.pi))
+    root: Any = brentq(lambda x: np.sin(x) - ratio * x * np.cos(x), 0.5 * np.pi + 1e-9, np.pi)
+    return 2.0 * float(root)
 
 
 def rolls() -> Iterator[Case]:
