@@ -84,11 +84,10 @@ class Yardstick:
 
 def paired(action: Callable[[], object], *, rounds: int = 5, budget: float = 0.4) -> tuple[float, float]:
     """(milliseconds, ratio) of an action; the yardstick is measured around every round: drift cancels."""
-    samples = []
+    samples, before = [], Yardstick.measure()
     for _ in range(rounds):
-        before = Yardstick.measure()
-        ms = milliseconds(action, budget=budget)
-        after = Yardstick.measure()
+        ms, after = milliseconds(action, budget=budget), Yardstick.measure()
         samples.append((ms, 2.0 * ms / (before.milliseconds + after.milliseconds)))
+        before = after
     samples.sort(key=lambda s: s[1])
     return samples[len(samples) // 2]

@@ -22,6 +22,7 @@ from pliant.bodies.overstress import Overstress
 from pliant.bodies.poor_elements import warn_where_poor
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.scatter import pattern_of
+from pliant.bodies.support_layers import with_support_layers
 from pliant.bodies.supports import (
     as_selection,
     checked_indices,
@@ -39,8 +40,8 @@ class Solid(Numbered):
     """A deformable body of volume elements.
 
     mesh: tetrahedra are given mid nodes unless order=1 (`input_mesh` is what was given, `mesh` what is
-    used); hexahedra of eight nodes stay so, with modes of their own that let them bend and keep their volume;
-    tet10 and hex20 meshes are used as they are.
+    used); hexahedra of eight nodes stay so, with modes of their own that let them bend and keep their volume,
+    and with thin layers behind fixed faces (see support_layers); tet10 and hex20 meshes are used as they are.
     material: one, or a dictionary from region number to material.
     density: ρ [kg/m³] or one per region; or nodal_mass (k,) [kg] on the nodes of the given mesh.
     fixed: nodes that do not move: mask (k,), mask (k, 3) of fixed components, indices, or a function of the
@@ -51,6 +52,9 @@ class Solid(Numbered):
     leaves out hex20, which does not lock.
     quadrature: degree to integrate exactly, None for the element's own.
     incompatible_modes: for eight-node hexahedra; False takes 2×2×2 points with the split, which bend stiffly.
+    support_layers: hexahedra of a slender body that are deep at a fixed face are cut behind it from ν = 0.35,
+    as the section cannot contract there; nodes and cells that were given keep their numbers. False leaves the
+    mesh as it is, without a warning.
     """
 
     node_fields = ("stress", "strain")
@@ -69,12 +73,17 @@ class Solid(Numbered):
         split: bool | None = None,
         quadrature: int | None = None,
         incompatible_modes: bool = True,
+        support_layers: bool = True,
     ) -> None:
         self.input_mesh, self.mesh = mesh, elevated(mesh, order)
         self.material = checked_material(material, self.mesh)
         self.fixed = select_nodes("fixed", fixed, mesh, self.mesh)
+        self.support_layers = support_layers
+        if support_layers and incompatible_modes:
+            self.mesh = with_support_layers(self.mesh, self.material, self.fixed)
+            self.fixed = select_nodes("fixed", self.fixed[: len(mesh.nodes)], mesh, self.mesh)
         regions = (rigid,) if isinstance(rigid, Rigid) else tuple(rigid)
-        warn_where_poor(self.mesh, self.material, self.fixed)
+        warn_where_poor(self.mesh, self.material, self.fixed, supports=support_layers)
         self.coordinates = number(self.mesh, mesh, self.fixed, regions)
         self._mass = Mass(mesh, self.mesh, density, nodal_mass, mass)
         groups = make_groups(

@@ -30,7 +30,6 @@ HALVINGS_IF_POOR = 3  # of a step that is only poor
 HALVINGS_IF_DIVERGED = 2  # of a step whose contacts have diverged
 POOR_DECREMENT = 0.01  # of the robot's length: decrement of a poor step
 WORTHLESS_DECREMENT = 0.1  # of the robot's length: decrement of a worthless step
-MORE_ITERATIONS = 2  # of a smooth motion that one linearisation does not follow
 WORTHLESS_SHIFT = 1.0  # of the mean diagonal of K̃: shift of a worthless step
 
 TOUCHES, TAUT = "something touches", "a cable or stop acts"
@@ -168,12 +167,12 @@ def _looking_back(
     elif reason:
         return None, reason
     else:
-        arrival = attempt(model, now, conditions, step, *given)
+        elsewhere = lambda there: (
+            smoothness.rough(model, now, conditions, step, there) == smoothness.ELSEWHERE
+        )
+        unsure = None if len(now.touching) else elsewhere
+        arrival = attempt(model, now, conditions, step, *given, unsure=unsure)
     after = after or smoothness.rough(model, now, conditions, step, arrival)
-    if after == smoothness.ELSEWHERE and not (reason or len(now.touching)):
-        patient = replace(model, iterations=model.iterations + MORE_ITERATIONS)
-        arrival = attempt(patient, now, conditions, step, *given)
-        after = smoothness.rough(patient, now, conditions, step, arrival)
     return (None, after) if after else (_because(arrival, reason), "")
 
 

@@ -29,7 +29,7 @@ from pliant.dynamics.pressure import followed
 from pliant.result import STANDING_OFF, TOO_DEEP, UNSOLVED
 from pliant.timing import Stopwatch
 
-MORE_ITERATIONS = 2  # of a step that ends where a contact pushes without touching
+MORE_ITERATIONS = 2  # of a step that one linearisation led elsewhere, or to what pushes and is not touched
 CONSERVING = 1e-3  # of the tolerance: what steps that keep the energy are iterated to, so that they do
 
 
@@ -54,23 +54,22 @@ def attempt(
     work: Stopwatch,
     handover: Handover | None,
     travel: float | None = None,
-    most: int = 0,
+    unsure: Callable[[Arrival], bool] | None = None,
 ) -> Arrival | None:
     """One step by the model's scheme; None where a linearisation is impossible.
 
     Contacts that the motion did not seem to close were left out: if one has closed, the step is taken again
-    with all that are as near as the robot went. Where a contact pushes and stands off in the end, it is taken
-    again with more linearisations; `most`: how many there may be, by default the model's.
+    with all that are as near as the robot went. While the caller is `unsure` of its end, or a contact pushes
+    there without a touch, it is linearised there once more, a few times at most.
     """
-    most = most or model.iterations
     task = begin(model, now, conditions, step, travel=travel, handover=handover)
     z, lam, (look, tolerance) = now.internal, now.effort, _looking(model, task)
-    count, solved = 0, None
+    count, limit, solved = 0, model.iterations, None
     at, v, guess = work.timed("linearise", start, model, task, handover)
     K_rayleigh = None if at is None else work.timed("linearise", rayleigh_stiffness, model, at.q, z)
     if at is not None and model.scheme.correct is not None:
         at = work.timed("linearise", look, at.q, v, lam)
-    while at is not None and count < most:
+    while at is not None:
         here = work.timed("linearise", moving, model, task, at, K_rayleigh, v, guess, lam, solved)
         if not np.isfinite(here.view.r).all():
             return None
@@ -78,20 +77,21 @@ def attempt(
         if solved is None:
             return None
         count, v, guess, lam = count + 1, solved.v, solved.v, solved.lam[: len(lam)]
-        if count == most or (count > 1 and solved.motion < tolerance):
-            break
+        if count == limit or (count > 1 and solved.motion < tolerance):
+            motion = arrive(model, task, solved, followed(model, solved.q, z, step))
+            args = (model, task, look, K_rayleigh, solved, motion, count)
+            arrival = work.timed("linearise", _conclude, *args)
+            if travel is None and arrival is not None and arrival.closed:
+                travel = step * model.robot.farthest(motion.v)
+                return attempt(model, now, conditions, step, work, handover, travel, unsure)
+            if arrival is None or count >= model.iterations + MORE_ITERATIONS:
+                return arrival
+            standing_off = arrival.certificate.status == STANDING_OFF
+            if not standing_off and (unsure is None or not unsure(arrival)):
+                return arrival
+            limit = count + 1
         at = work.timed("linearise", look, solved.q, v, lam)
-    if at is None or solved is None:
-        return None
-    motion = arrive(model, task, solved, followed(model, solved.q, z, step))
-    arrival = work.timed("linearise", _conclude, model, task, look, K_rayleigh, solved, motion, count)
-    if travel is None and arrival is not None and arrival.closed:
-        travel = step * model.robot.farthest(motion.v)
-        return attempt(model, now, conditions, step, work, handover, travel, most)
-    if most == model.iterations and arrival is not None and arrival.certificate.status == STANDING_OFF:
-        more = most + MORE_ITERATIONS
-        return attempt(model, now, conditions, step, work, handover, travel, more) or arrival
-    return arrival
+    return None
 
 
 def _looking(model: Model, task: Task) -> tuple[Callable[..., View | None], float]:

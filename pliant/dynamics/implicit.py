@@ -192,7 +192,9 @@ def moving(
     view, conditions = replace(at, r=r, K=K, lam=lam), task.conditions
     begins = guess is task.now.v and (at.q is task.now.q or np.array_equal(at.q, task.now.q))
     contacts = task.contacts
-    if not begins:
+    # Where nothing is near as the step begins, nothing is looked for on its way: its end is looked at, and
+    # the step is taken again where something is met.
+    if not begins and (solved is not None or contacts is None or len(contacts)):
         pushing = task.now.touching if solved is None else pushes(solved.contacts, solved.lam[len(lam) :])[0]
         contacts = model.contacts(at.q, guess, task.step, pushing, travel=task.travel)
     if contacts is not None:

@@ -41,7 +41,15 @@ def body_of(source: Source, spec: BodySpec, number: int) -> Any:
     fixed = _fixed_mask(source, spec.fixed, mesh, (*here, "fixed"))
     rigid = [_rigid(source, region, mesh, (*here, "rigid", k)) for k, region in enumerate(spec.rigid)]
     with source.at(*here):
-        return Solid(mesh, stuff, density=density, fixed=fixed, order=spec.order, rigid=rigid)
+        return Solid(
+            mesh,
+            stuff,
+            density=density,
+            fixed=fixed,
+            order=spec.order,
+            rigid=rigid,
+            support_layers=spec.support_layers,
+        )
 
 
 def _mesh(source: Source, spec: BodySpec) -> Mesh:

@@ -67,6 +67,8 @@ def _body(body: Any, name: str, stem: Path) -> dict[str, Any]:
         data |= {"mesh": file.name, "unit": "m"}
         if body.input_mesh.kind == "tet4" and body.mesh is body.input_mesh:
             data["order"] = 1
+        if body.input_mesh.kind == "hex8" and not body.support_layers:
+            data["support_layers"] = False
         masks = body.fixed[: len(body.input_mesh.nodes)]
         data |= _fixed(masks, body.input_mesh)
         data |= {"materials": _materials(body.material, _density(body))}

@@ -142,6 +142,7 @@ class BodySpec(Part):
     size: Positive | None = None
     merge: Flag | Positive | None = None
     order: Order = 2
+    support_layers: Flag = True
     materials: Annotated[tuple[MaterialSpec, ...], Field(min_length=1)]
     fixed: tuple[SelectionSpec, ...] = ()
     rigid: tuple[RigidSpec, ...] = ()

@@ -68,7 +68,9 @@ def beam(
     half = width / 2
     mesh = box((length, width, width), cells=cells, kind=kind, origin=(0.0, -half, -half))
     clamp = near_plane(mesh, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0))
-    body = Solid(mesh, Hooke(young=young, poisson=poisson), density=density, fixed=clamp)
+    body = Solid(
+        mesh, Hooke(young=young, poisson=poisson), density=density, fixed=clamp, support_layers=False
+    )
     along = np.linspace(0.0, reach * length, 11)
     rows = {}
     for name, side in (("lower", -1.0), ("upper", 1.0)):

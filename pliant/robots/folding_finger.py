@@ -58,7 +58,7 @@ def folding_finger(
     mesh = _mesh(lean, width)
     stuff = library[material]
     base = near_plane(mesh, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0))
-    body = Solid(mesh, stuff.hooke(poisson), density=stuff.density, fixed=base)
+    body = Solid(mesh, stuff.hooke(poisson), density=stuff.density, fixed=base, support_layers=False)
     guides = blocks + GUIDE_INSET * np.ptp(blocks[0]) * np.array([1.0, -1.0])
     guides[0, 0] = 0.0
     line = np.column_stack(

@@ -59,7 +59,9 @@ def trunk(
     support: dict[str, Any] = {"fixed": foot}
     if travel > 0:
         support = {"rigid": Rigid(foot, name="base", joint=Prismatic(AXIS))}
-    body = Solid(mesh, stuff.hooke(poisson), density=stuff.density, order=order, **support)
+    body = Solid(
+        mesh, stuff.hooke(poisson), density=stuff.density, order=order, support_layers=False, **support
+    )
     paths = trunk_cables(4, **shape) + trunk_cables(4, reach=0.5, turn=np.pi / 4, **shape)
     drive = Bounded(effort=(0.0, tension), displacement=(-pull, pull))
     rows = {f"cable {n + 1}": Row(Cable(body.points(path)), drive) for n, path in enumerate(paths)}

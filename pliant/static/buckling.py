@@ -8,11 +8,12 @@ back (a limit point, as of an arch). Nothing is linearised about the start.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from pliant.contact import Obstacle
 from pliant.errors import InputError, is_number
 from pliant.laws import Law
 from pliant.newton import Tolerance
@@ -54,6 +55,7 @@ def buckling(
     robot: Robot,
     laws: Mapping[str, Law] | None = None,
     *,
+    obstacles: Obstacle | Iterable[Obstacle] = (),
     state: State | None = None,
     most: float = 1e3,
     first: float = 0.05,
@@ -64,17 +66,18 @@ def buckling(
     """Where the robot first buckles, if its loads grow in proportion from those of `state` (default: none).
 
     Loads are what `laws` and the robot's own laws give, and its gravity. `first` is the share of them in the
-    first step. For conservative loads, and robots that touch nothing. Raises ConvergenceError where nothing
+    first step. For conservative loads; contacts with its surroundings and with `obstacles` are without
+    friction, and those that push keep their gaps closed in the mode. Raises ConvergenceError where nothing
     buckles up to `most` times the loads.
     """
     if not (is_number(most) and 0 < most < np.inf):
         raise InputError("most", expected="a positive factor of the loads", got=repr(most))
-    arc = checked_arc(robot, laws, state, tolerance, first)
+    arc = checked_arc(robot, laws, state, tolerance, first, obstacles)
     account, spent = Account.opened(Budget.of(budget), int(tolerance.iterations)), 0
     here = arc.begin()
     tangent, size = arc.tangent(here, None, 1.0), float(first)
     soft = _softness(arc, here)
-    if soft <= 0.0:
+    if soft <= 0.0 and arc.loads.scene.support.proximal is None:  # else what it touches does not push yet
         raise arc.lost(here, "it is unstable before the loads grow")
     for _ in range(MOST_STEPS):
         overdrawn = account.overdrawn(spent)

@@ -6,20 +6,23 @@ to the tangent t of the path (Riks 1979, Ramm 1981):
     K dq = r + Hᵀλ + ds ∂r/∂s,      H dq = imposed − δ + ds ∂imposed/∂s,      ⟨t_q, dq⟩ + t_s ds = 0,
 
 with motions measured by their root mean square over the robot's length. At a limit point s turns while q goes
-on: there the tangent is singular on the motions that the rows allow, and that is the greatest load.
+on: there the tangent is singular on the motions that the rows allow, and that is the greatest load. Contacts
+without friction are rows like any other: those that push keep their gaps closed along ds, and which of them
+push is decided at every correction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
+from pliant.contact import Obstacle
 from pliant.core.step import balance, step
 from pliant.core.tangent import EXACT, SHIFTED, UNSTABLE
-from pliant.core.view import linearise
+from pliant.core.view import View, linearise
 from pliant.errors import ConvergenceError, InputError, is_number
 from pliant.laws import Law
 from pliant.newton import Iterate, Look, Problem, Tolerance, is_converged, looked, newton, violation
@@ -75,7 +78,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Direction:
-    """A direction of the path: dq (ndof,), dλ (m,) and ds."""
+    """A direction of the path: dq (ndof,), dλ of the rows, contacts below the robot's own, and ds."""
 
     dq: np.ndarray
     lam: np.ndarray
@@ -86,6 +89,7 @@ def continuation(
     robot: Robot,
     laws: Mapping[str, Law] | None = None,
     *,
+    obstacles: Obstacle | Iterable[Obstacle] = (),
     state: State | None = None,
     until: float = 1.0,
     steps: int = 200,
@@ -97,15 +101,15 @@ def continuation(
     """Equilibria from `state` (default: rest) along the path of the loads, through limit points.
 
     It ends where the share `until` of the loads is reached, or after so many `steps`. `first` is the length
-    of the first step, about the share of the loads in it; later ones are up to four times as long. For
-    robots that touch nothing. Raises ConvergenceError, with the last result, where the path cannot be
-    followed.
+    of the first step, about the share of the loads in it; later ones are up to four times as long. What the
+    robot touches, its surroundings and `obstacles`, is without friction. Raises ConvergenceError, with the
+    last result, where the path cannot be followed.
     """
     if not (is_number(until) and np.isfinite(until) and until != 0):
         raise InputError("until", expected="a share of the loads, not zero", got=repr(until))
     if not isinstance(steps, (int, np.integer)) or steps < 1:
         raise InputError("steps", expected="a whole number, at least 1", got=repr(steps))
-    arc = checked_arc(robot, laws, state, tolerance, first)
+    arc = checked_arc(robot, laws, state, tolerance, first, obstacles)
     account = Account.opened(Budget.of(budget), int(tolerance.iterations))
     points, size, spent = [arc.begin()], float(first), 0
     tangent = arc.tangent(points[0], None, float(np.sign(until)))
@@ -157,7 +161,7 @@ class Arc:
         move = self._linear(at)
         if move is None:
             raise self.lost(at, "the tangent cannot be used")
-        _, t = move
+        _, _, t = move
         if before is not None:
             sign = 1.0 if self._product(before.dq, t.dq) + before.ds * t.ds >= 0.0 else -1.0
         size = sign / float(np.sqrt(self._product(t.dq, t.dq) + t.ds**2))
@@ -165,12 +169,14 @@ class Arc:
 
     def corrected(self, here: Point, t: Direction, size: float) -> Point:
         """The equilibrium a step of a length along a direction, at right angles to it; see its iterate."""
-        robot = self.loads.robot
+        robot, own = self.loads.robot, len(here.at.lam)
         start = replace(
             here.at,
             q=robot.retract(here.at.q, size * t.dq),
             predicted=robot.predict(here.at.q, size * t.dq),
-            lam=here.at.lam + size * t.lam,
+            lam=here.at.lam + size * t.lam[:own],
+            moved=robot.farthest(size * t.dq),
+            full=0,
             converged=False,
         )
         now = Point(here.s + size * t.ds, start, here.z)
@@ -178,16 +184,21 @@ class Arc:
             linear = self._linear(now)
             if linear is None:
                 break
-            to, along = linear
+            view, to, along = linear
             ds = -self._product(t.dq, to.dq) / (self._product(t.dq, along.dq) + t.ds * along.ds)
             dq = to.dq + ds * along.dq
             if robot.farthest(dq) > 0.5 * robot.length:
                 break
+            lam = to.lam + ds * along.lam
             at = replace(
                 now.at,
                 q=robot.retract(now.at.q, dq),
                 predicted=robot.predict(now.at.q, dq),
-                lam=to.lam + ds * along.lam,
+                lam=lam[:own],
+                contacts=view.contacts,
+                force=lam[own:],
+                seen=view.q,
+                moved=robot.farthest(dq),
                 iterations=k + 1,
                 decrement=robot.farthest(dq),
             )
@@ -237,9 +248,9 @@ class Arc:
         at = replace(point.at, lam=np.where(c.given, c.effort, point.at.lam))
         return problem, looked(problem, at, self.work)
 
-    def _linear(self, point: Point) -> tuple[Direction, Direction] | None:
-        """The step to equilibrium at a fixed share of the loads, and that for all loads more; λ of the former
-        is that after the step.
+    def _linear(self, point: Point) -> tuple[View, Direction, Direction] | None:
+        """What is seen at a point, the step to equilibrium at its share of the loads, and that for all loads
+        more; λ of the former is that after the step.
         """
         problem, look = self.look(point)
         if look is None:
@@ -249,14 +260,17 @@ class Arc:
         move = step(problem.scene, look.view, look.conditions, solve, ladder, self.work)
         if move is None:
             return None
-        return Direction(move.dq, move.lam, 0.0), self._more(look, move.condensed, move.lam)
+        return look.view, Direction(move.dq, move.lam, 0.0), self._more(look, move.condensed, move.lam)
 
     def _more(self, look: Look, at, lam: np.ndarray) -> Direction:
         """dq and dλ per ds: K dq = ∂r/∂s + Hᵀ dλ with the rows that act at their changing displacement."""
         loads, c, view = self.loads, look.conditions, look.view
-        effort = np.where(c.given, loads.conditions.effort - loads.start.effort, 0.0)
+        contacts = np.zeros(len(view.lam) - view.own)  # their efforts and gaps are no loads
+        effort = np.concatenate([loads.conditions.effort - loads.start.effort, contacts])
+        effort = np.where(c.given, effort, 0.0)
         load = view.H.transpose_dot(effort) + self._weight(look)
-        imposed = np.where(c.given | (c.compliance > 0.0), 0.0, loads.conditions.imposed - loads.delta0)
+        imposed = np.concatenate([loads.conditions.imposed - loads.delta0, contacts])
+        imposed = np.where(c.given | (c.compliance > 0.0), 0.0, imposed)
         inside = lam[c.solved]
         rows = np.flatnonzero((inside > c.low[c.solved]) & (inside < c.high[c.solved]))
         dq, change = at.factor.solve(load), effort
@@ -297,7 +311,12 @@ class Arc:
 
 
 def checked_arc(
-    robot: Robot, laws: Mapping[str, Law] | None, state: State | None, tolerance: Tolerance, first: float
+    robot: Robot,
+    laws: Mapping[str, Law] | None,
+    state: State | None,
+    tolerance: Tolerance,
+    first: float,
+    obstacles: Obstacle | Iterable[Obstacle] = (),
 ) -> Arc:
     """Steps along the path of a robot's loads, or an InputError."""
     if not isinstance(robot, Robot):
@@ -306,7 +325,12 @@ def checked_arc(
         raise InputError("tolerance", expected="a Tolerance", got=repr(tolerance))
     if not (is_number(first) and 0 < first < np.inf):
         raise InputError("first", expected="a positive share of the loads", got=repr(first))
-    if not robot.surroundings.empty(robot):
-        hint = "static follows contacts; this is for robots that touch nothing."
-        raise InputError("robot", expected="no surroundings", got="some", hint=hint)
-    return Arc(Loads(robot, laws, robot.checked(state), None, unstable=True), tolerance, Stopwatch())
+    start, detector = robot.checked(state), None
+    if obstacles or not robot.surroundings.empty(robot):
+        detector = robot.surroundings.detector(robot, obstacles)
+        friction = robot.surroundings.friction
+        if any(friction.values()) if isinstance(friction, Mapping) else friction > 0.0:
+            hint = "Surroundings(..., friction=0) follows the path without; static takes friction along."
+            raise InputError("contacts", expected="no friction", got="some", hint=hint)
+        detector.require_apart(start.q)
+    return Arc(Loads(robot, laws, start, detector, unstable=True), tolerance, Stopwatch())

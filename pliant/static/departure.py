@@ -20,9 +20,9 @@ from pliant.timing import Stopwatch
 PUSHES = (0.1, 0.05, 0.02, 0.01, 0.003, 0.001)  # of the length: how far along the softest direction
 MOST_PUSHES, CLOSING_STEPS = 8, 2
 LONGEST_STEP = 0.1  # of the length, downhill
-MOST_DOWNHILL, MOST_SHORTER = 300, 8
+MOST_DOWNHILL, MOST_SHORTER = 300, 16
 SLOW = 3e-4  # of the length: shorter steps with a shifted tangent are waiting for a push
-NEAR_ENOUGH = 1e-3  # of the length: steps with a positive tangent that are shorter are Newton's to finish
+NEAR_ENOUGH = 1e-5  # of the length: steps with a positive tangent that are shorter are Newton's to finish
 
 
 def departed(problem: Problem, found: Iterate, work: Stopwatch, deadline: float = np.inf) -> Iterate | None:

@@ -30,6 +30,7 @@ FAR_LOST = 0.05  # of the length: a contact that is lost after so long a way may
 NOT_MOVED = (
     0.1  # of the cells next to supports: so near to where the body has them, they strain it, that is all
 )
+LARGEST_TURN = 0.6 * np.pi  # [rad] that a load step imposes
 IN_BALANCE = 1e-6  # of the weight or the efforts: a start with less residual is an equilibrium
 
 
@@ -61,6 +62,18 @@ class Loads:
         if detector is not None:
             found = detector.detect(start.q)
             self.depth = found.deepest()
+
+    @cached_property
+    def least_steps(self) -> int:
+        """In how many load steps an imposed angle is turned to: beyond half a turn there are two ways."""
+        c, farthest = self.conditions, 0.0
+        for name, row in self.robot.rows.items():
+            span = self.robot.spans[name]
+            imposed = ~c.given[span] & (c.compliance[span] == 0.0) & np.isfinite(c.imposed[span])
+            if row.interaction.unit == "rad" and imposed.any():
+                turn = np.abs(c.imposed[span] - self.delta0[span])[imposed]
+                farthest = max(farthest, float(turn.max()))
+        return max(1, int(np.ceil(farthest / LARGEST_TURN)))
 
     def at(self, s: float, here: Iterate, z: np.ndarray) -> Problem:
         """The problem at a share s of the loads, its slip counted from `here`."""

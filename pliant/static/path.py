@@ -96,7 +96,7 @@ def walk(
     report: Report | None = None,
 ) -> Walk:
     """The load path as far as it leads."""
-    path = Path.begun(loads)
+    path, load_steps = Path.begun(loads), max(load_steps, loads.least_steps)
     size = 1.0 / load_steps
     # With things in the way the body is first left where it is, so that it does not go through them.
     carrying = loads.scene.detector is None or load_steps > 1 or loads.view is None

@@ -124,7 +124,8 @@ def nowhere_stable(loads: Loads, result: Result) -> ConvergenceError:
     """What to raise where an equilibrium is unstable and no stable one is found from there."""
     return ConvergenceError(
         f"{loads.robot.name!r} is in balance but would buckle, and no stable state is found from there: "
-        f'{result.certificate}. The unstable state is in error.result; unstable="keep" returns it, and '
-        f"{WAY_OUT}.",
+        f'{result.certificate}. The unstable state is in error.result; unstable="keep" returns it. Supports '
+        f"or rows that keep it from leaving (a torque turns a free end out of its plane: hold its axis) make "
+        f"it stable, and {WAY_OUT}.",
         result,
     )

@@ -95,8 +95,8 @@ def _constrained(at: Condensed, look: Look) -> tuple[np.ndarray, np.ndarray]:
 def softest(scene: Scene, look: Look) -> tuple[float, np.ndarray] | None:
     """φᵀKφ / φᵀDφ and φ (ndof,) of the softest direction that the rows allow; None without a tangent.
 
-    D is the mean diagonal of K. Lanczos' method on the inverse of the shifted tangent, from a fixed start; φ
-    moves the robot by 1 m at most, about.
+    D is the mean diagonal of K. Lanczos' method on the inverse of the shifted tangent, from a fixed start;
+    what a proximal term adds to K does not count. φ moves the robot by 1 m at most, about.
     """
     at = condensed(scene, look.view, look.conditions, (EXACT, SHIFTED), Stopwatch())
     if at is None:
@@ -114,7 +114,8 @@ def softest(scene: Scene, look: Look) -> tuple[float, np.ndarray] | None:
 
     theta, phi = _lanczos(inverse, np.where(free, _start(scene), 0.0), D)
     phi *= _sign(scene.robot.reach * phi) / scene.robot.farthest(phi)
-    return 1.0 / theta - at.shift, phi
+    lent = np.zeros(len(phi)) if scene.support.proximal is None else scene.support.proximal
+    return 1.0 / theta - at.shift - float(phi @ (lent * phi) / (phi @ (D * phi))), phi
 
 
 def _lanczos(inverse, start: np.ndarray, D: np.ndarray) -> tuple[float, np.ndarray]:

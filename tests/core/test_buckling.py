@@ -111,3 +111,40 @@ def test_inputs_of_paths():
             continuation(truss(), **bad)
     with pytest.raises(pl.InputError, match="most"):
         pl.buckling(truss(), most=-1)
+
+
+# Among obstacles
+
+
+def test_euler_column_pressed_against_a_ceiling():
+    """A foot on a guide pushes it up: P = π²EI/4L², carried by a contact on which the top slides."""
+    guided = np.zeros((ELEMENTS + 1, 6), bool)
+    guided[0] = True, True, False, True, True, True
+    beam = column(fixed=guided)
+    foot = beam.attached_points(0, [[0, 0, 0]])
+    robot = pl.Robot(beam, {"push": pl.Row(pl.PointForce(foot, direction=(0, 0, 1)))})
+    ceiling = pl.Plane((0, 0, 1), (0, 0, -1))
+    found = pl.buckling(robot, {"push": pl.Known(effort=1.0)}, obstacles=ceiling)
+    assert found.kind == "bifurcation" and found.factor == pytest.approx(np.pi**2 / 4, rel=2e-4)
+    assert found.result.contact_force.sum() == pytest.approx(found.factor, rel=1e-6)
+    assert abs(found.mode[ELEMENTS, 2]) < 1e-4 < found.mode[ELEMENTS, 0]  # along the ceiling, not into it
+    rough = pl.Robot(beam, robot.rows, surroundings=pl.contact.Surroundings([ceiling], friction=0.2))
+    with pytest.raises(pl.InputError, match=r"no friction.*static"):
+        pl.buckling(rough, {"push": pl.Known(effort=1.0)})
+
+
+def test_a_truss_that_snaps_through_lands_on_a_floor():
+    """Past both limits on its curve, then it lies on the floor, which carries what the truss does not."""
+    sunk = 2.2 * RISE
+    floor = pl.Plane((0, 0, RISE - sunk), (0, 0, 1))
+    load = 4 * carried(np.array(sunk))
+    path = continuation(truss(), {"push": pl.Known(effort=load)}, obstacles=floor)
+    w, force = path.displacement("push")[:, 0], path.effort("push")[:, 0]
+    floor_force = np.array([result.contact_force.sum() for result in path.results])
+    lying = floor_force > 0
+    np.testing.assert_allclose(force[~lying], carried(w)[~lying], atol=1e-7 * load)
+    # The bar turned on its way: what touches is a point of its rim, 0.02 % off the line of the load.
+    np.testing.assert_allclose(force, carried(w) + floor_force, rtol=5e-4, atol=1e-7 * load)
+    assert lying.sum() > 2 and np.ptp(w[lying]) < 1e-7 and w[~lying].max() < w[lying].min()
+    assert 0 < sunk - w[-1] < 1e-3  # the bar is 2 mm thick
+    assert path.shares[-1] == 1.0 and floor_force[-1] > 0.7 * load and len(path.limits) == 2

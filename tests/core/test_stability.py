@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.bench.validation.stability import leaves_its_plane, rolled
 from pliant.bodies.beams import Circle, Stiffness
 from pliant.interactions import SurfaceForce
 from pliant.mesh.lines import line
@@ -130,6 +131,38 @@ def test_where_no_state_is_stable_the_error_says_so():
     assert kept.displacement["motor"][0] == pytest.approx(np.pi, rel=1e-6)
 
 
+@pytest.mark.parametrize("law", [pl.Known(effort=5.5), pl.Known(displacement=5.5)], ids=["torque", "angle"])
+def test_a_free_rod_is_rolled_up_by_a_motor_on_a_shaft(law):
+    """By 315° in one call, the long way round, free in space: an arc of κ = M/EI, stable for GJ ≥ EI."""
+    result = pl.static(rolled("shaft", 10), {"motor": law})
+    assert result.certificate.stability == "stable" and not result.events
+    arc = np.array([np.sin(5.5), 0.0, 1.0 - np.cos(5.5)]) / 5.5
+    np.testing.assert_allclose(result.displacement["tip"][:3], arc, atol=1e-4)
+    assert result.effort["motor"][0] == pytest.approx(5.5, rel=1e-6)
+
+
+def test_a_rod_soft_in_torsion_leaves_its_plane_when_rolled_up():
+    """At tan(θ/2) = (1 − EI/GJ) θ/2; beyond it an imposed angle ends stable, and out of the plane."""
+    robot = rolled("shaft", 16, torsion=0.5)
+    critical = leaves_its_plane(0.5)
+    assert critical == pytest.approx(2 * 2.02876, rel=1e-5)  # tan x = −x
+    found = pl.buckling(robot, {"motor": pl.Known(effort=1.0)})
+    assert found.factor == pytest.approx(critical, rel=2e-3) and np.abs(found.mode[:, 1]).max() > 0.5
+    below, above = (pl.static(robot, {"motor": pl.Known(displacement=x * critical)}) for x in (0.98, 1.1))
+    aside = [np.ptp(result.positions[:17, 1]) for result in (below, above)]  # of the axis
+    assert aside[0] < 1e-6 and aside[1] > 0.1
+    assert above.certificate.stability == "stable, after leaving an unstable state"
+
+
 def test_bad_words_are_errors():
     with pytest.raises(pl.InputError, match=r"unstable.*leave.*keep"):
         pl.static(column(), unstable="maybe")
+
+
+def test_a_rubber_column_far_beyond_its_buckling_load_is_followed_to_where_it_lies():
+    """Nearly four times as long as it may be: the way down is long, and its end is below the foot."""
+    mesh = pl.mesh.box((0.01, 0.01, 0.2), cells=(1, 1, 16), kind="hex")
+    body = pl.Solid(mesh, pl.NeoHookean(3e4, 0.4), density=1100.0, fixed=mesh.nodes[:, 2] < 1e-9)
+    result = pl.static(pl.Robot(body, gravity=(0, 0, -9.81)))
+    assert result.certificate.stability == "stable, after leaving an unstable state"
+    assert -0.2 < result.positions[:, 2].min() < -0.15

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from time import process_time
+from typing import Any
 
 import numpy as np
 
@@ -67,22 +68,61 @@ def bends(elements: int = 8) -> Iterator[Case]:
         yield Case(what, error, 0.005, result.certificate.iterations, process_time() - begin)
 
 
-def rolls(elements: int = 16) -> Iterator[Case]:
-    """A rod rolled to a full circle by a torque on its end, in its plane and free: tip over length."""
-    for plane in (True, False):
-        fixed = np.zeros((elements + 1, 6), bool)
-        fixed[:, [1, 3, 5]] = plane
-        fixed[0] = True
-        rod = Beam(
-            line((0, 0, 0), (1, 0, 0), elements=elements), Stiffness(EA=1e4, GJ=0.8, EI=1.0), fixed=fixed
-        )
-        ends = rod.attached_points(elements, [[1, 0, 0], [1.1, 0, 0]])
-        rows = {"motor": Row(Motor(ends, (0, -1, 0), middle=np.pi)), "tip": Row(Position(ends))}
+def rolled(bound: str, elements: int = 16, torsion: float = 1.25) -> Robot:
+    """A rod of length and EI one with a `Motor` at its end; GJ is `torsion`.
+
+    bound: "plane": it stays in its plane; "shaft": it is free in space but for the axis of the motor, which
+    keeps its direction; "nothing": a torque about an axis that nothing keeps.
+    """
+    fixed = np.zeros((elements + 1, 6), bool)
+    fixed[:, [1, 3, 5]] = bound == "plane"
+    fixed[-1, [3, 5]] |= bound == "shaft"
+    fixed[0] = True
+    straight = line((0, 0, 0), (1, 0, 0), elements=elements)
+    rod = Beam(straight, Stiffness(EA=1e4, GJ=torsion, EI=1.0), fixed=fixed)
+    ends = rod.attached_points(elements, [[1, 0, 0], [1.1, 0, 0]])
+    rows = {"motor": Row(Motor(ends, (0, -1, 0), middle=np.pi)), "tip": Row(Position(ends))}
+    return Robot(rod, rows, name="rod")
+
+
+def leaves_its_plane(torsion: float) -> float:
+    """The angle [rad] at which a rod rolled up by a shaft leaves its plane: tan(θ/2) = (1 − EI/GJ) θ/2.
+
+    From the moment of Kirchhoff's rod, which is constant in space: the root between a half and a full turn,
+    for GJ < EI. A rod with GJ = EI reaches the full turn.
+    """
+    from scipy.optimize import brentq
+
+    ratio = 1.0 - 1.0 / torsion
+    root: Any = brentq(lambda x: np.sin(x) - ratio * x * np.cos(x), 0.5 * np.pi + 1e-9, np.pi)
+    return 2.0 * float(root)
+
+
+def rolls() -> Iterator[Case]:
+    """A rod rolled to a full circle, in its plane and free; and where it would leave its plane."""
+    turn = 2.0 * np.pi
+    for what, bound, law, how in (
+        ("in the plane, by torque", "plane", Known(effort=turn), "leave"),
+        ("free, by a shaft: torque", "shaft", Known(effort=0.9999 * turn), "leave"),
+        ("free, by a shaft: angle", "shaft", Known(displacement=0.9999 * turn), "leave"),
+        ("by a torque on a free end, unstable", "nothing", Known(effort=turn), "keep"),
+    ):
         begin = process_time()
-        result = static(Robot(rod, rows), {"motor": Known(effort=2.0 * np.pi)}, unstable="keep")
+        result = static(rolled(bound), {"motor": law}, unstable=how)
         error = float(np.linalg.norm(result.displacement["tip"][:3]))
-        what = "roll-up to a circle " + ("in the plane" if plane else "free, unstable beyond 90°")
-        yield Case(what, error, 1e-3, result.certificate.iterations, process_time() - begin)
+        yield Case(
+            f"roll-up to a circle {what}: tip",
+            error,
+            1e-3,
+            result.certificate.iterations,
+            process_time() - begin,
+        )
+    for torsion in (0.5, 0.8):
+        begin = process_time()
+        found = buckling(rolled("shaft", torsion=torsion), {"motor": Known(effort=1.0)})
+        what = f"rod rolled up by a shaft, GJ = {torsion} EI: angle at which it leaves its plane"
+        error = found.factor / leaves_its_plane(torsion) - 1.0
+        yield Case(what, error, 0.005, None, process_time() - begin)
 
 
 def columns_(elements: int = 16) -> Iterator[Case]:
