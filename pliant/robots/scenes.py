@@ -40,7 +40,7 @@ def beam_scene() -> Scene:
     return Scene(
         name="beam",
         robot=beam(**{**FIGURE_2, "alarm": 0.0022}),
-        path=through([[-0.0035], [-0.009], [-0.0105], [-0.007], [-0.0035]]),
+        path=through([[-0.004], [-0.006], [-0.0075], [-0.005], [-0.004]]),
         element=HEX8,
         start={"upper": Known(effort=250.0)},
         paper=Paper(contacts=16, dofs=480, compliance=2.003, programs=0.15),

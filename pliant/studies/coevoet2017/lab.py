@@ -26,14 +26,15 @@ class Setting:
     """Sizes of the samples.
 
     `path` is the number of steps made along a scene's path, which has PACE of them; `grid` that of points
-    along an axis of a map; `equilibria` of states solved again per scene; `problems` of recorded ones judged
-    per scene; `trial` the most steps to come to rest at a target; `soak` the steps of a soak run. `robots`
-    are the scenes of the last three (none: all). `yardsticks` says whether dgemm is timed around every run,
-    or once.
+    along an axis of a map, `places` that of random places of its balls; `equilibria` of states solved again
+    per scene; `problems` of recorded ones judged per scene; `trial` the most steps to come to rest at a
+    target; `soak` the steps of a soak run. `robots` are the scenes of the last three (none: all).
+    `yardsticks` says whether dgemm is timed around every run, or once.
     """
 
     path: int
     grid: int
+    places: int
     equilibria: int
     problems: int
     trial: int
@@ -42,9 +43,17 @@ class Setting:
     yardsticks: bool = True
 
 
-FULL = Setting(path=PACE, grid=500, equilibria=8, problems=1000, trial=300, soak=10_000)
+FULL = Setting(path=PACE, grid=500, places=200, equilibria=8, problems=1000, trial=300, soak=10_000)
 QUICK = Setting(
-    path=60, grid=60, equilibria=1, problems=10, trial=150, soak=30, robots=("beam",), yardsticks=False
+    path=60,
+    grid=60,
+    places=12,
+    equilibria=1,
+    problems=10,
+    trial=150,
+    soak=30,
+    robots=("beam",),
+    yardsticks=False,
 )
 
 
