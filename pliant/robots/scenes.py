@@ -42,7 +42,7 @@ def beam_scene() -> Scene:
         robot=beam(**{**FIGURE_2, "alarm": 0.0022}),
         path=through([[-0.004], [-0.006], [-0.0075], [-0.005], [-0.004]]),
         element=HEX8,
-        start={"upper": Known(effort=250.0)},
+        start={"upper": Known(effort=270.0)},
         paper=Paper(contacts=16, dofs=480, compliance=2.003, programs=0.15),
     )
 
