@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from pliant.studies import study
-from pliant.studies.coevoet2017 import maps, soaking
+from pliant.studies.coevoet2017 import maps, optima, soaking
 from pliant.studies.coevoet2017.cost_map import optimum
 from pliant.studies.coevoet2017.lab import FULL, QUICK, Lab, thinned
+from pliant.studies.coevoet2017.optima import Found
 from pliant.studies.coevoet2017.paper import work_weight
 from pliant.studies.coevoet2017.robustness import SLICES, TRIALS, bending
 from pliant.studies.coevoet2017.spread import ALONG, SHARE, moved
@@ -121,7 +122,17 @@ def test_the_default_finds_the_global_optimum_of_recorded_problems(lab):
     found = PARTS["optima"](lab)
     assert not failed(found)
     (row,) = found.tables[0].rows
-    assert row["problems"] == QUICK.problems == row["proven"] + row["best known"]
+    assert row["problems"] == QUICK.problems == row["enumerated"] == row["branched"] and row["unproven"] == 0
+
+
+def test_a_default_that_is_not_the_best_fails_the_part():
+    good = Found(True, True, True, True, True, 3, 10.0)
+    problems = [SimpleNamespace(na=2, nc=4)] * 10
+    assert optima._row("beam", problems, [good] * 10, 10)["check"] is True
+    for bad in (good._replace(default=False), good._replace(agree=False)):
+        assert optima._row("beam", problems, [good] * 9 + [bad], 10)["check"] is False
+    unproven = good._replace(enumerated=False, branched=False)
+    assert optima._row("beam", problems, [unproven] * 10, 10)["check"] is False
 
 
 def test_problems_are_spread_over_the_run(lab):
