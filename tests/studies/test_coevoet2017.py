@@ -6,15 +6,19 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import pliant as pl
 from pliant.studies import study
 from pliant.studies.coevoet2017 import maps, optima, soaking
 from pliant.studies.coevoet2017.cost_map import optimum
 from pliant.studies.coevoet2017.lab import FULL, QUICK, Lab, thinned
 from pliant.studies.coevoet2017.optima import Found
+from pliant.studies.coevoet2017.origins import robots
 from pliant.studies.coevoet2017.paper import work_weight
 from pliant.studies.coevoet2017.robustness import SLICES, TRIALS, bending
 from pliant.studies.coevoet2017.spread import ALONG, SHARE, moved
+from pliant.studies.coevoet2017.tissues import ORGAN, SKIN, folder_of_tissues, tissues
 from pliant.studies.coevoet2017.two_cables import answers, figure2, figure3
+from pliant.studies.setup import Setup
 from pliant.studies.soak import Soak
 
 PARTS = study("coevoet2017").parts
@@ -88,8 +92,6 @@ def test_places_are_drawn_about_those_of_the_figure():
 
 def test_the_program_of_a_region_is_stationary_in_it():
     """Nearby efforts of the same region cost more: the optimum of QP_I is one, by the exact cost."""
-    import pliant as pl
-
     p = maps.figure2()
     condensed = p.condensed
     drawn = maps.draw(p, 20)
@@ -126,7 +128,7 @@ def test_the_default_finds_the_global_optimum_of_recorded_problems(lab):
 
 
 def test_a_default_that_is_not_the_best_fails_the_part():
-    good = Found(True, True, True, True, True, 3, 10.0)
+    good = Found(True, True, True, True, True, 3, 0.0, 10.0)
     problems = [SimpleNamespace(na=2, nc=4)] * 10
     assert optima._row("beam", problems, [good] * 10, 10)["check"] is True
     for bad in (good._replace(default=False), good._replace(agree=False)):
@@ -180,3 +182,20 @@ def test_a_soak_of_a_robot_that_waits_fails(lab):
     assert row["check"] is False and row["waiting [%]"] == 75.0 and "waits" in row["found"]
     calm = replace(run, counts={"moving": 60, "out of reach": 35, "recovered": 5})
     assert soaking._row(lab, "beam", calm)["check"] is True
+
+
+def test_without_the_authors_meshes_the_study_says_so(lab, tmp_path):
+    (tmp_path / SKIN[0]).write_bytes(b"")  # one of the two is not enough
+    here = Setup(data=tmp_path)
+    assert folder_of_tissues(here) is None and lab.tissues is None
+    assert "look-alikes" in robots(here) and ORGAN[0] in robots(here)
+    assert "--data" in PARTS["tissues"](lab).text and not PARTS["tissues"](lab).checks
+
+
+def test_another_mesh_is_not_taken_for_the_authors(tmp_path):
+    box = pl.mesh.box((0.1, 0.02, 0.02), cells=(4, 1, 1), kind="tet")
+    for name, _ in (SKIN, ORGAN):
+        pl.mesh.write(box, tmp_path / name)
+    assert folder_of_tissues(Setup(data=tmp_path)) == tmp_path
+    with pytest.raises(pl.InputError, match="245 nodes"):
+        tissues(tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pliant.studies.coevoet2017 import (
     formulations,
+    goal,
     lost_cable,
     maps,
     optima,
@@ -26,6 +27,7 @@ study = Study(
         "formulations": formulations.formulations,
         "maps": maps.maps,
         "lost-cable": lost_cable.lost_cable,
+        "tissues": goal.goal,
         "tracking": tracking.tracking,
         "optima": optima.optima,
         "robustness": robustness.robustness,

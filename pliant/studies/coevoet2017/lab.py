@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from pliant.inverse import Inverse
 from pliant.robot import Robot
 from pliant.robots.scenes import scenes
 from pliant.solvers.qpcc.problem import Problem
+from pliant.studies.coevoet2017.tissues import folder_of_tissues, tissues_scene
 from pliant.studies.log import Log, Targets, follow
 from pliant.studies.setup import Setup
 from pliant.timing import Yardstick
@@ -85,10 +87,16 @@ class Lab:
     # Scenes
 
     def scene(self, name: str) -> Any:
-        """A scene of the gallery."""
+        """A scene of the gallery; the two bodies are the authors' tissues where their meshes are at hand."""
         if name not in self._scenes:
-            self._scenes[name] = scenes[name]()
+            theirs = self.tissues if name == "two bodies" else None
+            self._scenes[name] = scenes[name]() if theirs is None else tissues_scene(theirs)
         return self._scenes[name]
+
+    @property
+    def tissues(self) -> Path | None:
+        """The folder with both meshes of the authors' tissues, if there is one."""
+        return folder_of_tissues(self.setup)
 
     def robot(self, name: str) -> Robot:
         """Its robot."""

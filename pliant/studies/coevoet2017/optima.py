@@ -33,7 +33,7 @@ REFERENCE_STARTS = 60  # of the search that stands in where there is no proof
 DEFAULT_STARTS = 8  # of `qpcc`
 COLUMNS = (
     "case", "problems", "actuators", "contacts", "enumerated", "branched", "unproven", "programs",
-    "one start", "default", "of the unproven", "cold start [µs]", "found", "check",
+    "one start", "default", "of the unproven", "loss [µm]", "cold start [µs]", "found", "check",
 )  # fmt: skip
 
 
@@ -41,7 +41,8 @@ class Found(NamedTuple):
     """What is known of one problem: whether one descent and the default reach the best cost, and the proofs.
 
     `enumerated`: all contact modes were visited; `branched`: branch and bound ended, after so many
-    `programs`; `agree`: they do not contradict each other; `time` [µs] of one cold descent.
+    `programs`; `agree`: they do not contradict each other; `loss` [m] by which √cost of the default is above
+    the best known; `time` [µs] of one cold descent.
     """
 
     one: bool
@@ -50,6 +51,7 @@ class Found(NamedTuple):
     branched: bool
     agree: bool
     programs: int
+    loss: float
     time: float
 
     @property
@@ -74,8 +76,9 @@ def optima(lab: Lab) -> Findings:
         "proven by branch and bound on the contacts, over convex programs of DAQP, within "
         f"{SECONDS} s (every {OFTEN}th: {LONGER} s); it shares nothing with the descent. default, one start: "
         "share that is global among the proven; of the unproven: share as good as the best of "
-        f"{REFERENCE_STARTS} starts, which is no proof. Global: within 10⁻⁶ of the cost, or of that without "
-        "effort. Cold: one descent from zero."
+        f"{REFERENCE_STARTS} starts, which is no proof; loss: by how much √c of the default is above the "
+        "best known, at most. Global: within 10⁻⁶ of the cost, or of that without effort. Cold: one descent "
+        "from zero."
     )
     text = (
         "Every inverse problem with contact that came up along the paths, as it was posed: with its ε, ρ "
@@ -102,6 +105,7 @@ def _row(name: str, problems: Sequence[Problem], judged: Sequence[Found], asked:
         "one start": share(proven, "one"),
         "default": share(proven, "default"),
         "of the unproven": share(open_, "default") if open_ else None,
+        "loss [µm]": 1e6 * max(f.loss for f in judged),
         "cold start [µs]": float(np.median([f.time for f in judged])),
         "found": f"{differ} proofs disagree" if differ else "",
         "check": bool(proven and share(proven, "default") >= SHARE and len(judged) >= asked and not differ),
@@ -127,5 +131,6 @@ def judge(p: Problem, seconds: float) -> Found:
         proof.status in (PROVEN, BEATEN),
         not (enumerated and proof.status == BEATEN),
         proof.programs,
+        float(np.sqrt(max(default, 0.0)) - np.sqrt(max(min(best, default), 0.0))),
         microseconds(lambda: descent(cold, 1), repeats=5),
     )
