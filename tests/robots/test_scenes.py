@@ -157,6 +157,28 @@ def test_the_tip_stays_while_an_obstacle_moves():
     assert max(bent) > 0.01  # and the trunk gives way
 
 
+def test_a_trunk_on_a_table_pushes_with_two_dozen_contacts_that_carry_what_its_base_does_not():
+    here = scenes["trunk, on a table"]()
+    outcomes = list(follow(here, steps=120))
+    pushing = [int((o.contact_force > 0).sum()) for o in outcomes]
+    assert np.mean(pushing) > 20
+    errors = [np.linalg.norm(o.error["tip"]) for o in outcomes]
+    assert np.mean(errors) < 1e-2 * here.length
+    body, last = here.robot.body, outcomes[-1]
+    weight = 9.81 * body.total_mass
+    base = body.reactions(last.q, here.robot.gravity)[body.mesh.nodes[:, 2] < 1e-9].sum(axis=0)
+    assert base[0] + weight == pytest.approx(last.contact_force.sum(), rel=0.05)
+
+
+def test_tubes_stiffen_a_trunk():
+    pull = {"cable 1": pl.Known(effort=0.3)}
+    bare, sheathed = (pl.static(pl.robots.trunk(tubes=k), pull) for k in (0.0, 500.0))
+    assert 0.0 < sheathed.displacement["tip"][0] < 0.9 * bare.displacement["tip"][0]
+    name = "tube 1"
+    assert sheathed.effort[name] == pytest.approx(-500.0 * sheathed.displacement[name])
+    assert sheathed.effort[name].min() > 0.0  # the tube of the cable that is pulled is compressed
+
+
 def test_the_tip_comes_back_after_a_cable_is_lost():
     here = scenes["trunk, lost cable"]()
     outcomes = list(follow(here, steps=100))

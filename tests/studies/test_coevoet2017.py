@@ -19,7 +19,7 @@ from pliant.studies.coevoet2017.spread import ALONG, SHARE, moved
 from pliant.studies.coevoet2017.tissues import ORGAN, SKIN, folder_of_tissues, tissues
 from pliant.studies.coevoet2017.two_cables import answers, figure2, figure3
 from pliant.studies.setup import Setup
-from pliant.studies.soak import Soak
+from pliant.studies.soak import Soak, walk
 
 PARTS = study("coevoet2017").parts
 
@@ -49,6 +49,8 @@ def test_table_12_has_the_sizes_of_the_paper(lab):
         assert ours["DoFs"] == pytest.approx(paper["dofs"], rel=0.05), name
         assert 0 < ours["W [ms]"] < ours["step [ms]"] and ours["QPs [ms]"] > 0
     assert [row["case"] for row in found.tables[0].rows] == list(lab.robots)
+    pushing = {row["case"]: row["pushing"] for row in found.tables[1].rows}
+    assert set(pushing) == set(lab.names) and pushing["trunk, on a table"] > 20
 
 
 def test_the_formulations_are_compared_at_the_papers_sizes(lab):
@@ -175,11 +177,22 @@ def test_a_short_soak_run_is_clean(lab):
     assert row["steps"] == QUICK.soak
 
 
+def test_a_target_wanders_through_a_box_a_quarter_wider_than_the_path():
+    path = np.array([[0.0, 0.0], [1.0, 0.0]])
+    places = np.array([next_ for next_, _ in zip(walk(path, 2.0, 3), range(20_000))])
+    np.testing.assert_allclose(places.min(axis=0), [-0.25, -0.05])  # 0.25 of 1, and of 0.1 × the length
+    np.testing.assert_allclose(places.max(axis=0), [1.25, 0.05])
+    steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
+    assert 0.5 * 5e-3 * 2.0 < np.sqrt((steps**2).mean()) < 1.05 * 5e-3 * 2.0
+
+
 def test_a_soak_of_a_robot_that_waits_fails(lab):
     """As one that seeks its equilibrium in three of four steps: it raises nothing, and follows nothing."""
     run = Soak(100, "", {"recovering": 60, "stuck": 15, "moving": 25}, 50.0, 0.0, 0.0, 0.0, 0.0)
     row = soaking._row(lab, "beam", run)
     assert row["check"] is False and row["waiting [%]"] == 75.0 and "waits" in row["found"]
+    leaking = replace(run, counts={"moving": 100}, kept=soaking.MOST_KEPT + 0.1)
+    assert soaking._row(lab, "beam", leaking)["found"] == "memory grows"
     calm = replace(run, counts={"moving": 60, "out of reach": 35, "recovered": 5})
     assert soaking._row(lab, "beam", calm)["check"] is True
 

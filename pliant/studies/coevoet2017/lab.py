@@ -49,7 +49,7 @@ FULL = Setting(path=PACE, grid=500, places=200, equilibria=8, problems=1000, tri
 QUICK = Setting(
     path=60,
     grid=60,
-    places=12,
+    places=9,
     equilibria=1,
     problems=10,
     trial=150,
