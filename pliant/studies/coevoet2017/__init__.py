@@ -11,6 +11,7 @@ from pliant.studies.coevoet2017 import (
     robustness,
     soaking,
     table12,
+    tower_mesh,
     tracking,
 )
 from pliant.studies.coevoet2017.lab import FULL, QUICK, Lab
@@ -28,6 +29,7 @@ study = Study(
         "maps": maps.maps,
         "lost-cable": lost_cable.lost_cable,
         "tissues": goal.goal,
+        "tower-mesh": tower_mesh.tower_mesh,
         "tracking": tracking.tracking,
         "optima": optima.optima,
         "robustness": robustness.robustness,
