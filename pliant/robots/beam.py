@@ -18,17 +18,18 @@ from pliant.robot import Robot, Row
 Ball = tuple[float, float, float]
 
 FIGURE_2: Mapping[str, Any] = {  # two minima: pull the lower cable a little, or the upper one much
-    "above": (0.6485, 0.0049, 0.565),
-    "below": (0.4529, 0.0025, 0.565),
+    "above": (0.65, 0.005, 0.6),
+    "below": (0.45, 0.0025, 0.6),
     "tension": 500.0,
-    "alarm": 0.00503,
+    "alarm": 0.0055,
 }
 FIGURE_3: Mapping[str, Any] = {  # the path to the global minimum leads through seven contact modes
-    "above": (0.6412, 0.0031, 0.4284),
-    "below": (0.203, 0.0009, 0.4284),
+    "above": (0.65, 0.003, 0.6),
+    "below": (0.2, 0.002, 0.6),
     "tension": 2000.0,
-    "alarm": 0.0042,
+    "alarm": 0.0045,
 }
+HEIGHT_2, HEIGHT_3 = -0.020, -0.060  # of the tip [m], the targets of both figures
 
 
 def beam(

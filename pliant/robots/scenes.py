@@ -10,16 +10,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pliant.contact import Cylinder, Surroundings
+from pliant.contact import Cylinder, Plane, Surroundings
 from pliant.errors import unknown_name
 from pliant.inverse import Inverse
 from pliant.laws import Known
 from pliant.robots.beam import FIGURE_2, FIGURE_3, beam
+from pliant.robots.parts import GRAVITY
 from pliant.robots.scene import Event, Paper, Scene, through
 from pliant.robots.tower import tower
 from pliant.robots.trunk import trunk
 from pliant.robots.two_bodies import two_bodies
 
+TUBES = 500.0  # [N/m] of the tubes in which the trunk's cables run, from point to point of a cable
 HEX8 = "hexahedra, 8 nodes, incompatible modes"
 
 
@@ -40,9 +42,9 @@ def beam_scene() -> Scene:
     return Scene(
         name="beam",
         robot=beam(**{**FIGURE_2, "alarm": 0.0022}),
-        path=through([[-0.0035], [-0.009], [-0.0105], [-0.007], [-0.0035]]),
+        path=through([[-0.004], [-0.006], [-0.0075], [-0.005], [-0.004]]),
         element=HEX8,
-        start={"upper": Known(effort=250.0)},
+        start={"upper": Known(effort=270.0)},
         paper=Paper(contacts=16, dofs=480, compliance=2.003, programs=0.15),
     )
 
@@ -98,6 +100,21 @@ def trunk_scene() -> Scene:
     )
 
 
+def lying_scene() -> Scene:
+    """A trunk with many discs lies on a table and sweeps over it: two dozen contacts push all the time."""
+    floor, shape = 0.0127, {"discs": 16, "thickness": 0.004, "base_radius": 0.012, "tip_radius": 0.012}
+    sweep = [_bent(np.radians(degrees)) for degrees in (0, 15, 30, 45, 30, 0, -15, -30, -45, -30, 0)]
+    table = Plane((floor, 0.0, 0.0), (-1.0, 0.0, 0.0), name="table")
+    around = Surroundings([table], alarm=0.002)
+    return Scene(
+        name="trunk, on a table",
+        robot=trunk(**shape, tubes=TUBES, gravity=(GRAVITY, 0.0, 0.0), surroundings=around),
+        path=through(sweep),
+        element=HEX8,
+        start={"cable 1": Known(effort=0.0)},
+    )
+
+
 def moving_obstacle_scene() -> Scene:
     """A cylinder pushes into the trunk and goes away, while the tip is to stay where it is (Fig. 10)."""
     here, there = 0.045, 0.014
@@ -130,6 +147,13 @@ def lost_cable_scene() -> Scene:
 def _cylinder(name: str, x: float, radius: float) -> Cylinder:
     """Across the trunk, beside its fifth disc."""
     return Cylinder((x, -0.05, 0.0975), (x, 0.05, 0.0975), radius, name=name)
+
+
+def _bent(angle: float) -> tuple[float, float, float]:
+    """Where the tip of a trunk of 195 mm is that lies on the table, bent to an arc of this angle [rad]."""
+    radius = 0.195 / angle if angle else np.inf
+    aside, along = (radius * (1.0 - np.cos(angle)), radius * np.sin(angle)) if angle else (0.0, 0.195)
+    return 0.0002, float(aside), float(along)
 
 
 def _kept(place: tuple[float, ...]) -> Callable[[int], np.ndarray]:
@@ -179,6 +203,7 @@ scenes: dict[str, Callable[[], Scene]] = {
     "beam, figure 3": beam_other_scene,
     "two bodies": two_bodies_scene,
     "trunk": trunk_scene,
+    "trunk, on a table": lying_scene,
     "trunk, moving obstacle": moving_obstacle_scene,
     "trunk, lost cable": lost_cable_scene,
 }

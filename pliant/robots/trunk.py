@@ -8,8 +8,8 @@ import numpy as np
 
 from pliant.bodies import Prismatic, Rigid, Solid
 from pliant.contact import Surroundings
-from pliant.interactions import Cable, Slider
-from pliant.laws import Bounded
+from pliant.interactions import Cable, Slider, Stretch
+from pliant.laws import Bounded, Elastic
 from pliant.materials import library
 from pliant.mesh import Mesh, near_plane, trunk_cables
 from pliant.mesh import trunk as trunk_mesh
@@ -35,6 +35,7 @@ def trunk(
     pull: float = 0.06,
     tension: float = 40.0,
     travel: float = 0.0,
+    tubes: float = 0.0,
     gravity: tuple[float, float, float] = (0.0, 0.0, GRAVITY),
     surroundings: Surroundings = Surroundings(),  # noqa: B008  (frozen)
 ) -> Robot:
@@ -44,7 +45,8 @@ def trunk(
     handling', RA-L 2017: eight cables, "cable 1" to "cable 4" up to the tip, towards +x, +y, −x and −y, and
     "cable 5" to "cable 8" up to the middle, between them (45°, 135° …). Each is pulled in or paid out by up
     to `pull` [m], with up to `tension` [N]. "tip" is the middle of the end face. With `travel` [m] > 0 the
-    base rides on a platform along z: "base", how far it moved, within ±travel.
+    base rides on a platform along z: "base", how far it moved, within ±travel. With `tubes` [N/m] > 0 each
+    cable runs in a tube, "tube 1" to "tube 8": a spring of that stiffness from point to point of its path.
     """
     shape = {
         "length": length,
@@ -65,6 +67,9 @@ def trunk(
     paths = trunk_cables(4, **shape) + trunk_cables(4, reach=0.5, turn=np.pi / 4, **shape)
     drive = Bounded(effort=(0.0, tension), displacement=(-pull, pull))
     rows = {f"cable {n + 1}": Row(Cable(body.points(path)), drive) for n, path in enumerate(paths)}
+    if tubes > 0:
+        for n, path in enumerate(paths):
+            rows[f"tube {n + 1}"] = Row(Stretch(body.points(path)), Elastic(stiffness=tubes))
     if travel > 0:
         platform = Slider(body.region_points("base")[:1], AXIS)
         rows["base"] = Row(platform, Bounded(displacement=(-travel, travel)))

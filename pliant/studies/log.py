@@ -27,10 +27,10 @@ class Log:
     """n steps. Lengths in metres, times in seconds, efforts in the actuators' own units.
 
     target, place (n, e): of all effector rows; error (n,): distance between them. effort, command (n, a) of
-    the actuators `names`, the command NaN where there is none any more. contacts, pushing (n,): potential
-    contacts, and those with a force. complementarity (n,): of the solver, relative; decrement, penetration
-    (n,) as certified; depth (n,): of the deepest point of the skin on dense samples, NaN where it was not
-    measured. timings: (n,) per stage. kept: some outcomes, by step.
+    the actuators `names`, the command NaN where there is none any more. contacts, pushing, force (n,):
+    potential contacts, those with a force, and the sum of forces [N]. complementarity (n,): of the solver,
+    relative; decrement, penetration (n,) as certified; depth (n,): of the deepest point of the skin on dense
+    samples, NaN where it was not measured. timings: (n,) per stage. kept: some outcomes, by step.
     """
 
     names: tuple[str, ...]
@@ -41,6 +41,7 @@ class Log:
     command: np.ndarray
     contacts: np.ndarray
     pushing: np.ndarray
+    force: np.ndarray
     complementarity: np.ndarray
     decrement: np.ndarray
     penetration: np.ndarray
@@ -111,6 +112,7 @@ def _entry(out: Outcome, rows: Sequence[str], depth: float) -> dict[str, Any]:
         "command": np.concatenate([out.command.get(name, np.nan * out.effort[name]) for name in rows]),
         "contacts": 0 if out.contacts is None else len(out.contacts),
         "pushing": int(np.count_nonzero(out.contact_force)),
+        "force": float(np.sum(out.contact_force)),
         "complementarity": 0.0 if certificate.solver is None else certificate.solver.complementarity,
         "decrement": certificate.decrement,
         "penetration": certificate.penetration,

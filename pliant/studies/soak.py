@@ -17,9 +17,9 @@ from pliant.studies.log import Targets
 
 TRACED_STEPS = 100  # at the end, over which allocations are counted
 PACE = 5e-3  # of the robot's length: how far a target walks per step (standard deviation)
-PERSISTENCE = 0.98  # correlation of the pace from step to step
-EXCURSION = 0.02  # of the robot's length: standard deviation of the distance from the path …
-EXCURSION_STEPS = 200  # … which decays over so many steps
+PERSISTENCE = 0.95  # correlation of the pace from step to step
+WIDER = 0.25  # of the path's extent: how much wider its box is on each side …
+LEAST_EXTENT = 0.1  # … where the path extends by less than this share of the length, as if it did so much
 
 
 @dataclass(frozen=True)
@@ -43,22 +43,23 @@ class Soak:
 
 
 def walk(path: np.ndarray, length: float, seed: int | np.random.Generator) -> Iterator[np.ndarray]:
-    """Points (m,) that wander to and fro along a path (n, m), with excursions from it.
+    """Points (m,) that wander smoothly within a box about a path (n, m), reflected at its sides.
 
-    Excursions are some per cent of the `length` [m]. Steps are about 0.5 % of the length. Some points are out
-    of reach, as when a user drags a target about.
+    The box is a quarter wider than the path on each side. Steps are about 0.5 % of the `length` [m]. Many
+    points are out of reach, as when a user drags a target about.
     """
     rng, m = np.random.default_rng(seed), path.shape[1]
-    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
-    place, pace, aside = 0.0, 0.0, np.zeros(m)
-    memory = 1.0 - 1.0 / EXCURSION_STEPS
+    low, high = path.min(axis=0), path.max(axis=0)
+    aside = WIDER * np.maximum(high - low, LEAST_EXTENT * length)
+    low, high, place = low - aside, high + aside, 0.5 * (low + high)
+    pace = PACE * length / math.sqrt(m)
+    velocity = pace * rng.normal(size=m)
     while True:
-        pace = PERSISTENCE * pace + math.sqrt(1.0 - PERSISTENCE**2) * PACE * length * rng.normal()
-        place += pace
-        if not 0.0 <= place <= along[-1]:
-            pace, place = -pace, float(np.clip(place, 0.0, along[-1]))
-        aside = memory * aside + math.sqrt((1.0 - memory**2) / m) * EXCURSION * length * rng.normal(size=m)
-        yield np.array([np.interp(place, along, column) for column in path.T]) + aside
+        velocity = PERSISTENCE * velocity + math.sqrt(1.0 - PERSISTENCE**2) * pace * rng.normal(size=m)
+        place = place + velocity
+        velocity = np.where((place < low) | (place > high), -velocity, velocity)
+        place = np.clip(place, low, high)
+        yield place
 
 
 def soak(controller: Inverse, targets: Iterator[Targets], steps: int) -> Soak:

@@ -14,11 +14,13 @@ from pliant.dynamics.schemes.registry import SCHEMES
 from pliant.interactions import registry as interactions
 from pliant.materials import registry as materials
 from pliant.studies import study
+from pliant.studies.duriez2024.block import closed_form
 from pliant.studies.duriez2024.compared import Compared, shown
 from pliant.studies.duriez2024.forward import enumerated
 from pliant.studies.duriez2024.lab import FULL, QUICK, Lab
-from pliant.studies.duriez2024.paper import WAA, WEA
+from pliant.studies.duriez2024.paper import JACOBIAN, WAA, WEA
 from pliant.studies.duriez2024.pistons import ACTUATORS, EFFECTOR, Column, increment
+from pliant.studies.setup import Setup
 
 STUDY = study("duriez2024")
 
@@ -48,6 +50,19 @@ def test_full_is_finer_than_quick():
 
 
 # The report's example
+
+
+def test_a_block_from_its_dimensions_has_nearly_the_printed_compliances(lab):
+    found = run(lab, "pistons")
+    compared = [c for c in found.checks if c.kind == "comparison"]
+    assert [c.paper for c in compared] == [shown(WAA), shown(WEA), shown(JACOBIAN)]
+    here, beside = (np.concatenate([np.ravel(1e3 * w) for w in closed_form()]), np.ravel([*WAA, *WEA]))
+    np.testing.assert_allclose(here, beside, rtol=2e-3)
+
+
+def test_reduction_is_a_part_whose_draws_follow_the_seed():
+    seen = [cases(run(Lab(QUICK, Setup(seed)), "reduction")) for seed in (0, 0, 1)]
+    assert seen[0] == seen[1] != seen[2] and {"modal basis", "POD basis"} <= seen[0] & seen[2]
 
 
 def test_the_reports_example_to_the_printed_digits(lab):

@@ -34,10 +34,14 @@ class Scaled(NamedTuple):
 
 
 class Range(NamedTuple):
-    """The range of the scaled efforts: between the bounds, or as far as the task would take."""
+    """The range of the scaled efforts: as far as the task would take, within the bounds, and up to these.
+
+    Where contacts are in the way, efforts that do the task may be far beyond those that would do it freely.
+    """
 
     low: Reals  # (na,)
-    span: Reals  # (na,)
+    span: Reals  # (na,) as far as the task would take
+    most: Reals  # (na,) up to the upper bound, if there is one
     push: Reals  # (na,) largest change of a gap per unit of effort
 
 
@@ -71,7 +75,7 @@ def scaled(p: Problem, shift: float) -> Scaling:
         p.dlo.copy(),
         p.dhi.copy(),
     )
-    efforts = Range(np.empty(na), np.empty(na), np.empty(na))
+    efforts = Range(np.empty(na), np.empty(na), np.empty(na), np.empty(na))
     Q, pull, units = np.empty((na, na)), np.empty(na), np.empty(m)
     state = _scale(rows, efforts, Q, pull, units, p.weights, p.previous, eps, p.rho, shift)
     if state == NOT_FINITE or (p.warm and not (np.isfinite(p.start).all() and np.isfinite(p.guess).all())):
@@ -173,4 +177,5 @@ def _fill_range(rows, efforts):
             natural = max(natural, REACH * gaps / push)
         efforts.low[i] = max(rows.lo[i], -natural)
         efforts.span[i] = min(rows.hi[i], natural) - efforts.low[i]
+        efforts.most[i] = rows.hi[i] - efforts.low[i] if rows.hi[i] < np.inf else efforts.span[i]
         efforts.push[i] = push

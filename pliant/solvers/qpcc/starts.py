@@ -19,16 +19,21 @@ def propose(number: int, efforts: Range, best: Reals) -> Reals:
     """The start of a descent (na,).
 
     Zero efforts, then in turn a point of the range, the best efforts so far with one of them at its other
-    end, and twice the best efforts with two of them anywhere.
+    end, and twice the best efforts with two of them anywhere. Every second lap looks farther, up to the
+    bounds: for the first of these, and with one effort alone for the last.
     """
-    low, span, _ = efforts
-    na, (lap, kind) = len(low), divmod(number - 1, PER_START)
+    low, na, (lap, kind) = efforts.low, len(efforts.low), divmod(number - 1, PER_START)
     if number == 0:
         return np.zeros(na)
-    drawn = chances(number, 2 + na)
+    drawn, far = chances(number, 2 + na), lap % 2 == 1
+    span = efforts.most if far else efforts.span
     if kind == 0:
         return low + span * np.array(drawn[2:])
-    start = best.copy()
+    if kind == 3 and far:
+        i, start = lap // 2 % na, np.zeros(na)
+        start[i] = low[i] + FAR_END * span[i]
+        return start
+    start, span = best.copy(), efforts.span
     if kind == 1:
         i = lap % na
         start[i] = low[i] + span[i] * (0.0 if start[i] > low[i] + JUMPS_DOWN * span[i] else FAR_END)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pliant.studies.coevoet2017 import (
     formulations,
+    goal,
     lost_cable,
     maps,
     optima,
     robustness,
     soaking,
     table12,
+    tower_mesh,
     tracking,
 )
 from pliant.studies.coevoet2017.lab import FULL, QUICK, Lab
@@ -26,6 +28,8 @@ study = Study(
         "formulations": formulations.formulations,
         "maps": maps.maps,
         "lost-cable": lost_cable.lost_cable,
+        "tissues": goal.goal,
+        "tower-mesh": tower_mesh.tower_mesh,
         "tracking": tracking.tracking,
         "optima": optima.optima,
         "robustness": robustness.robustness,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from pliant.inverse import Inverse
 from pliant.robot import Robot
 from pliant.robots.scenes import scenes
 from pliant.solvers.qpcc.problem import Problem
+from pliant.studies.coevoet2017.tissues import folder_of_tissues, tissues_scene
 from pliant.studies.log import Log, Targets, follow
 from pliant.studies.setup import Setup
 from pliant.timing import Yardstick
@@ -26,14 +28,15 @@ class Setting:
     """Sizes of the samples.
 
     `path` is the number of steps made along a scene's path, which has PACE of them; `grid` that of points
-    along an axis of a map; `equilibria` of states solved again per scene; `problems` of recorded ones judged
-    per scene; `trial` the most steps to come to rest at a target; `soak` the steps of a soak run. `robots`
-    are the scenes of the last three (none: all). `yardsticks` says whether dgemm is timed around every run,
-    or once.
+    along an axis of a map, `places` that of random places of its balls; `equilibria` of states solved again
+    per scene; `problems` of recorded ones judged per scene; `trial` the most steps to come to rest at a
+    target; `soak` the steps of a soak run. `robots` are the scenes of the last three (none: all).
+    `yardsticks` says whether dgemm is timed around every run, or once.
     """
 
     path: int
     grid: int
+    places: int
     equilibria: int
     problems: int
     trial: int
@@ -42,9 +45,17 @@ class Setting:
     yardsticks: bool = True
 
 
-FULL = Setting(path=PACE, grid=500, equilibria=8, problems=1000, trial=300, soak=10_000)
+FULL = Setting(path=PACE, grid=500, places=200, equilibria=8, problems=1000, trial=300, soak=10_000)
 QUICK = Setting(
-    path=60, grid=60, equilibria=1, problems=10, trial=150, soak=30, robots=("beam",), yardsticks=False
+    path=60,
+    grid=60,
+    places=9,
+    equilibria=1,
+    problems=10,
+    trial=150,
+    soak=30,
+    robots=("beam",),
+    yardsticks=False,
 )
 
 
@@ -76,10 +87,16 @@ class Lab:
     # Scenes
 
     def scene(self, name: str) -> Any:
-        """A scene of the gallery."""
+        """A scene of the gallery; the two bodies are the authors' tissues where their meshes are at hand."""
         if name not in self._scenes:
-            self._scenes[name] = scenes[name]()
+            theirs = self.tissues if name == "two bodies" else None
+            self._scenes[name] = scenes[name]() if theirs is None else tissues_scene(theirs)
         return self._scenes[name]
+
+    @property
+    def tissues(self) -> Path | None:
+        """The folder with both meshes of the authors' tissues, if there is one."""
+        return folder_of_tissues(self.setup)
 
     def robot(self, name: str) -> Robot:
         """Its robot."""

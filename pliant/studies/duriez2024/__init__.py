@@ -12,6 +12,7 @@ from pliant.studies.duriez2024 import (
     kinematics,
     motion,
     pistons,
+    reduction,
     sensors,
 )
 from pliant.studies.duriez2024.lab import FULL, QUICK, Lab
@@ -34,6 +35,7 @@ study = Study(
         "constitutive": constitutive.constitutive,
         "dimensions": dimensions.dimensions,
         "motion": motion.motion,
+        "reduction": reduction.reduction,
     },
     prepare=lambda setup: Lab(QUICK if setup.quick else FULL, setup),
     robots=robots,

@@ -12,7 +12,7 @@ SOURCE = (
     "Duriez: Mechanical compliance, from soft robot modeling theory to finite element method computation, "
     "Inria RT-0521, 2024. The report states models and one worked example. Each of its models is a row "
     "here: what a closed form, a finite difference or a second way of computing it says, beside what pliant "
-    "measures. Reduced models (its section on modal analysis and POD) are not part of this study."
+    "measures."
 )
 
 WEA = np.array([[5.0, 5.0], [-4.0, 4.0]])

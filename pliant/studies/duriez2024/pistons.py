@@ -22,6 +22,7 @@ from pliant.mesh.lines import curve
 from pliant.result import Result
 from pliant.robot import Robot
 from pliant.solvers import mcp
+from pliant.studies.duriez2024.block import from_dimensions
 from pliant.studies.duriez2024.compared import Compared, shown
 from pliant.studies.duriez2024.lab import TIGHT, Lab
 from pliant.studies.duriez2024.paper import INCREMENTS, JACOBIAN, WAA, WEA
@@ -94,8 +95,10 @@ def pistons(lab: Lab) -> Findings:
         f"The robot with two pistons, at rest and after either increment; motion {LARGER:g} times larger."
     )
     picture = Picture("pistons", caption, pistons_figure(reached, INCREMENTS, HALF_WIDTH))
-    tables = [table.table, _nonlinear(robot, reached)]
-    return Findings("The report's example", TEXT, tables, pictures=[picture])
+    made = Compared("Two pistons on a block, from its dimensions")
+    checks = from_dimensions(made)
+    tables = [made.table, table.table, _nonlinear(robot, reached)]
+    return Findings("The report's example", TEXT, tables, checks, [picture])
 
 
 def increment(Waa: np.ndarray, Wea: np.ndarray, imposed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -134,9 +137,10 @@ def moved(robot: Robot, imposed: np.ndarray, start: Result | None = None) -> Res
 
 
 TEXT = (
-    "The report prints W_aa, W_ea, J and two increments of a robot that it does not describe. This one is a "
-    "column that stretches and bends, with a head on which two pistons push: a geometrically exact beam "
-    "whose EA, EI, length and width follow from the four compliances. W, J, forces and increments are then "
-    "computed like those of any robot. The report has no units; millimetres and newtons here. The matrices "
-    "that it shows for the deformed robot are in a figure, without the robot they cannot be compared."
+    "The report prints W_aa, W_ea, J and two increments of a robot that it does not describe. First a block "
+    "of finite elements with dimensions in whole millimetres, against beam theory, and the printed matrices "
+    "beside it. Then, for the increments, a column that stretches and bends, with a head on which two "
+    "pistons push: a geometrically exact beam whose EA, EI, length and width follow from the four printed "
+    "compliances. The report has no units; millimetres and newtons here. The matrices that it shows for the "
+    "deformed robot are in a figure, without the robot they cannot be compared."
 )
