@@ -51,7 +51,7 @@ def contact_stiffness(
         K = K.copy()
         add_levers(K, robot, samples, push, q)
         add_obstacles(K, robot, samples, push, q, obstacles)
-    facets, single = None, samples is contacts
+    facets, single = None, len(samples) == len(contacts)  # else rows are sums of many samples
     if single or exact:
         least = NEGLIGIBLE_PUSH if single else NEGLIGIBLE_SHARE
         facets = facet_stiffness(samples, push, q, least)

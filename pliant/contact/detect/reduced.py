@@ -17,7 +17,6 @@ from pliant.contact.detect.samples import Samples
 from pliant.contact.modes import Members, Modes
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.stack import Stack, positions_at
-from pliant.errors import InputError
 
 
 class ReducedDetector(Detector):
@@ -33,8 +32,6 @@ class ReducedDetector(Detector):
     ) -> None:
         self.basis = basis
         super().__init__(robot, obstacles, **options)
-        if self._common_friction or any(self._friction.values()):
-            raise InputError("friction", expected="none with a contact basis", got="frictional contacts")
 
     @property
     def size(self) -> int:
@@ -100,7 +97,7 @@ class ReducedDetector(Detector):
             normal=normal[live],
             position=p[sample],
             tangents=tangent_frames(normal[live]),
-            friction=np.zeros(len(live)),
+            friction=self._mu[opponent],
             margin=self._margin[live],
             stencil=stencil,
             points=self._points,
