@@ -89,9 +89,10 @@ def add_levers(K: np.ndarray, robot: Any, contacts: Contacts, force: np.ndarray,
     f = np.zeros((contacts.points.size, 3))
     np.add.at(f, stencil.point[pushed], each[pushed, None] * contacts.gradient[pushed])
     block, second = contacts.points.second(q, f)
-    if len(block):
-        place, _ = robot.pattern.find(block, block)
-        np.subtract.at(K, place, second)
+    acting = second.any(axis=(1, 2))  # most points of a skin with thousands of them are not pushed
+    if acting.any():
+        place, _ = robot.pattern.find(block[acting], block[acting])
+        np.subtract.at(K, place, second[acting])
 
 
 def add_obstacles(

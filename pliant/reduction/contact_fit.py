@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from pliant.contact import ContactBasis, Detector
 from pliant.contact.basis import digest, require_one_cloud
 from pliant.errors import InputError
-from pliant.inputs import positive
+from pliant.inputs import not_negative, positive
 from pliant.reduction import factorisation, patches
 from pliant.reduction.coverage import measured, near, widened
 from pliant.reduction.snapshots import Snapshots
@@ -71,6 +71,7 @@ def contact_basis(
     fade: float | None = None,
     borrowed: float = 1.0,
     even: bool = False,
+    rings: int | None = None,
 ) -> ContactFit:
     """The basis of `size` modes that explains the contact forces of the snapshots best, and its robot.
 
@@ -78,15 +79,17 @@ def contact_basis(
 
     `method` is "hals" (nested, its error falls with every mode), "als" (the paper's, from a random start by
     `seed`), "patches" (whole patches of contacts, merged by how steadily they share their force, with even
-    weights, see `pliant.reduction.patches`), or "points" (modes of one contact each, those that pushed most;
-    `size` = None: as many as leave out 1 % of the forces). Points need no fade: their rows are exact.
+    weights, see `pliant.reduction.patches`), or "points" (modes of one contact each: the `size` that pushed
+    most, None for as many as leave out 1 % of the forces, and their neighbours). Points need no fade: their
+    rows are exact.
 
     `fade` [m] is explained in `pliant.contact.modes`; the default is 0.7 alarm distances over the number of
     modes, at most 0.1. fade=inf is the paper's rule: rows Ψᵀδ over contacts that are near, with the weights
     of the factorisation; every contact stays in all its modes, none is added, and there is no offset.
     `borrowed` is the weight of contacts that never pushed, as a share of their neighbours'. With `even`, all
-    contacts of a mode have the same weight, and its offset comes from measured gaps, see `_evened`. Snapshots
-    that are not finite are left out and named.
+    contacts of a mode have the same weight, and its offset comes from measured gaps, see `_evened`. `rings`
+    of neighbours around contacts that pushed are covered too: 4 where weights are even, else 2, none with
+    fade=inf. Snapshots that are not finite are left out and named.
     """
     if method not in METHODS:
         raise InputError("method", expected=f"one of {METHODS}", got=repr(method))
@@ -105,13 +108,15 @@ def contact_basis(
     if size is None:
         size, held_out = _chosen_size(S)
     size, even = _checked_size(size, S, method), even or method == "patches"
-    linear = method == "points" or fade == np.inf  # rows Ψᵀδ
-    rings, share = COVERED_RINGS_EVEN if even else COVERED_RINGS, positive("borrowed", borrowed)
-    if linear:
-        rings, fade = 0, np.inf
-        Psi, errors = _points(S, size) if method == "points" else _factorised(S, size, method, seed)
-        some = Psi.any(axis=1)
-        Psi, S, index, beside = Psi[some], S[some], index[some], csr_array((some.sum(), some.sum()))
+    linear = method == "points" or fade == np.inf
+    rings, share = _rings(rings, even, fade), positive("borrowed", borrowed)
+    if method == "points":
+        some, errors = _points(S, size)
+        _, S, index, beside = widened(detector, np.ones((len(some), 1)), S[some], index[some], share, rings)
+        Psi, fade = np.eye(len(index)), np.inf
+    elif linear:
+        Psi, errors = _factorised(S, size, method, seed)
+        beside = csr_array((len(index), len(index)))
     elif method == "patches":
         _, S, index, beside = widened(detector, np.ones((len(S), 1)), S, index, share, rings)
         Psi = patches.grouped(S, beside, size)
@@ -160,6 +165,12 @@ def _pushing(used: Snapshots, detector: Detector) -> tuple[np.ndarray, np.ndarra
     return np.ascontiguousarray(S.T), index
 
 
+def _rings(rings: int | None, even: bool, fade: float | None) -> int:
+    if rings is not None:
+        return int(not_negative("rings", rings))
+    return 0 if fade == np.inf else COVERED_RINGS_EVEN if even else COVERED_RINGS
+
+
 def _checked_size(size: object, S: np.ndarray, method: str) -> int:
     points = method == "points"
     most = len(S) if points else int(np.linalg.matrix_rank(S))
@@ -183,11 +194,11 @@ def _factorised(S: np.ndarray, size: int, method: str, seed: int) -> tuple[np.nd
 
 
 def _points(S: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Ψ (n, k) of the k contacts that pushed most, and the share of the forces S (n, s) that is left out."""
+    """Places (k,) of the k contacts that pushed most; the share of S (n, s) that 1 … k of them leave out."""
     power = np.einsum("is,is->i", S, S)
     most = np.argsort(-power, kind="stable")
     left = np.sqrt(np.maximum(1.0 - np.cumsum(power[most]) / power.sum(), 0.0))
-    return np.eye(len(S))[:, np.sort(most[:size])], left[:size]
+    return np.sort(most[:size]), left[:size]
 
 
 def _enough_points(S: np.ndarray) -> int:
