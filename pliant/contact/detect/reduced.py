@@ -17,6 +17,7 @@ from pliant.contact.detect.samples import Samples
 from pliant.contact.modes import Members, Modes
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.stack import Stack, positions_at
+from pliant.errors import InputError
 
 
 class ReducedDetector(Detector):
@@ -32,6 +33,13 @@ class ReducedDetector(Detector):
     ) -> None:
         self.basis = basis
         super().__init__(robot, obstacles, **options)
+        if (self._common_friction or any(self._friction.values())) and np.isfinite(basis.fade):
+            raise InputError(
+                "friction",
+                expected="none with modes whose shares follow the gaps",
+                got="frictional contacts",
+                hint='contact_basis(…, method="points") has friction.',
+            )
 
     @property
     def size(self) -> int:

@@ -64,7 +64,7 @@ QUICK = Setting(
 
 
 def cpu_yardstick() -> float:
-    """CPU time of a dgemm(1500) [ms], for ratios of CPU times: clocks say little on a machine that is busy."""
+    """CPU time of a dgemm(1500) [ms], for ratios of CPU times: clocks say little on a busy machine."""
     a, spent = np.ones((1500, 1500)), []
     for _ in range(5):
         begin = process_time()
