@@ -77,12 +77,12 @@ def fingers(setup: Setup, steps: int, seed: int, *, narrow: bool) -> list[Finger
     """The authors' finger where the user has it, else the look-alike; `narrow`: also narrow joints."""
     path = setup.file(authors.FILE)
     if path is not None:
-        own = authors.finger(path), authors.finger(path, contact=False)
-        first = Finger("the authors' finger", *own, authors.PULL, steps, seed, authors.VIEW)
+        full, none = authors.finger(path), authors.finger(path, contact=False)
+        first = Finger("the authors' finger", full, none, authors.PULL, steps, seed, authors.VIEW)
     else:
-        own = folding_finger(), folding_finger(contact=False)
-        first = Finger("the look-alike", *own, PULL, steps, seed)
+        full, none = folding_finger(), folding_finger(contact=False)
+        first = Finger("the look-alike", full, none, PULL, steps, seed)
     if not narrow:
         return [first]
-    both = [folding_finger(opening=NARROW, contact=contact) for contact in (True, False)]
-    return [first, Finger("joints of 5 mm, to 36 mm", *both, NARROW_PULL, steps // 2, seed)]
+    full, none = (folding_finger(opening=NARROW, contact=contact) for contact in (True, False))
+    return [first, Finger("joints of 5 mm, to 36 mm", full, none, NARROW_PULL, steps // 2, seed)]
