@@ -26,9 +26,9 @@ class ContactBasis:
     modes (n, k): Ψ ≥ 0, columns that sum to one, so that β are total forces [N].
     corner[corner_ptr[i]:corner_ptr[i+1]] (·, 3): the triangles that contact i was ever near, as nodes of a
     body of the robot, `touched` (n,) its number (−1: an obstacle). fade [m]: ℓ, how much farther than the
-    nearest of its mode a contact must be to count 1/e of its share; offset (k,) [m]: o, so that modes close
-    as they did in the snapshots. opponents: names by slot; samples: how many there are; digest: of where they
-    are, and of what they may touch.
+    nearest of its mode a contact must be to count 1/e of its share (inf: rows are Ψᵀδ, as in the paper);
+    offset (k,) [m]: o, so that modes close as they did in the snapshots. opponents: names by slot; samples:
+    how many there are; digest: of where they are, and of what they may touch.
     """
 
     index: np.ndarray
@@ -72,7 +72,7 @@ class ContactBasis:
         known = self.samples * len(self.opponents)
         if self.index.shape != (n,) or (self.index < 0).any() or (self.index >= known).any():
             raise InputError("contact basis", expected=f"contacts below {known}", got="others")
-        object.__setattr__(self, "fade", positive("fade", self.fade, "m"))
+        object.__setattr__(self, "fade", positive("fade", self.fade, "m", infinite=True))
 
     def __len__(self) -> int:
         return self.modes.shape[1]

@@ -188,6 +188,10 @@ class Contacts:
         """The contacts of single samples that these rows are sums of, and their normal forces (n,) [N]."""
         return self, force[: len(self)]
 
+    def friction_on_samples(self, friction: np.ndarray) -> np.ndarray:
+        """Friction (n, 3) [N] on the contacts of `on_samples`, of forces (n, 2) [N] along the tangents."""
+        return np.einsum("kai,ka->ki", self.tangents, friction)
+
     def told(self, force: np.ndarray) -> tuple[Contacts, np.ndarray]:
         """`on_samples` by its name in version 0.1."""
         return self.on_samples(force)

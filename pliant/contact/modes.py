@@ -7,15 +7,24 @@ A contact basis says λ = Ψβ: mode j pushes with β_j, shared out among its co
 The paper's rows are Ψᵀδ, with shares ψ: there one contact that is far open at the moment keeps the mean gap
 positive and the whole mode off, while others penetrate. Here a mode's gap is the smooth minimum of its
 contacts' gaps. A contact that is farther than the nearest of its mode by some ℓ drops out of the row, from
-gap and force alike and smoothly; contacts that touch alike share the force as in the snapshots. ℓ → ∞ is the
-paper's rule. δ̂ has a gradient, so that contact does no work of its own, and a stiffness of its weights: a
-mode resists contacts that come apart or together,
+gap and force alike and smoothly; contacts that touch alike share the force as in the snapshots. δ̂ has a
+gradient, so that contact does no work of its own, and a stiffness of its weights: a mode resists contacts
+that come apart or together,
 
     −∂(Hᵀλ)/∂q = Σ_j β_j/ℓ Hᵀ(diag Ψ̃_j − Ψ̃_jΨ̃_jᵀ)H + …
 
 Where δ̂ < 0 by more than some ℓ, on the way to an equilibrium, shares are those of a larger ℓ' = −δ̂/2, and
 δ̂ = o + Σ Ψ̃δ + ℓ Σ Ψ̃ log(Ψ̃/ψ), which is the same for ℓ' = ℓ: the deepest contact alone would be pushed
 out, others would sink in, and so on by turns. Equilibria know nothing of it.
+
+ℓ = ∞ stands for linear rows: the paper's own δ̂ = Ψᵀδ over the contacts that are near, with shares ψ and o = 0
+(no limit of the rule above, whose −ℓ log Σψ grows where not all contacts are near). A mode of one contact is
+that contact, with nothing lost.
+
+Friction acts on a mode as on a contact. Its slip is Σ Ψ̃ᵢ sᵢ, the motion of its contacts along two tangents
+that they have in common, across their mean normal; its force is shared out by Ψ̃ like the normal one, so that
+Coulomb's law holds for every contact that looks the same way. Contacts of a mode that slip in different
+directions do not: they belong in different modes.
 """
 
 from __future__ import annotations
@@ -27,6 +36,7 @@ import numpy as np
 
 from pliant.algebra import SparseRows
 from pliant.contact.contacts import Contacts, Stencil, Sums
+from pliant.contact.detect.gather import tangent_frames
 from pliant.errors import InputError
 
 WIDENED = 0.5  # of how deep a mode is, its fade at least: it would go to and fro between contacts otherwise
@@ -34,6 +44,7 @@ NEGLIGIBLE = 1e-3  # of the nearest contact's share, below which one is left out
 FAINT_MODE = 1e-4  # of the largest force, below which a mode adds no stiffness
 SMALL_SHARE = 0.05  # of a mode's largest, below which a contact adds no stiffness, …
 EXACT_SHARE = 3e-3  # … and where it must be exact
+NO_MEAN = 1e-9  # length of a mean of unit normals, below which they cancel
 
 
 class Members(NamedTuple):
@@ -52,6 +63,8 @@ class Members(NamedTuple):
         It is ℓ log(n ψ/negligible) − o with the largest ψ of a mode of n contacts, as one of them has at
         least the nth part of Σψe^(−δ/ℓ).
         """
+        if not np.isfinite(self.fade):
+            return 0.0
         largest = np.zeros(len(self.offset))
         np.maximum.at(largest, self.mode, self.psi)
         count = np.bincount(self.mode, minlength=len(self.offset))
@@ -65,7 +78,27 @@ class Members(NamedTuple):
         """
         k, near = len(self.offset), np.isfinite(gap[self.contact])
         contact, mode, psi = self.contact[near], self.mode[near], self.psi[near]
-        d = gap[contact]
+        if not np.isfinite(self.fade):
+            delta, part, total = np.bincount(mode, psi * gap[contact], k), psi, np.ones(k)
+            touching = np.bincount(mode, minlength=k) > 0
+        else:
+            delta, part, total = self._smooth(gap[contact], mode, psi)
+            touching = total > 0.0
+        closing = np.flatnonzero(touching & (delta < reach))
+        live = np.isin(mode, closing) & (part > 0.0)
+        order = np.argsort(mode[live], kind="stable")
+        mode, contact, share = (
+            mode[live][order],
+            contact[live][order],
+            (part[live] / total[mode[live]])[order],
+        )
+        return closing, delta[closing], Sums(np.searchsorted(mode, np.append(closing, k)), contact, share)
+
+    def _smooth(
+        self, d: np.ndarray, mode: np.ndarray, psi: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """δ̂ (k,) [m], the parts (e,) of contacts with gaps d (e,) [m] in their modes, and Σ of them (k,)."""
+        k = len(self.offset)
         nearest = np.full(k, np.inf)
         np.minimum.at(nearest, mode, d)
         with np.errstate(divide="ignore", invalid="ignore"):  # modes without a contact that is near
@@ -80,15 +113,7 @@ class Members(NamedTuple):
             mean = np.bincount(mode, part * d, k) / total
             entropy = (nearest - mean) / fade - np.log(total)  # Σ Ψ̃ log(Ψ̃/ψ)
             delta = self.offset + mean + self.fade * entropy
-        closing = np.flatnonzero((total > 0.0) & (delta < reach))
-        live = np.isin(mode, closing) & (part > 0.0)
-        order = np.argsort(mode[live], kind="stable")
-        mode, contact, share = (
-            mode[live][order],
-            contact[live][order],
-            (part[live] / total[mode[live]])[order],
-        )
-        return closing, delta[closing], Sums(np.searchsorted(mode, np.append(closing, k)), contact, share)
+        return delta, part, total
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,8 +121,8 @@ class Modes(Contacts):
     """k rows that look like contacts: `index` numbers the mode, `gap` (k,) [m] is δ̂, a force the total [N].
 
     inner: the contacts that they are sums of; shares: Ψ̃. `modes`: rows with an index below it are modes, the
-    others single contacts that no mode covers. Directions of a row are those of its contacts, so that
-    `normal` and `tangents` mean nothing.
+    others single contacts that no mode covers. Directions of a row are those of its contacts. With friction,
+    `normal` is their mean, `tangents` are across it and `friction` is the mean μ; else these mean nothing.
     """
 
     inner: Contacts = None  # type: ignore[assignment]
@@ -119,8 +144,11 @@ class Modes(Contacts):
         """Rows with such indices, of `size` that there are, and gaps."""
         k = len(index)
         none, nothing = np.zeros(k, int), np.zeros(k)
-        ahead = np.zeros((k, 3))
-        ahead[:, 0] = 1.0  # stands for a direction where there is none: a force along it is its size
+        normal = np.tile([1.0, 0.0, 0.0], (k, 1))  # stands for a direction where none is needed
+        if inner.frictional:
+            mean = shares.of(inner.normal)
+            length = np.linalg.norm(mean, axis=1, keepdims=True)
+            normal = np.where(length > NO_MEAN, mean / np.maximum(length, NO_MEAN), normal)
         stencil = Stencil(np.zeros(k + 1, int), np.zeros(0, int), np.zeros(0))
         return cls(
             key=index,
@@ -128,10 +156,10 @@ class Modes(Contacts):
             sample=none,
             opponent=none,
             gap=gap,
-            normal=ahead,
+            normal=normal,
             position=shares.of(inner.position),
-            tangents=np.zeros((k, 2, 3)),
-            friction=nothing,
+            tangents=tangent_frames(normal),
+            friction=shares.of(inner.friction),
             margin=nothing,
             stencil=stencil,
             points=inner.points,
@@ -149,6 +177,26 @@ class Modes(Contacts):
             raise InputError("weight", expected="None: modes have no stencil", got="an array")
         return self.inner.summed(q, self.shares)
 
+    def tangent_rows(self, q: np.ndarray) -> SparseRows:
+        """∂slip/∂dq, (2k, ndof): the motion of a mode's contacts along its two tangents, in their shares."""
+        ptr, item, share = self.shares
+        count, entry = np.diff(ptr), np.arange(len(item))
+        of = np.repeat(np.arange(len(self)), count)
+        rows = np.repeat(np.arange(2 * len(self)), np.repeat(count, 2))  # which row each term is in
+        place = np.concatenate([[0], np.cumsum(np.repeat(count, 2))])
+        nth = np.arange(len(rows)) - place[rows]
+        e = ptr[rows // 2] + nth
+        sums = Sums(place, 2 * entry[e] + rows % 2, share[e])
+        return self.inner.take(item).summed(q, sums, np.ascontiguousarray(self.tangents[of]))
+
+    def motion(self, q: np.ndarray, start: np.ndarray) -> np.ndarray:
+        """Of the contacts of each mode (k, 3) [m] since coordinates `start`, in their shares."""
+        return self.shares.of(self.inner.motion(q, start))
+
+    def places(self, q: np.ndarray) -> np.ndarray:
+        """Where the contacts of each mode (k, 3) [m] are at coordinates q, in the mean by their shares."""
+        return self.shares.of(self.inner.places(q))
+
     def take(self, which: np.ndarray) -> Modes:
         """Some of these rows, by place."""
         index, gap = self.index[which], self.gap[which]
@@ -157,6 +205,11 @@ class Modes(Contacts):
     def on_samples(self, force: np.ndarray) -> tuple[Contacts, np.ndarray]:
         """The inner contacts, and their forces λ = Ψ̃β (n,) [N]."""
         return self.inner, self.shares.spread(force[: len(self)], len(self.inner))
+
+    def friction_on_samples(self, friction: np.ndarray) -> np.ndarray:
+        """Friction (n, 3) [N] on the inner contacts, of forces (k, 2) [N] along the modes' tangents."""
+        vector = super().friction_on_samples(friction)
+        return np.column_stack([self.shares.spread(v, len(self.inner)) for v in vector.T])
 
     def followed(self, seen: np.ndarray, q: np.ndarray) -> Modes:
         """The same contacts in the same shares at q, with the normals they had at `seen`."""
@@ -180,6 +233,8 @@ class Modes(Contacts):
 
         U: the rows of these contacts, then Σ s h of each mode; C is diagonal: β s/ℓ, then −β/(ℓ Σs).
         """
+        if not np.isfinite(self.fade):
+            return None  # linear rows: constant weights
         ptr, contact, share = self.shares
         count = np.diff(ptr)
         force = np.where((count > 1) & (force > FAINT_MODE * force.max(initial=0.0)), force, 0.0)

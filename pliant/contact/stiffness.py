@@ -51,7 +51,7 @@ def contact_stiffness(
         K = K.copy()
         add_levers(K, robot, samples, push, q)
         add_obstacles(K, robot, samples, push, q, obstacles)
-    facets, single = None, samples is contacts
+    facets, single = None, len(samples) == len(contacts)  # else rows are sums of many samples
     if single or exact:
         least = NEGLIGIBLE_PUSH if single else NEGLIGIBLE_SHARE
         facets = facet_stiffness(samples, push, q, least)
@@ -89,9 +89,10 @@ def add_levers(K: np.ndarray, robot: Any, contacts: Contacts, force: np.ndarray,
     f = np.zeros((contacts.points.size, 3))
     np.add.at(f, stencil.point[pushed], each[pushed, None] * contacts.gradient[pushed])
     block, second = contacts.points.second(q, f)
-    if len(block):
-        place, _ = robot.pattern.find(block, block)
-        np.subtract.at(K, place, second)
+    acting = second.any(axis=(1, 2))  # most points of a skin with thousands of them are not pushed
+    if acting.any():
+        place, _ = robot.pattern.find(block[acting], block[acting])
+        np.subtract.at(K, place, second[acting])
 
 
 def add_obstacles(

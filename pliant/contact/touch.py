@@ -72,15 +72,14 @@ def touch(
     slot = None if opponent is None else _slot(contacts, opponent)
     if contacts is None or not len(contacts):
         return ContactForce(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0))
+    along = contacts.friction_on_samples(friction) if np.any(friction) else 0.0
     contacts, pushes = contacts.on_samples(np.asarray(pushes, float))
     chosen = contacts.rigid.copy()
     if slot is not None:
         chosen &= contacts.opponent == slot
     if where is not None:
         chosen &= _on_patch(contacts, rest, where)
-    forces = pushes[:, None] * contacts.normal
-    if np.any(friction):
-        forces = forces + np.einsum("kai,ka->ki", contacts.tangents, friction)
+    forces = pushes[:, None] * contacts.normal + along
     return ContactForce(contacts.position[chosen], forces[chosen], pushes[chosen])
 
 

@@ -6,18 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
 from pliant.contact import ContactBasis, Detector
 from pliant.contact.basis import digest, require_one_cloud
 from pliant.errors import InputError
-from pliant.inputs import positive
+from pliant.inputs import not_negative, positive
 from pliant.reduction import factorisation, patches
 from pliant.reduction.coverage import measured, near, widened
 from pliant.reduction.snapshots import Snapshots
 from pliant.robot import Robot
 
-METHODS = ("hals", "als", "patches")
+METHODS = ("hals", "als", "patches", "points")
+LEFT_OUT = 0.01  # of the snapshots' forces, ‖·‖: what an automatic choice of points may leave out
 FADE_TIMES_MODES = 0.7  # alarm distances: the default fade times the number of modes
 WIDEST_FADE = 0.1  # alarm distances: the largest default fade
 EARLIEST_CLOSING = 3.0  # fades by which a mode may close before its contacts do
@@ -69,22 +71,30 @@ def contact_basis(
     fade: float | None = None,
     borrowed: float = 1.0,
     even: bool = False,
+    rings: int | None = None,
 ) -> ContactFit:
     """The basis of `size` modes that explains the contact forces of the snapshots best, and its robot.
 
     `size` = None chooses it: modes are added while each lowers the error of held-out snapshots by 3 %.
 
     `method` is "hals" (nested, its error falls with every mode), "als" (the paper's, from a random start by
-    `seed`), or "patches" (whole patches of contacts, merged by how steadily they share their force, with even
-    weights, see `pliant.reduction.patches`).
+    `seed`), "patches" (whole patches of contacts, merged by how steadily they share their force, with even
+    weights, see `pliant.reduction.patches`), or "points" (modes of one contact each: the `size` that pushed
+    most, None for as many as leave out 1 % of the forces, and their neighbours). Points need no fade: their
+    rows are exact.
 
     `fade` [m] is explained in `pliant.contact.modes`; the default is 0.7 alarm distances over the number of
-    modes, at most 0.1. `borrowed` is the weight of contacts that never pushed, as a share of their
-    neighbours'. With `even`, all contacts of a mode have the same weight, and its offset comes from measured
-    gaps, see `_evened`. Snapshots that are not finite are left out and named.
+    modes, at most 0.1. fade=inf is the paper's rule: rows Ψᵀδ over contacts that are near, with the weights
+    of the factorisation; every contact stays in all its modes, none is added, and there is no offset.
+    `borrowed` is the weight of contacts that never pushed, as a share of their neighbours'. With `even`, all
+    contacts of a mode have the same weight, and its offset comes from measured gaps, see `_evened`. `rings`
+    of neighbours around contacts that pushed are covered too: 4 where weights are even, else 2, none with
+    fade=inf. Snapshots that are not finite are left out and named.
     """
     if method not in METHODS:
         raise InputError("method", expected=f"one of {METHODS}", got=repr(method))
+    if method == "patches" and fade == np.inf:
+        raise InputError("fade", expected="a finite one: patches have no weights of their own", got=fade)
     if not isinstance(snapshots, Snapshots):
         raise InputError("snapshots", expected="Snapshots", got=type(snapshots).__name__)
     snapshots.fingerprint.check(robot, "snapshots")
@@ -93,11 +103,21 @@ def contact_basis(
     require_one_cloud(detector)
     S, index = _pushing(used, detector)
     held_out = np.zeros(0)
+    if size is None and method == "points":
+        size = _enough_points(S)
     if size is None:
         size, held_out = _chosen_size(S)
-    size, even = _checked_size(size, S), even or method == "patches"
-    rings, share = COVERED_RINGS_EVEN if even else COVERED_RINGS, positive("borrowed", borrowed)
-    if method == "patches":
+    size, even = _checked_size(size, S, method), even or method == "patches"
+    linear = method == "points" or fade == np.inf
+    rings, share = _rings(rings, even, fade), positive("borrowed", borrowed)
+    if method == "points":
+        some, errors = _points(S, size)
+        _, S, index, beside = widened(detector, np.ones((len(some), 1)), S[some], index[some], share, rings)
+        Psi, fade = np.eye(len(index)), np.inf
+    elif linear:
+        Psi, errors = _factorised(S, size, method, seed)
+        beside = csr_array((len(index), len(index)))
+    elif method == "patches":
         _, S, index, beside = widened(detector, np.ones((len(S), 1)), S, index, share, rings)
         Psi = patches.grouped(S, beside, size)
         errors = np.array([factorisation.error(Psi * np.linalg.norm(S, axis=1)[:, None], S)])
@@ -111,7 +131,7 @@ def contact_basis(
         index,
         Psi,
         *near(detector, pairs, index, beside, rings),
-        _measured_offsets(Psi, S, gaps, width) if even else _offsets(Psi, S, width),
+        np.zeros(Psi.shape[1]) if linear else _offset(Psi, S, gaps, width, even),
         width,
         detector.opponents,
         detector.cloud.size,
@@ -145,12 +165,20 @@ def _pushing(used: Snapshots, detector: Detector) -> tuple[np.ndarray, np.ndarra
     return np.ascontiguousarray(S.T), index
 
 
-def _checked_size(size: object, S: np.ndarray) -> int:
-    rank = int(np.linalg.matrix_rank(S))
+def _rings(rings: int | None, even: bool, fade: float | None) -> int:
+    if rings is not None:
+        return int(not_negative("rings", rings))
+    return 0 if fade == np.inf else COVERED_RINGS_EVEN if even else COVERED_RINGS
+
+
+def _checked_size(size: object, S: np.ndarray, method: str) -> int:
+    points = method == "points"
+    most = len(S) if points else int(np.linalg.matrix_rank(S))
     whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
-    if not whole or not 1 <= int(size) <= rank:  # type: ignore[call-overload]
-        hint = "More snapshots, farther apart, have a larger rank."
-        expected = f"a whole number of modes from 1 to {rank}, the rank of the snapshots"
+    if not whole or not 1 <= int(size) <= most:  # type: ignore[call-overload]
+        hint = "More snapshots, farther apart, have more of them."
+        what = "the contacts that push" if points else "the rank of the snapshots"
+        expected = f"a whole number of modes from 1 to {most}, {what}"
         raise InputError("size", expected=expected, got=repr(size), hint=hint)
     return int(size)  # type: ignore[call-overload]
 
@@ -165,6 +193,19 @@ def _factorised(S: np.ndarray, size: int, method: str, seed: int) -> tuple[np.nd
     return Psi * np.linalg.norm(factorisation.projected(Psi, S), axis=1), errors
 
 
+def _points(S: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Places (k,) of the k contacts that pushed most; the share of S (n, s) that 1 … k of them leave out."""
+    power = np.einsum("is,is->i", S, S)
+    most = np.argsort(-power, kind="stable")
+    left = np.sqrt(np.maximum(1.0 - np.cumsum(power[most]) / power.sum(), 0.0))
+    return np.sort(most[:size]), left[:size]
+
+
+def _enough_points(S: np.ndarray) -> int:
+    """How many points leave out no more than `LEFT_OUT` of the forces S (n, s)."""
+    return int(np.argmax(_points(S, len(S))[1] <= LEFT_OUT)) + 1
+
+
 def _chosen_size(S: np.ndarray) -> tuple[int, np.ndarray]:
     """(size, held-out errors by size): the size after which more modes hardly lower that error."""
     test = np.arange(S.shape[1]) % FOLDS == FOLDS - 1
@@ -177,6 +218,11 @@ def _chosen_size(S: np.ndarray) -> tuple[int, np.ndarray]:
         if len(errors) > n and errors[-1] > (1.0 - WORTHWHILE_FALL) ** n * errors[-1 - n]:
             return len(errors) - n, np.array(errors)
     return len(errors), np.array(errors)
+
+
+def _offset(Psi: np.ndarray, S: np.ndarray, gaps: np.ndarray, fade: float, even: bool) -> np.ndarray:
+    """o (k,) [m] of the modes Ψ (n, k)."""
+    return _measured_offsets(Psi, S, gaps, fade) if even else _offsets(Psi, S, fade)
 
 
 def _offsets(Psi: np.ndarray, S: np.ndarray, fade: float) -> np.ndarray:

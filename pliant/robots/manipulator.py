@@ -22,7 +22,6 @@ from pliant.robots.parts import GRAVITY
 
 SIDES = 3  # ribs of a vertebra, tendons of a section
 SPREAD = np.radians(32.0)  # half the angle that the pad of a rib spans
-COLUMNS, ROWS = 6, 2  # points on the face of a pad: around and outwards
 PAD = 0.88  # of a rib's reach, where its pad begins
 LEVER = 0.55  # of a rib's reach, where tendons pass it
 BESIDE = 0.03  # of a rib's reach, between the tendons of two sections
@@ -39,6 +38,7 @@ def manipulator(
     gap: float = 0.0026,
     backbone: tuple[float, float] = (0.0042, 0.0034),
     rib: tuple[float, float] = (0.012, 0.004),
+    points: tuple[int, int] = (6, 2),
     young: float = 1.6e9,
     poisson: float = 0.4,
     density: float = 1000.0,
@@ -55,13 +55,15 @@ def manipulator(
     base to the last vertebra of their section. "tip" is its end.
 
     `reach` [m] is that of the ribs at the base and at the tip, `backbone` [m] its radius there. `rib` [m] are
-    width and thickness of a rib, whose end widens to a pad; pads are `gap` [m] apart at rest. Each has 12
-    points on its upper face, which touch the pads of the vertebra above: 1296 potential contacts.
+    width and thickness of a rib, whose end widens to a pad; pads are `gap` [m] apart at rest. Each has
+    `points` (around and outwards) on its upper face, which touch the pads of the vertebra above: 1296
+    potential contacts by default, 4536 with (14, 3).
     `Contacts.sample` numbers them by vertebra from the base, side and place on the pad. contact=False leaves
     them out.
     """
     at_least(1, sections=sections, vertebrae=vertebrae)
-    spine = _Spine(length, sections * vertebrae, reach, gap, backbone, rib)
+    at_least(2, **{"points around": points[0], "points outwards": points[1]})
+    spine = _Spine(length, sections * vertebrae, reach, gap, backbone, rib, points)
     spine.check()
     ends = vertebrae * np.arange(1, sections + 1)
     mesh, carriers, pads = spine.mesh()
@@ -109,6 +111,7 @@ class _Spine:
     gap: float
     backbone: tuple[float, float]
     rib: tuple[float, float]
+    points: tuple[int, int]
 
     def check(self) -> None:
         positive(length=self.length, gap=self.gap)
@@ -177,6 +180,7 @@ class _Spine:
         """
         bar, hexahedra, carrier = self._backbone_mesh()
         nodes, cells, carriers, pads, first = [bar], [hexahedra], [carrier], [], len(bar)
+        columns, rows = self.points
         for k in range(self.count + 1):
             for side in range(SIDES):
                 own, hexahedra, faces = self._rib_mesh(k, side)
@@ -184,7 +188,7 @@ class _Spine:
                 cells.append(hexahedra + first)
                 pads.append(faces + first)
                 arm = self.count + 2 * (SIDES * k + side)
-                carriers.append(np.repeat([arm, arm + 1], [4 * COLUMNS, 2 * ROWS * COLUMNS]))
+                carriers.append(np.repeat([arm, arm + 1], [4 * columns, 2 * rows * columns]))
                 first += len(own)
         shape = (self.count + 1, SIDES, 2, -1, 4)
         mesh = Mesh(np.vstack(nodes), np.vstack(cells), "hex8")
@@ -202,14 +206,14 @@ class _Spine:
 
     def _rib_mesh(self, k: int, side: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Nodes, cells and the pad's lower and upper facets (2, cells, 4) of one rib."""
-        reach, (width, thickness) = self.reach[k], self.rib
+        reach, (width, thickness), (columns, rows) = self.reach[k], self.rib, self.points
         height = self.spacing - self.gap
-        _, cells, _ = tensor_grid(np.arange(2.0 + ROWS), np.arange(COLUMNS), np.arange(2))
-        across = np.linspace(-0.5, 0.5, COLUMNS)
+        _, cells, _ = tensor_grid(np.arange(2.0 + rows), np.arange(columns), np.arange(2))
+        across = np.linspace(-0.5, 0.5, columns)
         stations = []
         for r in (0.12, 0.62):
             stations.append([[[r * reach, width * a, 0.5 * z * thickness] for z in (-1, 1)] for a in across])
-        for row in np.linspace(0.0, 1.0, ROWS):
+        for row in np.linspace(0.0, 1.0, rows):
             place = lambda a, z, row=row: _on_pad(row, a, 0.0 if z > 0 else DRAFT)
             stations.append(
                 [[[*(reach * place(a, z)), 0.5 * z * height] for z in (-1, 1)] for a in 2.0 * across]
@@ -217,7 +221,7 @@ class _Spine:
         out = _outwards(side)
         axes = np.array([out, np.cross((0.0, 0.0, 1.0), out), (0.0, 0.0, 1.0)])
         nodes = np.array(stations).reshape(-1, 3) @ axes - [0.0, 0.0, k * self.spacing]
-        pad = cells.reshape(1 + ROWS, COLUMNS - 1, 8)[2:].reshape(-1, 8)
+        pad = cells.reshape(1 + rows, columns - 1, 8)[2:].reshape(-1, 8)
         return nodes, cells, np.stack([pad[:, :4], pad[:, 4:]])
 
 

@@ -42,10 +42,9 @@ def touching(contacts: Contacts | None, normal: Any, friction: Any, detector: De
     force = np.asarray(normal, float)
     if contacts is None or not force.any():
         return Touch.none()
+    along = 0.0 if friction is None or not np.any(friction) else contacts.friction_on_samples(friction)
     contacts, force = contacts.on_samples(force)
-    vector = force[:, None] * contacts.normal
-    if friction is not None and np.any(friction):
-        vector = vector + np.einsum("kai,ka->ki", contacts.tangents, friction)
+    vector = force[:, None] * contacts.normal + along
     on = np.flatnonzero(force > max(LEAST_FORCE, LEAST_SHARE * force.max()))
     if not len(on):
         return Touch.none()

@@ -9,8 +9,7 @@ import pytest
 
 from pliant.robots.folding_finger import folding_finger
 from pliant.robots.manipulator import manipulator as spine
-from pliant.studies.goury2021 import held_out, manipulator, paper, study
-from pliant.studies.goury2021 import lab as shared
+from pliant.studies.goury2021 import fingers, held_out, manipulator, paper, study
 from pliant.studies.goury2021.lab import FULL, QUICK, Lab
 from pliant.studies.goury2021.postures import DEVELOPMENT, bend, bends
 from pliant.studies.setup import Setup, seed_of
@@ -18,7 +17,7 @@ from pliant.studies.setup import Setup, seed_of
 
 @pytest.fixture(scope="module")
 def lab():
-    return Lab(replace(QUICK, pull=40, seeds=0, test=1, path=30, rest=30))
+    return Lab(replace(QUICK, pull=40, pulls=5, frames=40, test=1, path=30, rest=30))
 
 
 def test_the_finger_is_that_of_the_paper():
@@ -35,8 +34,8 @@ def test_the_finger_is_that_of_the_paper():
 
 def test_settings_are_those_of_the_paper():
     assert FULL.posture == 120 and FULL.modes == paper.MANIPULATOR_MODES
-    assert FULL.pull == 800 and shared.FINGER_PULL / FULL.pull == pytest.approx(5e-5)
-    assert set(study.parts) == {"modes", "inverse", "basis", "speed"}
+    assert FULL.pull == paper.FINGER_SHOTS and fingers.PULL / FULL.pull == pytest.approx(5e-5)
+    assert set(study.parts) == {"modes", "reach", "basis", "speed", "many"}
 
 
 def test_joints_close_from_their_top_down(lab):
@@ -44,11 +43,34 @@ def test_joints_close_from_their_top_down(lab):
     assert found.passed and [p.name for p in found.pictures] == ["modes"]
     pushing = np.array(found.data["pushing"])
     assert pushing[0] == 0 and pushing[-1] > 10 and (np.diff(found.data["errors"]) < 0).all()
-    detector = lab.finger().surroundings.detector(lab.finger())
-    forces = lab.finger_shots().contact
+    (finger,) = lab.fingers()
+    detector = finger.full.surroundings.detector(finger.full)
+    forces = finger.shots.contact
     first = forces[np.flatnonzero(pushing)[0]]
     height = lambda f: f @ np.tile(detector.cloud.rest[:, 2], len(detector.opponents)) / f.sum()
     assert height(forces[-1]) < height(first) == pytest.approx(0.02)
+
+
+def test_points_follow_the_finger_over_its_range(lab):
+    """All claims but those on speed, and the models in their order: none, the paper's, ours."""
+    found = study.parts["reach"](lab)
+    (table,) = found.tables
+    rows = {row["what"]: row for row in table.rows}
+    assert all(row.get("check", True) for what, row in rows.items() if "dgemm" not in what)
+    for what in ("forwards, worst", "backwards, worst"):
+        assert (
+            rows[what]["ours: points"] < 0.1 * rows[what]["no contact"] and rows[what]["full contact"] < 1.0
+        )
+    assert rows["rows"]["paper's method here"] <= paper.FINGER_MODES < rows["rows"]["ours: points"]
+    drawn = found.data["the look-alike"]["pulls"]
+    assert (np.diff(drawn) > 0).all() and drawn.max() < fingers.PULL
+
+
+def test_without_the_authors_mesh_the_report_says_so(tmp_path):
+    (tmp_path / "finger.vtk").write_text("no mesh")
+    assert "look-alike" in study.robots(Setup()) and "authors' (finger.vtk)" in study.robots(
+        Setup(data=tmp_path)
+    )
 
 
 def test_bends_pull_every_section_to_its_side():

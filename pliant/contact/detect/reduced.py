@@ -33,8 +33,13 @@ class ReducedDetector(Detector):
     ) -> None:
         self.basis = basis
         super().__init__(robot, obstacles, **options)
-        if self._common_friction or any(self._friction.values()):
-            raise InputError("friction", expected="none with a contact basis", got="frictional contacts")
+        if (self._common_friction or any(self._friction.values())) and np.isfinite(basis.fade):
+            raise InputError(
+                "friction",
+                expected="none with modes whose shares follow the gaps",
+                got="frictional contacts",
+                hint='contact_basis(…, method="points") has friction.',
+            )
 
     @property
     def size(self) -> int:
@@ -100,7 +105,7 @@ class ReducedDetector(Detector):
             normal=normal[live],
             position=p[sample],
             tangents=tangent_frames(normal[live]),
-            friction=np.zeros(len(live)),
+            friction=self._mu[opponent],
             margin=self._margin[live],
             stencil=stencil,
             points=self._points,

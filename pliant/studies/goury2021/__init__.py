@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pliant.studies.goury2021 import finger, manipulator
+from pliant.studies.goury2021 import finger, manipulator, many, reach
 from pliant.studies.goury2021.lab import FULL, QUICK, Lab
 from pliant.studies.goury2021.origins import CHOICES, SHARES, robots
 from pliant.studies.goury2021.paper import SOURCE
@@ -14,9 +14,10 @@ study = Study(
     SOURCE,
     {
         "modes": finger.modes,
-        "inverse": finger.inverse,
+        "reach": reach.reach,
         "basis": manipulator.basis,
         "speed": manipulator.speed,
+        "many": many.many,
     },
     prepare=lambda setup: Lab(QUICK if setup.quick else FULL, setup),
     robots=robots,

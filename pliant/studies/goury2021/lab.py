@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,13 @@ from pliant.reduction import ContactFit, Snapshots, collect, contact_basis, plan
 from pliant.reduction.symmetry import Symmetry, multiplied
 from pliant.result import Result
 from pliant.robot import Robot
-from pliant.robots.folding_finger import folding_finger
 from pliant.robots.manipulator import manipulator
 from pliant.static import static
+from pliant.studies.goury2021.fingers import Finger, fingers
 from pliant.studies.goury2021.postures import Laws, bend, bends
 from pliant.studies.setup import Setup
 
 PULL = 32.0  # [N] on the three tendons of one side: fully bent
-FINGER_PULL = 0.04  # [m] of its cable
 TENSION = 50.0  # [N] of the design
 DAMPING = Rayleigh(mass=10.0, stiffness=0.005)  # it comes to rest within a second
 CREEP_STEPS = 3  # steps in time for each command of the snapshots
@@ -36,9 +36,10 @@ class Setting:
     """Sizes of the samples.
 
     `pull` and `posture` are steps of the finger's pull and of each of the manipulator's postures; `spine` the
-    manipulator's size; `sizes` and `modes` those of its bases; `seeds` how many of ALS; `frames` those in
-    which the finger goes to its target; `test` postures that the basis is scored on; `processes` those that
-    speed is compared in; `path` and `rest` the steps to each posture, and of the rest there.
+    manipulator's size; `sizes` and `modes` those of its bases; `frames` those in which the finger goes over
+    its range, `pulls` at how many it is scored, `narrow` whether narrow joints are scored too; `test` how
+    many postures the basis is scored on; `processes` those that speed is compared in; `points` those on a pad
+    of the manipulator with very many; `path` and `rest` the steps to each posture, and of the rest there.
     """
 
     pull: int
@@ -46,16 +47,30 @@ class Setting:
     spine: dict[str, Any]
     sizes: tuple[int, ...]
     modes: int
-    seeds: int
     frames: int
+    pulls: int
+    narrow: bool
     test: int
     processes: int
+    points: tuple[int, int]
     path: int = 120
     rest: int = 180
 
 
-FULL = Setting(800, 120, {}, (4, 8, 16, 32, 64), 23, 2, 240, 16, 5)
-QUICK = Setting(160, 10, {"length": 0.4, "vertebrae": 6}, (4, 16), 16, 1, 120, 2, 1)
+FULL = Setting(800, 120, {}, (4, 8, 16, 32, 64), 23, 160, 20, True, 8, 2, (14, 3))
+QUICK = Setting(
+    160, 10, {"length": 0.4, "vertebrae": 6}, (4, 16), 16, 80, 8, False, 2, 1, (8, 3), path=60, rest=90
+)
+
+
+def cpu_yardstick() -> float:
+    """CPU time of a dgemm(1500) [ms], for ratios of CPU times: clocks say little on a busy machine."""
+    a, spent = np.ones((1500, 1500)), []
+    for _ in range(5):
+        begin = process_time()
+        np.matmul(a, a)
+        spent.append(1e3 * (process_time() - begin))
+    return float(np.median(spent))
 
 
 class Lab:
@@ -63,21 +78,16 @@ class Lab:
 
     def __init__(self, setting: Setting, setup: Setup | None = None) -> None:
         self.setting, self.setup = setting, setup or Setup()
-        self.finger, self.manipulator = cache(self._finger), cache(self._manipulator)
-        self.finger_shots, self.spine_shots = cache(self._finger_shots), cache(self._spine_shots)
+        self.fingers, self.manipulator = cache(self._fingers), cache(self._manipulator)
+        self.spine_shots = cache(self._spine_shots)
         self.fit, self.bent, self.driven = cache(self._fit), cache(self._bent), cache(self._driven)
 
-    def _finger(self, contact: bool = True) -> Robot:
-        return folding_finger(contact=contact)
+    def _fingers(self) -> list[Finger]:
+        (seed,) = self.setup.seeds("als of the finger", 1)
+        return fingers(self.setup, self.setting.pull, seed, narrow=self.setting.narrow)
 
     def _manipulator(self, contact: bool = True) -> Robot:
         return manipulator(**self.setting.spine, contact=contact)
-
-    def _finger_shots(self) -> Snapshots:
-        """The cable pulled in by 40 mm; in the paper by 0.05 mm at a time."""
-        robot = self.finger()
-        plan = plans.pull(robot, {"cable": (0.0, FINGER_PULL)}, steps=self.setting.pull)
-        return collect(robot, plan)
 
     def _spine_shots(self) -> Snapshots:
         """The twelve postures of Plackett and Burman, and their images under the threefold symmetry."""
@@ -88,9 +98,11 @@ class Lab:
         touching = shots.take(np.flatnonzero(shots.contact.any(axis=1)))  # the others say nothing of contact
         return multiplied(touching, [Symmetry.turn(robot, s * 2 * np.pi / 3) for s in (1, -1)])
 
-    def _fit(self, size: int, method: str = "hals", seed: int = 0) -> ContactFit:
-        """The manipulator's basis."""
-        return contact_basis(self.manipulator(), self.spine_shots(), size, method=method, seed=seed)
+    def _fit(self, size: int | None, method: str = "hals") -> ContactFit:
+        """The manipulator's basis; "als" is the paper's method, with rows Ψᵀδ and the study's seed."""
+        (seed,) = self.setup.seeds("als", 1)
+        paper = {"fade": np.inf, "seed": seed} if method == "als" else {}
+        return contact_basis(self.manipulator(), self.spine_shots(), size, method=method, **paper)
 
     def _bent(self, robot: Robot) -> Result:
         """Fully bent to one side; the best state there is, should it not come to rest."""

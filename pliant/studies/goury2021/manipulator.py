@@ -27,7 +27,7 @@ from pliant.studies.study import Findings, Picture
 from pliant.timing import in_turns, paired
 
 OTHER_ROBOT = "a manipulator of our own: the paper prints no sizes and no forces"
-ROUNDS = 30  # of fifteen steps each, in every process
+ROUNDS = 12  # of fifteen steps each, in every process
 WARMING_STEPS = 20  # before a rate is measured
 ASKED = {"full": 5.0, "reduced": 150.0}  # steps per second
 
@@ -40,34 +40,35 @@ def basis(lab: Lab) -> Findings:
     missed = lambda robot: float(np.linalg.norm(lab.bent(robot).displacement["tip"] - tip))
     none = missed(lab.manipulator(False))
     nested = {k: missed(lab.fit(k).robot) for k in sizes}
-    seeds = lab.setup.seeds("als", setting.seeds)
-    als = {(k, s): missed(lab.fit(k, "als", s).robot) for s in seeds for k in sizes}
-    more, data = held_out(lab, sizes)
+    paper = {k: missed(lab.fit(k, "als").robot) for k in sizes}
+    tables, more, data = held_out(lab, sizes)
     mean_shares = {int(k): float(np.mean(shares)) for k, shares in data["held-out shares"].items()}
     data |= {
         "no contact": none,
         "hals": {str(k): e for k, e in nested.items()},
-        "als": {f"{k}, seed {s}": e for (k, s), e in als.items()},
+        "als": {str(k): e for k, e in paper.items()},
     }
     text = (
         f"Fully bent: tendons 1, 4 and 7 at {PULL:g} N, by statics; it is none of the design, but the "
         "default fade was chosen on it. Held out: bends of every section to other sides with other forces, "
-        "from a Halton sequence, and modes of patches with the default fade. Errors are distances of the "
-        "tip to that of the full model. With 4 and 8 modes of nested HALS the error of this one posture "
-        "depends on rounding in the snapshots, which are swings with contact: there it falls by chance."
+        "from a Halton sequence by the study's seed, and modes of patches with the default fade. Errors are "
+        "distances of the tip to that of the full model. With 4 and 8 modes of nested HALS the error of this "
+        "one posture depends on rounding in the snapshots, which are swings with contact: there it falls by "
+        "chance. The paper's method is rows Ψᵀδ with modes of clipped ALS from one random start."
     )
-    checks = [*_bent_checks(lab, none, nested), *more]
-    picture = _figure_12(none, nested, als, mean_shares)
-    return Findings("Error against size of the basis", text, checks=checks, pictures=[picture], data=data)
+    checks = [*_bent_checks(lab, none, nested, paper), *more]
+    picture = _figure_12(none, nested, paper, mean_shares)
+    return Findings("Error against size of the basis", text, tables, checks, [picture], data)
 
 
-def _bent_checks(lab: Lab, none: float, nested: dict[int, float]) -> list[Check]:
+def _bent_checks(lab: Lab, none: float, nested: dict[int, float], als: dict[int, float]) -> list[Check]:
     setting, full = lab.setting, lab.manipulator()
     doubled = [nested[k] for k in setting.sizes if k in nested]
     falls = falling(doubled)
     chosen, words = nested[setting.modes], f"with {setting.modes} modes"
     paper = TIP_ERROR["no contact"], TIP_ERROR["23 modes"]
     deep = lambda robot: 1e3 * lab.depth(full, lab.bent(robot).q)
+    millimetres = lambda errors: " ".join(f"{1e3 * e:.1f}" for e in errors)
     return [
         Check.compared(
             "snapshots with contact, images included",
@@ -80,13 +81,25 @@ def _bent_checks(lab: Lab, none: float, nested: dict[int, float]) -> list[Check]
             "fully bent: error without contact", 1e3 * none, paper=1e3 * paper[0], unit="mm", why=OTHER_ROBOT
         ),
         Check.compared(
-            f"fully bent: error {words}", 1e3 * chosen, paper=1e3 * paper[1], unit="mm", why=OTHER_ROBOT
+            f"fully bent: error {words}, the paper's method",
+            1e3 * als[setting.modes],
+            paper=1e3 * paper[1],
+            unit="mm",
+            why=f"{OTHER_ROBOT}; here one contact that is open keeps a mode open",
+        ),
+        Check(f"fully bent: the paper's method by size, {_sizes(als)}", millimetres(als.values()), unit="mm"),
+        Check.compared(
+            f"fully bent: error {words}, ours", 1e3 * chosen, paper=1e3 * paper[1], unit="mm", why=OTHER_ROBOT
         ),
         Check.at_most("fully bent: share", chosen / none, LARGEST_SHARE, paper=round(paper[1] / paper[0], 3)),
-        Check.holds("falls with every doubling", falls, measured=" ".join(f"{1e3 * e:.1f}" for e in doubled)),
+        Check.holds("falls with every doubling", falls, measured=millimetres(doubled)),
         Check("deepest penetration without contact", deep(lab.manipulator(False)), unit="mm"),
         Check(f"deepest penetration {words}", deep(lab.fit(setting.modes).robot), unit="mm"),
     ]
+
+
+def _sizes(errors: dict[int, float]) -> str:
+    return " ".join(str(k) for k in errors)
 
 
 def _rank(lab: Lab) -> int:
@@ -157,24 +170,17 @@ def _steps(robot: Robot, state: State | None, force: float) -> Callable[[], obje
 
 
 def _figure_12(
-    none: float, nested: dict[int, float], als: dict[tuple[int, int], float], mean_shares: dict[int, float]
+    none: float, nested: dict[int, float], als: dict[int, float], mean_shares: dict[int, float]
 ) -> Picture:
     figure, axes = new_figure(6.4, 3.6)
     ax = axes[0, 0]
     ax.axhline(100.0, color=BAD, linestyle="--", linewidth=1.2, label="no contact")
     share = lambda errors: [100.0 * e / none for e in errors]
     ax.plot(list(nested), share(nested.values()), marker="o", label="fully bent, nested HALS", **line(1))
-    for s in sorted({seed for _, seed in als}):
-        of_seed = {k: e for (k, seed), e in als.items() if seed == s}
-        style = {"color": SOFT, "linewidth": 0.9, "label": f"fully bent, ALS, seed {s}"}
-        ax.plot(list(of_seed), share(of_seed.values()), ".-", **style)
-    ax.plot(
-        list(mean_shares),
-        [100.0 * h for h in mean_shares.values()],
-        marker="s",
-        label="held out, patches, mean",
-        **line(0),
-    )
+    style = {"color": SOFT, "linewidth": 0.9, "label": "fully bent, the paper's method"}
+    ax.plot(list(als), share(als.values()), ".-", **style)
+    held = [100.0 * h for h in mean_shares.values()]
+    ax.plot(list(mean_shares), held, marker="s", label="held out, patches, mean", **line(0))
     ax.axhline(100.0 * LARGEST_SHARE, color=SOFT, linestyle=":", linewidth=1.0, label="asked with 23 modes")
     ax.set_xscale("log", base=2)
     ax.set_xticks(list(nested), [str(k) for k in nested])

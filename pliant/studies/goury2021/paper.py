@@ -6,8 +6,8 @@ SOURCE = (
     "O. Goury, B. Carrez, C. Duriez, Real-Time Simulation for Control of Soft Robots with Self-Collisions "
     "Using Model Order Reduction for Contact Forces, IEEE Robotics and Automation Letters 6 (2), 2021."
 )
-FINGER_POINTS, FINGER_MODES = 495, 5
-MANIPULATOR_POINTS, MANIPULATOR_MODES = 1290, 23
+FINGER_POINTS, FINGER_MODES, FINGER_SHOTS = 495, 5, 800
+MANIPULATOR_POINTS, MANIPULATOR_MODES, TABLE_II_ROWS = 1290, 23, 4500
 STEPS_PER_SECOND = {  # table II
     ("full", "straight"): 18.0,
     ("full", "bent"): 0.2,
