@@ -54,15 +54,12 @@ def test_a_ball_that_jumps_in_pushes_the_robot_aside(budget):
 def test_a_robot_goes_back_from_a_ball_that_it_would_close_round():
     """The ball appears inside a bent arm, where the straight one is not: that is where the arm goes."""
     watched = bent(budget=5)
-    robot, home = (
-        watched.controller.robot,
-        watched.controller.robot.positions(watched.controller.robot.rest.q),
-    )
-    node = int(np.argmax(np.linalg.norm(watched.positions - home, axis=1)))
-    middle = watched.positions[:, 1] - home[:, 1] > 0.5 * (watched.positions[node, 1] - home[node, 1])
-    centre = watched.positions[middle].mean(axis=0)
+    robot = watched.controller.robot
+    end = robot.positions(robot.rest.q)[:, 0] > 0.999 * LENGTH
+    centre = watched.positions[end].mean(axis=0) - [0.006, 0.001, 0.0]
     watched.controller.detector.add(Sphere(centre, 0.003, name="pearl"))
     assert watched.controller.detector.swallowed(watched.controller.state.q) == ("pearl",)
+    assert watched.controller.detector.penetration(robot.rest.q) == 0.0
     goal = reachable(robot, 0.0, 0.0, 0.0, 0.0)
     words, out = [], watched.step({"tip": goal})
     while out.certificate.status != "reached" and len(words) < 150:
