@@ -75,7 +75,7 @@ def test_every_robot_and_scene_takes_part():
     named = cases()
     assert {f"scene: {name}" for name in pl.robots.scenes} <= set(named)
     assert set(pl.robots.gallery) <= set(named)
-    assert list(cases("rod")) == ["rod"] and len(cases("trunk, ")) == 2
+    assert list(cases("rod")) == ["rod"] and len(cases("trunk, ")) == 3
     with pytest.raises(pl.InputError, match="robot or scene"):
         cases("no such robot")
 

@@ -84,9 +84,8 @@ class Detector:
         against_obstacles: Samples | Sequence[Samples] | None = None,
     ) -> None:
         self.robot, self.areas = robot, areas
-        self.alarm = (
-            search_distance.ALARM * robot.length if alarm is None else positive("alarm distance", alarm, "m")
-        )
+        usual = search_distance.ALARM * robot.length
+        self.alarm = usual if alarm is None else positive("alarm distance", alarm, "m")
         self.margin = MARGIN * robot.length if margin is None else not_negative("margin", margin, "m")
         obstacles = tuple(obstacles)
         chosen = chosen_samples(robot, samples, obstacles)
@@ -100,8 +99,7 @@ class Detector:
         self._slots = {o.name: k for k, o in enumerate(self.soft)}
         self._obstacles: dict[str, Obstacle] = {}
         self._friction: dict[str, float] = {}
-        common = None if isinstance(friction, Mapping) else not_negative("friction", friction)
-        self._common_friction = common or 0.0
+        self._common_friction = 0.0 if isinstance(friction, Mapping) else not_negative("friction", friction)
         for obstacle in obstacles:
             self.add(obstacle)
         for name, mu in friction.items() if isinstance(friction, Mapping) else ():
@@ -135,9 +133,8 @@ class Detector:
     def add(self, obstacle: Obstacle, *, friction: float | None = None) -> str:
         """A new obstacle; returns its name. One without a name is called after its kind."""
         if not isinstance(obstacle, Obstacle):
-            raise InputError(
-                "obstacle", expected="an Obstacle such as Sphere(…)", got=type(obstacle).__name__
-            )
+            got = type(obstacle).__name__
+            raise InputError("obstacle", expected="an Obstacle such as Sphere(…)", got=got)
         soft = {o.name for o in self.soft}
         name = obstacle.name or free_name(type(obstacle).__name__.lower(), {*self._slots})
         if name in self._obstacles or name in soft:
@@ -329,15 +326,11 @@ class Detector:
         p = positions_at(self.robot, self.outer.points_of_samples, q)
         near = contacts.rigid & (contacts.gap < DENSE_CUT * self.robot.length)
         touched = set(contacts.opponent[near].tolist())
-        for o in self._present:
-            if self._slots[o.name] in touched or self._outside.closed_round(o, q, p):
-                deepest = max(deepest, self._outside.depth(o, q, p))
-        return deepest
+        met = lambda o: self._slots[o.name] in touched or self._outside.closed_round(o, q, p)
+        return max([deepest, *(self._outside.depth(o, q, p) for o in self._present if met(o))])
 
     def swallowed(self, q: np.ndarray) -> tuple[str, ...]:
         """Obstacles whose core lies in a body at q: by contacts alone, the body would close round them."""
-        if not self._present:
-            return ()
         p = positions_at(self.robot, self.outer.points_of_samples, q)
         return tuple(o.name for o in self._present if self._outside.closed_round(o, q, p))
 

@@ -8,6 +8,7 @@ from pliant.inverse.model import Model, Pose
 
 DIVERGED = 0.3  # of the length: decrement after which another linearisation will not help
 EMERGING = 0.7  # a robot that was too deep may end this share as deep
+FARTHEST_PUSH = 3.0  # of the bound: from how far something may push a robot that slides along it
 FARTHEST = 4.0  # task steps: how far a node may move in a step, unless something else has moved it
 
 
@@ -23,8 +24,8 @@ def fails(model: Model, before: Pose, pose: Pose, decrement: float) -> bool:
     out.
     """
     deepest = max(allowed_depth(model), EMERGING * before.depth)
-    near = decrement <= allowed_decrement(model) and not stands_off(model, pose)
-    return not (near and pose.depth <= deepest)
+    touches = pose.standoff <= FARTHEST_PUSH * allowed_depth(model)
+    return not (decrement <= allowed_decrement(model) and touches and pose.depth <= deepest)
 
 
 def stands_off(model: Model, pose: Pose) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pliant.inverse.limits import active_limits, within_limits
 from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate
+from pliant.inverse.policy.acceptance import stands_off
 from pliant.inverse.policy.line_search import Attempt
 from pliant.inverse.policy.memory import Memory
 from pliant.result import UNSOLVED
@@ -16,11 +17,10 @@ IN_EQUILIBRIUM = 1e-4  # of the length: decrement of a state that counts as reac
 
 
 def at_target(model: Model, memory: Memory) -> bool:
-    """Whether the effectors are at their targets, and the robot near equilibrium."""
+    """Whether the effectors are at their targets, and the robot near equilibrium, pushed by what they touch."""
     length, here = model.robot.length, model.effector_delta(memory.pose)
-    return (
-        model.distance(memory.target, here) < REACHED * length and memory.decrement < IN_EQUILIBRIUM * length
-    )
+    near = model.distance(memory.target, here) < REACHED * length
+    return near and memory.decrement < IN_EQUILIBRIUM * length and not stands_off(model, memory.pose)
 
 
 def of_step(model: Model, memory: Memory, taken: Attempt) -> InverseCertificate:
