@@ -7,6 +7,7 @@
 | `path.py` | the walk along it: increments, prediction, back-off, events |
 | `budget.py` | how much work a solve may be, and what it says on the way |
 | `balance.py` | one equilibrium: Newton's method, and pressures of incompressible materials around it |
+| `creep.py` | the way there in short strides, for who has to show it |
 | `stability.py` | whether an equilibrium is stable, and its softest direction |
 | `departure.py` | leaving one that is not, downhill to one that is |
 | `continuation.py` | equilibria along a path that turns back: snap-through |

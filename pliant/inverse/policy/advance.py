@@ -7,10 +7,11 @@
     approach  efforts far from those at hand, which close a gap, one part of the way after another
     scout     the robot waits while a scout looks for another way, as long as the budget lasts
     settle    the robot waits while the equilibrium is found in which it will rest
-    recover   disturbed, and no step would do: seek the equilibrium with locked drives, some iterations a step
+    recover   disturbed, and no step would do: creep to the equilibrium with locked drives, some iterations a step
     follow    a line search along the task, as long as the budget lasts
                 an attempt will do   take it, and learn from it: step length, bias, whether it came nearer
                 about to buckle      go back to poses that were stable
+                disturbed, and none  recover
                 none yet             wait where the robot is
                 none at all          a dead end: recover, scout or settle
 

@@ -17,7 +17,7 @@ IN_EQUILIBRIUM = 1e-4  # of the length: decrement of a state that counts as reac
 
 
 def at_target(model: Model, memory: Memory) -> bool:
-    """Whether the effectors are at their targets, near equilibrium and pushed by nothing but what they touch."""
+    """Whether the effectors are at their targets, near equilibrium, and only what is touched pushes."""
     length, here = model.robot.length, model.effector_delta(memory.pose)
     near = model.distance(memory.target, here) < REACHED * length
     return near and memory.decrement < IN_EQUILIBRIUM * length and not stands_off(model, memory.pose)

@@ -2,7 +2,9 @@
 
 A pose that is near and still an equilibrium is taken as it was. Else, among obstacles that have moved, under
 other laws, or where it is farther than a step may go, its commands are imposed on all drives, or a share of
-the way to them, and the robot goes to the equilibrium that it finds from where it stands.
+the way to them, and the robot goes to the equilibrium that it finds from where it stands. Where there is
+none, or something is inside the robot to which it cannot yield, poses are taken as they were, in equilibrium
+or not, and the robot recovers (`recovery.py`) at the end, or at the first that is clear of all obstacles.
 """
 
 from __future__ import annotations
@@ -19,14 +21,16 @@ from pliant.inverse.policy.certificates import of_waiting, of_walk
 from pliant.inverse.policy.memory import SCOUTS, Memory
 from pliant.inverse.policy.modes import Following, GoingBack, Recovering, Settling
 from pliant.inverse.policy.recovery import recover
-from pliant.inverse.policy.tolerance import tolerance
 from pliant.inverse.policy.trail import Guide
+from pliant.newton import Tolerance
 from pliant.state import State
 
 STRIDE = 0.5  # of how far a node may move in a step: what a step of the way back goes for
 CLEAR = 1e-2  # of the length: depth of what a robot can still yield to
 ITERATIONS = 15  # of an attempt, over as many steps as it takes
 FAILURES = 6  # attempts at one pose; every other as if all that is touched were flat, then half as far
+RESIDUAL = 1e-5  # of the loads: imbalance of a state that counts as an equilibrium
+DECREMENT = 1e-6  # of the length: decrement of a state that counts as an equilibrium
 
 
 def go_back(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
@@ -110,7 +114,8 @@ def _sought(
     here = model.commands(pose.lam, pose.delta)
     command = here + (model.commands(guide.lam, guide.delta) - here) / parts
     begin, iterations = mode.state or model.state(pose), max(1, model.left)
-    result = model.equilibrium(command, begin, tolerance(iterations), stiff=mode.failures % 2 == 0)
+    within = Tolerance(residual=RESIDUAL, length=DECREMENT, iterations=iterations)
+    result = model.equilibrium(command, begin, within, stiff=mode.failures % 2 == 0)
     return model.pose_of(result), result.certificate.decrement, result.state, iterations
 
 
