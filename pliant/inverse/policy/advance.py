@@ -7,7 +7,7 @@
     approach  efforts far from those at hand, which close a gap, one part of the way after another
     scout     the robot waits while a scout looks for another way, as long as the budget lasts
     settle    the robot waits while the equilibrium is found in which it will rest
-    recover   disturbed, and no step would do: creep to the equilibrium with locked drives, some iterations a step
+    recover   disturbed, and no step would do: creep to the equilibrium with locked drives
     follow    a line search along the task, as long as the budget lasts
                 an attempt will do   take it, and learn from it: step length, bias, whether it came nearer
                 about to buckle      go back to poses that were stable
