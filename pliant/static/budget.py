@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import thread_time
+from time import perf_counter, thread_time
 from typing import Any
 
 import numpy as np
@@ -59,16 +59,21 @@ Report = Callable[[Progress], Any]
 
 @dataclass(frozen=True)
 class Account:
-    """A budget that is being spent: since `begin` [s], a time of `thread_time`."""
+    """A budget that is being spent.
+
+    begin: since when [s], a time of `thread_time`; clock: the same by `perf_counter`.
+    """
 
     budget: Budget
     most: int
     begin: float
+    clock: float
 
     @classmethod
     def opened(cls, budget: Budget, iterations: int) -> Account:
         """From now on; iterations: of one load step."""
-        return cls(budget, int(budget.iterations or MOST_ITERATIONS * iterations), thread_time())
+        most = int(budget.iterations or MOST_ITERATIONS * iterations)
+        return cls(budget, most, thread_time(), perf_counter())
 
     def deadline(self, spent: int) -> float:
         """When the time is over [s], after so many iterations."""

@@ -71,9 +71,9 @@ def static(
         raise InputError("state", expected="cells that are not inside out", got="inverted cells", hint=hint)
     end = walk(loads, tolerance, account, work, load_steps=load_steps, report=progress)
     if end.reason:
-        raise not_found(loads, end, work, account.begin)
+        raise not_found(loads, end, work, account.clock)
     if unstable == IGNORE:
-        result = make_result(loads, end.path, work, account.begin)
+        result = make_result(loads, end.path, work, account.clock)
     else:
         result = _judged(loads, end.path, tolerance, account, work, leave=unstable == LEAVE)
     if result.certificate.status == TOO_DEEP:
@@ -88,7 +88,7 @@ def _judged(
     problem = loads.at(1.0, path.best, path.z)
     word = judged(problem, path.best, work)
     if word != UNSTABLE_STATE or not leave:
-        return make_result(loads, path, work, account.begin, word)
+        return make_result(loads, path, work, account.clock, word)
     began = path
     for _ in range(MOST_DEPARTURES):
         deadline = account.deadline(path.count.iterations)
@@ -106,9 +106,9 @@ def _judged(
         if word != UNSTABLE_STATE:
             gone = Passage(LEFT, "", 1.0, loads.moved(began.best, found))
             path = replace(path, events=(*path.events, gone))
-            return make_result(loads, path, work, account.begin, LEFT_UNSTABLE if word == STABLE else word)
+            return make_result(loads, path, work, account.clock, LEFT_UNSTABLE if word == STABLE else word)
     began = replace(began, count=Count(began.count.steps, path.count.iterations))
-    raise nowhere_stable(loads, make_result(loads, began, work, account.begin, UNSTABLE_STATE))
+    raise nowhere_stable(loads, make_result(loads, began, work, account.clock, UNSTABLE_STATE))
 
 
 def resting(
