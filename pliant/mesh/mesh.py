@@ -182,6 +182,20 @@ class Mesh:
         mesh = Mesh(self.linear().nodes, cells, "tet4", self.regions[parent], apart=True)
         return mesh.quadratic() if self.element.order == 2 else mesh
 
+    def refined(self) -> Mesh:
+        """Every tetrahedron cut into eight at the middles of its edges; see `subdivide.eighths`.
+
+        The nodes are those of `quadratic()`, in the same order. A quadratic mesh is quadratic again.
+        """
+        from pliant.mesh.subdivide import eighths
+
+        if not self.kind.startswith("tet"):
+            raise InputError("refined mesh", expected="one of tetrahedra", got=self.kind)
+        parents = self.quadratic()
+        cells = eighths(parents.nodes, parents.cells)
+        mesh = Mesh(parents.nodes, cells, "tet4", np.repeat(self.regions, 8), apart=True)
+        return mesh.quadratic() if self.element.order == 2 else mesh
+
     def with_nodes(self, nodes: np.ndarray) -> Mesh:
         """The same cells with other node positions (k, 3) [m]."""
         if np.shape(nodes) != self.nodes.shape:

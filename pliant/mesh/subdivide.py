@@ -1,4 +1,4 @@
-"""Hexahedra cut into tetrahedra so that neighbours always match.
+"""Hexahedra cut into tetrahedra so that neighbours always match; tetrahedra cut into eight.
 
 Every quadrilateral face is cut along the diagonal through its first corner in one global order of the
 nodes, so both cells at a face cut it alike, whatever the mesh. A hexahedron is then the cone from its own
@@ -68,3 +68,28 @@ def tetrahedra(cells: np.ndarray, priority: np.ndarray | None = None) -> tuple[n
 
     order = np.argsort(np.concatenate(parent), kind="stable")
     return np.vstack(tets)[order], np.concatenate(parent)[order]
+
+
+# Of a tet10 cell: its four corners, and the octahedron between them cut along each of its three diagonals.
+_CORNERS = np.array([[0, 4, 6, 7], [4, 1, 5, 8], [6, 5, 2, 9], [7, 8, 9, 3]])
+_DIAGONALS = np.array([[4, 9], [5, 7], [6, 8]])
+_RINGS = np.array([[5, 6, 7, 8], [4, 6, 9, 8], [4, 5, 9, 7]])  # around each diagonal
+
+
+def eighths(nodes: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """Linear tetrahedra (8 n, 4) on the nodes of quadratic ones (n, 10), eight for each, in its order.
+
+    Faces are cut into four alike on both sides. The octahedron in the middle is cut along its shortest
+    diagonal, which keeps the shapes of repeated cuts from getting worse.
+    """
+    ends = nodes[cells[:, _DIAGONALS]]  # (n, 3, 2, 3)
+    shortest = np.linalg.norm(ends[:, :, 0] - ends[:, :, 1], axis=2).argmin(axis=1)
+    start, end = _DIAGONALS[shortest].T
+    ring = _RINGS[shortest]
+    inner = np.stack([np.column_stack([start, end, ring[:, k], ring[:, (k + 1) % 4]]) for k in range(4)], 1)
+    local = np.concatenate([np.broadcast_to(_CORNERS, (len(cells), 4, 4)), inner], axis=1)
+    out = np.take_along_axis(cells[:, None, :], local, axis=2).reshape(-1, 4)
+    a, b, c, d = (nodes[out[:, k]] for k in range(4))
+    turned = np.einsum("ij,ij->i", np.cross(b - a, c - a), d - a) < 0
+    out[turned] = out[turned][:, [0, 2, 1, 3]]
+    return out

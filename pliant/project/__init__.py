@@ -7,7 +7,8 @@ pliant.project.start("part.stl", "robot.toml", unit="mm")
 """
 
 from pliant.project.export import save
+from pliant.project.fit import Fit, fit
 from pliant.project.guess import start
 from pliant.project.project import Project, load
 
-__all__ = ["Project", "load", "save", "start"]
+__all__ = ["Fit", "Project", "fit", "load", "save", "start"]

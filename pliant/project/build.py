@@ -34,7 +34,7 @@ LAWS = {
 }
 
 
-def body_of(source: Source, spec: BodySpec, number: int) -> Any:
+def body_of(source: Source, spec: BodySpec, number: int, refine: bool = False) -> Any:
     """The body that is said in bodies[number]."""
     here = ("bodies", number)
     stuff, density = _materials(source, spec.materials, here)
@@ -42,6 +42,7 @@ def body_of(source: Source, spec: BodySpec, number: int) -> Any:
         return _beam(source, spec, here, stuff, density)
     with source.at(*here, "mesh"):
         mesh = _mesh(source, spec)
+        mesh = mesh.refined() if refine else mesh
     fixed = _fixed_mask(source, spec.fixed, mesh, (*here, "fixed"))
     rigid = [_rigid(source, region, mesh, (*here, "rigid", k)) for k, region in enumerate(spec.rigid)]
     with source.at(*here):

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pliant.errors import FileError, unknown_name
+from pliant.errors import FileError, InputError, unknown_name
 from pliant.files import reading
 from pliant.laws import Known
 from pliant.project.around import surroundings_of
@@ -40,6 +40,19 @@ class Project:
     def devices(self) -> list[Any]:
         """The devices of its [hardware] table, for `pliant.hardware.Loop`; none is opened."""
         return devices_of(self)
+
+    def refined(self) -> Robot:
+        """The same robot with every tetrahedron cut into eight.
+
+        Nodes and facets that the file names by number are others then: such a file is refused, and so are
+        rods and hexahedra.
+        """
+        numbered = _numbered(self.spec.model_dump())
+        if numbered or any(body.mesh is None or body.lines is not None for body in self.spec.bodies):
+            got = f"{numbered} by number" if numbered else "rods"
+            expected = "solids of tetrahedra, and places instead of numbers of nodes and facets"
+            raise InputError(f"refined {self.source.path.name}", expected=expected, got=got)
+        return _robot(self.source, self.spec, refine=True)
 
     def entry(self) -> Entry:
         """As an entry of the gallery: what `pliant run` and `pliant view` take."""
@@ -77,12 +90,12 @@ def _text(path: Path, raw: bytes) -> str:
         raise FileError(what, expected="UTF-8 text", got="other bytes") from error
 
 
-def _robot(source: Source, spec: ProjectSpec) -> Robot:
+def _robot(source: Source, spec: ProjectSpec, refine: bool = False) -> Robot:
     named: dict[str, Any] = {}
     for k, said in enumerate(spec.bodies):
         if said.name in named:
             raise source.fault(("bodies", k, "name"), expected="a name of its own", got=repr(said.name))
-        named[said.name] = body_of(source, said, k)
+        named[said.name] = body_of(source, said, k, refine)
     bodies = Bodies(source, named)
     rows = rows_of(source, spec, bodies)
     around = surroundings_of(source, spec, bodies)
@@ -91,6 +104,14 @@ def _robot(source: Source, spec: ProjectSpec) -> Robot:
     with source.at("contact"):
         robot.surroundings.detector(robot)
     return robot
+
+
+def _numbered(said: Any) -> str:
+    """The first of the keys "nodes" and "facets" that has a value somewhere in a file; "" if none."""
+    if isinstance(said, dict):
+        own = [key for key in ("nodes", "facets") if said.get(key) is not None]
+        return own[0] if own else next(filter(None, map(_numbered, said.values())), "")
+    return next(filter(None, map(_numbered, said)), "") if isinstance(said, (list, tuple)) else ""
 
 
 def _check(project: Project) -> None:

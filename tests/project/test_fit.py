@@ -1,0 +1,75 @@
+"""Does the mesh of a project fit: its estimated error against a much finer mesh, and what is said of it."""
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.errors import InputError
+from pliant.project import Fit, load
+from pliant.project.fit import discretisation_error, motions
+
+BAR = """
+format = 1
+name = "bar"
+
+[[bodies]]
+mesh = "bar.vtu"
+fixed = [{ plane = { point = [0, 0, 0], normal = [1, 0, 0] } }]
+materials = [{ law = "Hooke", young = "0.3 MPa", poisson = 0.45 }]
+order = ORDER
+support_layers = false
+
+[forces.push]
+points = [[0.1, 0.01, 0.01]]
+direction = [0, 0, 1]
+
+[effectors.middle]
+points = [[0.05, 0.01, 0.01]]
+"""
+
+
+def bar(folder, mesh, order=2):
+    folder.mkdir(exist_ok=True)
+    pl.mesh.write(mesh, folder / "bar.vtu")
+    (folder / "robot.toml").write_text(BAR.replace("ORDER", str(order)), encoding="utf-8")
+    return load(folder / "robot.toml")
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_estimated_error_is_that_against_a_much_finer_mesh_within_a_factor_of_two(tmp_path, order):
+    mesh = pl.mesh.box((0.1, 0.02, 0.02), cells=(6, 2, 2), kind="tet")
+    estimated = discretisation_error(bar(tmp_path / "coarse", mesh, order))
+    (coarse,) = motions(load(tmp_path / "coarse" / "robot.toml").robot)
+    exact = pl.mesh.box((0.1, 0.02, 0.02), cells=(24, 8, 8), kind="tet")
+    (fine,) = motions(bar(tmp_path / "fine", exact, 2).robot)
+    true = np.linalg.norm(fine - coarse) / np.linalg.norm(fine)
+    assert true / 2 < estimated < 2 * true
+
+
+def test_tetrahedra_cut_into_eight_fill_the_same_body():
+    mesh = pl.mesh.box((0.1, 0.02, 0.03), cells=(4, 2, 2), kind="tet")
+    for finer in (mesh.refined(), mesh.quadratic().refined()):
+        assert len(finer.cells) == 8 * len(mesh.cells)
+        assert finer.volume == pytest.approx(mesh.volume, rel=1e-12)
+        assert finer.surface.area == pytest.approx(mesh.surface.area, rel=1e-12)
+        eighth = finer.cell_volumes.reshape(-1, 8)
+        assert eighth == pytest.approx(np.repeat(mesh.cell_volumes[:, None] / 8, 8, axis=1), rel=1e-9)
+
+
+def test_numbers_of_nodes_cannot_be_refined(tmp_path):
+    project = bar(tmp_path, pl.mesh.box((0.1, 0.02, 0.02), cells=(2, 1, 1), kind="tet"))
+    path = tmp_path / "robot.toml"
+    path.write_text(
+        path.read_text().replace("plane = { point = [0, 0, 0], normal = [1, 0, 0] }", "nodes = [0, 1, 2]")
+    )
+    assert project.refined().ndof > project.robot.ndof
+    with pytest.raises(InputError, match="places instead of numbers"):
+        load(path).refined()
+
+
+def test_the_advice_follows_from_rate_and_error():
+    assert Fit(1, 3, 60.0, 0.01).advice == "It fits."
+    assert "2 times as long bring 25 Hz" in Fit(1, 3, 25 / 16, 0.01).advice
+    assert Fit(1, 3, 60.0, 0.1).advice.startswith("Finer")
+    assert "reduce" in Fit(1, 3, 6.0, 0.1).advice
+    assert "not known (rods)" in str(Fit(1, 3, 60.0, None, "rods"))
