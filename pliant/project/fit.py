@@ -47,7 +47,7 @@ class Fit:
             return f"Coarser: edges about {_coarser(self.rate):.2g} times as long bring {LIVELY:g} Hz."
         if rough:
             return "Finer: halve the edges (size); where it is too slow then, reduce it (docs/reduction.md)."
-        return "It fits."
+        return "It fits." if self.error is not None else "Fast enough; how accurate it is, is not known."
 
     def __str__(self) -> str:
         error = f"{100 * self.error:.2g} %" if self.error is not None else f"not known ({self.reason})"

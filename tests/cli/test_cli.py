@@ -288,3 +288,14 @@ def test_a_new_file_needs_one_beginning(error, arguments):
 def test_a_broken_project_file_is_named(error, tmp_path):
     (tmp_path / "bad.toml").write_text("format = 1\nname = 3\n")
     assert "line 2, name: expected string" in error("run", "bad.toml")
+
+
+def test_the_doctor_looks_at_a_project_too(tmp_path, capsys):
+    mesh = pl.mesh.box((0.1, 0.02, 0.02), cells=(4, 1, 1), kind="hex")  # hexahedra: no error is known of them
+    pl.mesh.write(mesh, tmp_path / "bar.vtu")
+    assert cli.main(["new", str(tmp_path / "bar.toml"), "--part", str(tmp_path / "bar.vtu")]) == 0
+    found = tmp_path / "found.json"
+    assert cli.main(["doctor", str(tmp_path / "bar.toml"), "--json", str(found)]) == 0
+    (row,) = json.loads(found.read_text())[0]["rows"]
+    assert row["nodes"] == len(mesh.nodes) and row["Hz"] > 0 and row["error %"] is None
+    assert "tetrahedra" in " ".join(capsys.readouterr().out.split())

@@ -40,7 +40,7 @@ def test_the_estimated_error_is_that_against_a_much_finer_mesh_within_a_factor_o
     mesh = pl.mesh.box((0.1, 0.02, 0.02), cells=(6, 2, 2), kind="tet")
     estimated = discretisation_error(bar(tmp_path / "coarse", mesh, order))
     (coarse,) = motions(load(tmp_path / "coarse" / "robot.toml").robot)
-    exact = pl.mesh.box((0.1, 0.02, 0.02), cells=(24, 8, 8), kind="tet")
+    exact = pl.mesh.box((0.1, 0.02, 0.02), cells=(18, 6, 6), kind="tet")
     (fine,) = motions(bar(tmp_path / "fine", exact, 2).robot)
     true = np.linalg.norm(fine - coarse) / np.linalg.norm(fine)
     assert true / 2 < estimated < 2 * true
@@ -72,4 +72,5 @@ def test_the_advice_follows_from_rate_and_error():
     assert "2 times as long bring 25 Hz" in Fit(1, 3, 25 / 16, 0.01).advice
     assert Fit(1, 3, 60.0, 0.1).advice.startswith("Finer")
     assert "reduce" in Fit(1, 3, 6.0, 0.1).advice
+    assert "fits" not in Fit(1, 3, 60.0, None, "rods").advice
     assert "not known (rods)" in str(Fit(1, 3, 60.0, None, "rods"))
