@@ -20,6 +20,7 @@ from pliant.inverse.policy.certificates import of_waiting, of_walk
 from pliant.inverse.policy.line_search import RESTART
 from pliant.inverse.policy.memory import Memory
 from pliant.inverse.policy.modes import Following, GoingBack, Recovering, Resting
+from pliant.inverse.policy.scouting import may_scout, send
 from pliant.inverse.policy.trail import Guide
 from pliant.static.creep import Strides
 
@@ -57,7 +58,12 @@ def recover(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
 
 
 def retreat(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
-    """The way back along the trail and on to the undeformed shape, poses as they were; next time, rest."""
+    """The way back along the trail and on to the undeformed shape, poses as they were.
+
+    Next time scouts look for an equilibrium to go to; without one it is stuck.
+    """
+    if memory.tried.retreated and may_scout(model, memory):
+        return send(model, memory), of_waiting(model, memory, "stuck")
     if memory.scout or memory.tried.retreated:
         certificate = of_waiting(model, memory, "stuck")
         return memory.with_(mode=Resting(certificate), disturbed=True), certificate

@@ -16,6 +16,7 @@ from pliant.inverse.policy.certificates import at_target, of_rest, of_waiting
 from pliant.inverse.policy.line_search import Attempt
 from pliant.inverse.policy.memory import Memory
 from pliant.inverse.policy.modes import Following, GoingBack, Resting, Settling
+from pliant.inverse.policy.scouting import may_scout, send
 from pliant.inverse.policy.trail import Guide, Trail
 from pliant.newton import Tolerance
 from pliant.result import Result
@@ -79,6 +80,8 @@ def settle(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     if there and not at_target(model, memory) and memory.tried.settled < SETTLED:
         memory = memory.with_(mode=Following(), idle=0, nearest=np.inf)
         return memory, of_waiting(model, memory, "moving")
+    if memory.tried.brink and may_scout(model, memory):
+        return send(model, memory), of_waiting(model, memory, "looking for another way")
     certificate = of_rest(model, memory)
     return memory.with_(mode=Resting(certificate)), certificate
 
@@ -109,11 +112,13 @@ def _sought(model: Model, memory: Memory, progress: Settling) -> tuple[Settling,
 
 
 def step_back(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
-    """The way back to poses that were stable; for the second time, to rest there.
+    """The way back to poses that were stable; for the second time, to look for another way or rest there.
 
     One step more and the robot would buckle, drives locked or not.
     """
     memory = memory.having_tried(brink=memory.tried.brink + 1)
+    if memory.tried.brink > 2 and may_scout(model, memory):
+        return send(model, memory), of_waiting(model, memory, "looking for another way")
     if memory.tried.brink > 2 or memory.scout or len(memory.trail.guides) == 1:
         certificate = of_rest(model, memory)
         return memory.with_(mode=Resting(certificate)), certificate

@@ -182,14 +182,16 @@ def _over(model: Model, scout: Memory, most_idle: int) -> bool:
 def _returned(model: Model, memory: Memory, scout: Memory) -> tuple[Memory, InverseCertificate]:
     """The memory when a scout has come back: the robot goes its way, or the next scout sets out."""
     far = lambda m: model.distance(memory.target, model.effector_delta(m.pose))
-    better = far(scout) < far(memory) - WORTH * model.robot.length or at_target(model, scout)
+    lost = memory.decrement == np.inf  # not in equilibrium itself, and no way to one
+    better = lost or far(scout) < far(memory) - WORTH * model.robot.length or at_target(model, scout)
     better = better and near_equilibrium(model, scout.pose, scout.decrement)
     doubt = memory.tried.doubt or (scout.idle < SCOUT_IDLE and not scout.tried.brink)
     memory = memory.having_tried(scouts=memory.tried.scouts + 1, doubt=doubt and not better)
     if better:
+        memory = memory.having_tried(brink=0)
         end = Guide.at(model, scout.pose, scout.decrement)
         other = replace(scout.trail, guides=(*scout.trail.guides, end))
-        memory = memory.with_(mode=GoingBack(memory.trail.by_way_of(other)))
+        memory = memory.with_(mode=GoingBack(memory.trail.by_way_of(other), blindly=lost))
         return memory, of_waiting(model, memory, "going back")
     if may_scout(model, memory):
         memory = send(model, memory)
