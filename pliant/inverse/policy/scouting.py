@@ -23,8 +23,8 @@ import numpy as np
 
 from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate
-from pliant.inverse.policy.acceptance import near_equilibrium
-from pliant.inverse.policy.certificates import at_target, of_waiting
+from pliant.inverse.policy.acceptance import near_equilibrium, stands_off
+from pliant.inverse.policy.certificates import REACHED, at_target, of_waiting
 from pliant.inverse.policy.memory import SCOUTS, Memory
 from pliant.inverse.policy.modes import (
     PARTS,
@@ -54,9 +54,14 @@ Step = Callable[[Model, Memory, bool], tuple[Memory, InverseCertificate]]
 
 
 def may_scout(model: Model, memory: Memory) -> bool:
-    """Whether there is a reason to send a scout, and one left to send for this target."""
+    """Whether there is a reason to send a scout, and one left to send for this target.
+
+    There is none where the effectors are at their targets and efforts that relax have yet to settle.
+    """
     left = model.settings.scouts and _next(model, memory) < SCOUTS
-    return left and not memory.scout and not at_target(model, memory)
+    far = model.distance(memory.target, model.effector_delta(memory.pose)) > REACHED * model.robot.length
+    astray = far or memory.decrement == np.inf or stands_off(model, memory.pose)
+    return left and not memory.scout and astray
 
 
 def _next(model: Model, memory: Memory) -> int:
