@@ -6,9 +6,9 @@ the covariance
     s² I + Σ_g Nᵀ Q_g Q_gᵀ N          g the doubts that act, Q_g one deviation of each error in a doubt
 
 The scale s of the noise and the doubts are those of the largest likelihood of y; s may be less than one, as
-residuals smaller than the stated noise say what a doubt that they point along is worth. A doubt acts only where it
-raises that by more than chance would: fits to errors that are not there cost accuracy. Errors of a doubt that
-does not act still widen the covariance, by what y leaves possible of them.
+residuals smaller than the stated noise say what a doubt that they point along is worth. A doubt acts only
+where it raises that by more than chance would: fits to errors that are not there cost accuracy. Errors of a
+doubt that does not act still widen the covariance, by what y leaves possible of them.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ LEAST_SCALE, LARGEST_SCALE, SCALES = 1e-2, 1e4, 600  # of the noise, and how man
 class Judgement:
     """Scale s of the stated noise, whether errors of loads and an offset act, and what s was estimated from.
 
-    `freedom` counts the readings that neither forces nor acting errors explain; it is infinite where s is what
-    was stated. `left` (k, k) is a factor of what remains possible of the errors that do not act, those of loads first, in
-    stated deviations: M = left leftᵀ is their mean square, given the residuals.
+    `freedom` counts the readings that neither forces nor acting errors explain; it is infinite where s is
+    what was stated. `left` (k, k) is a factor of what remains possible of the errors that do not act, those
+    of loads first, in stated deviations: M = left leftᵀ is their mean square, given the residuals.
     """
 
     scale: float = 1.0
@@ -64,7 +64,7 @@ def judge(linear: System, weights: Weights, seen: np.ndarray, roles: Roles, comm
 
 
 def _freedom(scale: float, acting: np.ndarray) -> float:
-    """tr s²(s² I + QQᵀ)⁻¹: how many readings the scale s was estimated from; infinite where there are none."""
+    """tr s²(s² I + QQᵀ)⁻¹: how many readings the scale s was estimated from; infinite where none."""
     size = np.linalg.svd(acting, compute_uv=False) if acting.size else np.zeros(0)
     own = len(acting) - len(size) + float((scale**2 / (scale**2 + size**2)).sum())
     return own if own > 0.0 else float("inf")

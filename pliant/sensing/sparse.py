@@ -1,8 +1,8 @@
 """Few forces among many candidates:  b = A x + noise (whitened), x zero but in some groups of columns.
 
 There are three methods to choose the groups: all at once and those above a threshold (the paper's), greedily
-(orthogonal matching pursuit with exchange of one and of two), and by the ℓ₁ norm of group lengths. All fit the chosen groups
-again by bounded least squares.
+(orthogonal matching pursuit with exchange of one and of two), and by the ℓ₁ norm of group lengths. All fit
+the chosen groups again by bounded least squares.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def lasso(problem: Candidates, *, most: int = 4, chance: float = 1e-3) -> list[i
 
 def _best(problem: Candidates, chosen: list[int]) -> int:
     """The group whose addition leaves the smallest sum of squares."""
-    n, w = problem.count, problem.width
+    w = problem.width
     A, r = _beside(problem, chosen)
     across = np.einsum("mnw,m->nw", A, r)
     if w == 1:
@@ -151,10 +151,8 @@ def _best_pair(problem: Candidates, chosen: list[int]) -> list[int]:
     flat = A.reshape(len(r), -1)
     G, c = (flat.T @ flat).reshape(n, w, n, w), (flat.T @ r).reshape(n, w)
     block = lambda a, b: G[a, :, b, :]
-    both = np.concatenate(
-        [np.concatenate([block(i, i), block(i, j)], axis=2), np.concatenate([block(j, i), block(j, j)], axis=2)],
-        axis=1,
-    )
+    beside = lambda k: np.concatenate([block(k, i), block(k, j)], axis=2)
+    both = np.concatenate([beside(i), beside(j)], axis=1)
     across = np.concatenate([c[i], c[j]], axis=1)
     x = np.linalg.solve(_regularised(both), across[..., None])[..., 0]
     gain = np.einsum("pk,pk->p", across, x)

@@ -216,7 +216,7 @@ def test_chi_square_quantiles(freedom, chance):
 
 @pytest.mark.parametrize("width", [1, 3])
 def test_no_pair_explains_more_than_the_one_found(width):
-    """Neighbours whose effects nearly cancel are found: the choice is the best of all pairs, tried in turn."""
+    """Neighbours whose effects nearly cancel are found: the choice is the best of all pairs."""
     rng, n, m = np.random.default_rng(7), 10, 40
     x = np.linspace(0.0, 1.0, m)
     bumps = [np.exp(-(((x - k / n) / 0.2) ** 2)) for k in range(n)]
