@@ -66,8 +66,8 @@ CHOICES = (
     Choice(
         "noise may be less than stated",
         "down to a hundredth",
-        "on the result: while stated noise was the least, offsets and tensions on our own robot stayed hidden "
-        "below it in table III, and two claims without --data failed",
+        "on the result: while stated noise was the least, offsets and tensions on our own robot stayed "
+        "hidden below it in table III, and two claims without --data failed",
     ),
     Choice(
         "exchange of two forces at a time",

@@ -40,9 +40,9 @@ TEXT = (
     "all cases, not told which is wrong: the modulus known to 5 %, the tensions to a common 10 % and each "
     "to 5 %, a common offset of the markers of a thousandth of the robot's length, marker noise of 10 µm, "
     "or more or less, as its residuals say: markers of a simulation have none beside the error in question, "
-    "which is why it finds some errors almost exactly. These are errors that it has a model of; the next part has others. No error "
-    "of ours may exceed the paper's in its layout of the nearest I_w. On an object without known loads, as "
-    "the sheet, a wrong modulus scales all forces: no marker tells."
+    "which is why it finds some errors almost exactly. These are errors that it has a model of; the next "
+    "part has others. No error of ours may exceed the paper's in its layout of the nearest I_w. On an "
+    "object without known loads, as the sheet, a wrong modulus scales all forces: no marker tells."
 )
 LOADED = (
     "0.8 N of forces scaled by the modulus make 53 mN here; theirs are up to five times as much: something "
