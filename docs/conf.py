@@ -10,7 +10,7 @@ import pliant  # noqa: E402
 
 project, author, copyright = "pliant", "The pliant authors", "The pliant authors, Apache-2.0"
 version = release = pliant.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_design", "sphinx_copybutton", "mathml", "site"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_design", "sphinx_copybutton", "mathml", "pages"]
 root_doc = "index"
 exclude_patterns = ["_ext"]
 suppress_warnings = ["myst.xref_missing", "ref.python"]

@@ -9,7 +9,7 @@
 SI units everywhere: m, N, Pa, kg, s, rad.
 """
 
-from types import ModuleType
+import types
 from typing import TYPE_CHECKING
 
 from pliant import kernel_cache  # first: the rest makes kernels while it is imported
@@ -81,7 +81,6 @@ if TYPE_CHECKING:
         robots,
         sensing,
         session,
-        studio,
     )
     from pliant.bodies import Beam, Shell
     from pliant.dynamics import Simulation
@@ -97,8 +96,10 @@ pin_blas()
 
 def __dir__() -> list[str]:
     """What a user may type after `pl.`, names that are imported when first used included."""
-    own = {"LATER", "MODULES", "ModuleType", "TYPE_CHECKING", "lazy"}
+    own = {"LATER", "MODULES", "TYPE_CHECKING", "lazy"}
     loaded = {
-        name for name, value in globals().items() if not isinstance(value, ModuleType) and name not in own
+        name
+        for name, value in globals().items()
+        if not isinstance(value, types.ModuleType) and name not in own
     }
     return sorted({*loaded, *LATER, *MODULES})

@@ -112,7 +112,7 @@ def project_keys() -> str:
     lines = [
         "# Keys of project files",
         "",
-        "What each table of a [project file](/howto/project-files.md) may say.",
+        "What each table of a [project file](/project-files.md) may say.",
     ]
     lines += ["", "Made from the models that read the files: a key that is not here is refused.", ""]
     done: set[str] = set()
@@ -219,7 +219,9 @@ def default(field: Any) -> str:
     value = field.default
     if field.default_factory is not None or parts(field.annotation) or value is None or value == "":
         return ""
-    return f"`{list(value) if isinstance(value, tuple) else str(value).lower() if isinstance(value, bool) else value!r}`"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return f"`{list(value) if isinstance(value, tuple) else value!r}`"
 
 
 def _anchor(model: Any) -> str:

@@ -20,7 +20,7 @@ FENCE = re.compile(r"```python\n(.*?)```", flags=re.DOTALL)
 
 @dataclass(frozen=True)
 class Use:
-    """A statement that uses a name, and the page or script it stands on (a path from the repository's root)."""
+    """A statement that uses a name, and the page or script it stands on, from the root."""
 
     code: str
     where: str
@@ -58,9 +58,7 @@ def uses() -> dict[str, list[Use]]:
 def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
     """Statements that are not imports or definitions; of compound ones what is inside."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign | ast.Expr | ast.Assert | ast.AugAssign | ast.Return) or isinstance(
-            node, ast.With | ast.For
-        ):
+        if isinstance(node, (ast.Assign, ast.Expr, ast.Assert, ast.Return, ast.With, ast.For)):
             yield node
 
 

@@ -128,11 +128,12 @@ def drawn(
     *,
     lines: np.ndarray | None = None,
     counts: Sequence[int] = (),
-    around: Any = (np.zeros((0, 3)), np.zeros((0, 3), int)),
+    around: Any = None,
     up: Any = (0.0, 0.0, 1.0),
 ) -> str:
     """An HTML frame with a picture that can be turned; with several frames, one that plays."""
     frames = len(places)
+    around = joined([]) if around is None else around
     lines = np.zeros((frames, 0, 3)) if lines is None else lines
     fixed = np.broadcast_to(around[0], (frames, *np.shape(around[0])))
     points = np.concatenate([places, fixed, lines], axis=1)
@@ -229,7 +230,8 @@ function draw() {
 canvas.onpointerdown = e => canvas.setPointerCapture(e.pointerId);
 canvas.onpointermove = e => {
   if (!e.buttons) return;
-  azimuth -= e.movementX / 150; elevation = Math.max(-1.5, Math.min(1.5, elevation + e.movementY / 150)); draw();
+  azimuth -= e.movementX / 150;
+  elevation = Math.max(-1.5, Math.min(1.5, elevation + e.movementY / 150)); draw();
 };
 canvas.onwheel = e => { e.preventDefault(); zoom *= Math.exp(-e.deltaY / 600); draw(); };
 slider.oninput = () => { frame = +slider.value; draw(); };
