@@ -6,6 +6,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]
 
+(HERE / "generated" / "extra").mkdir(parents=True, exist_ok=True)  # Sphinx looks for it before it is filled
+
 import pliant  # noqa: E402
 
 project, author, copyright = "pliant", "The pliant authors", "The pliant authors, Apache-2.0"

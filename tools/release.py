@@ -1,4 +1,4 @@
-"""Build wheel and sdist, and install the wheel into a clean environment of every Python from 3.11 that is here."""
+"""Build wheel and sdist, and try the wheel in a clean environment of every Python from 3.11 that is here."""
 
 import shutil
 import subprocess
