@@ -9,13 +9,7 @@ from __future__ import annotations
 
 from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate
-from pliant.inverse.policy.acceptance import (
-    FARTHEST,
-    allowed_decrement,
-    allowed_depth,
-    near_equilibrium,
-    stands_off,
-)
+from pliant.inverse.policy.acceptance import FARTHEST, allowed_decrement, near_equilibrium
 from pliant.inverse.policy.certificates import of_waiting, of_walk
 from pliant.inverse.policy.line_search import RESTART
 from pliant.inverse.policy.memory import Memory
@@ -40,8 +34,7 @@ def recover(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     if pose.view is None or pose.swallowed or spent == 0:
         return retreat(model, memory)
     memory = memory.with_(pose=pose, decrement=decrement)
-    touches = not stands_off(model, pose) or mode.spent + spent >= ITERATIONS // 2
-    if near_equilibrium(model, pose, decrement) and touches:
+    if near_equilibrium(model, pose, decrement):
         memory = memory.with_(
             trail=memory.trail.passed(model, pose, decrement),
             step_length=max(RESTART, memory.step_length),
@@ -49,8 +42,7 @@ def recover(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
             disturbed=False,
         )
         return memory, of_walk(model, memory, "recovered", moved=True)
-    too_deep = pose.depth > allowed_depth(model)
-    if mode.spent + spent >= ITERATIONS or (decrement <= strides.enough and too_deep):  # it rests there
+    if mode.spent + spent >= ITERATIONS or decrement <= strides.enough:  # it rests as deep as it is
         return retreat(model, memory)
     memory = memory.with_(mode=Recovering(command, mode.spent + spent), disturbed=True)
     return memory, of_walk(model, memory, "recovering", moved=True)
