@@ -45,7 +45,8 @@ class Window:
         return f"Window({self.url!r})"
 
     def _repr_html_(self) -> str:
-        """In a notebook: the studio itself, live."""
+        """In a notebook: the studio itself, live; pages of this machine may show it from now on."""
+        self.studio.framed = True
         return live_html(self.url)
 
     @property

@@ -9,15 +9,24 @@ import numpy as np
 
 import pliant as pl
 from pliant.io.notebook import recording_of
+from pliant.io.policy import policy, scripts_of
+from pliant.studies import duriez2024
 from tests.studio.robots import bar
+
+
+def document(shown):
+    """The document in the frame of a cell."""
+    return html.unescape(re.search(r'srcdoc="([^"]*)">', shown)[1])
 
 
 def drawn_points(shown):
     """Places (frames, n, 3) [m], from the middle of their box, that the picture in a cell is drawn from."""
-    page = html.unescape(re.search(r'srcdoc="(.*?)">', shown, flags=re.DOTALL)[1])
-    found = re.search(r"const facts = (.*), data = (.*);", page)
-    facts, data = json.loads(found[1]), json.loads(found[2])
-    whole = np.frombuffer(base64.b64decode(data[0]), "<u2").reshape(-1, facts["points"], 3)
+    held = {
+        name: base64.b64decode(re.search(rf'id="{name}">([^<]*)<', document(shown))[1])
+        for name in ("facts", "points")
+    }
+    facts = json.loads(held["facts"])
+    whole = np.frombuffer(held["points"], "<u2").reshape(-1, facts["points"], 3)
     return (whole - facts["half"]) * facts["step"]
 
 
@@ -36,6 +45,29 @@ def test_a_recording_of_results_plays_them():
     recording = recording_of(results)
     assert len(drawn_points(recording._repr_html_())) == len(recording) == 2
     np.testing.assert_array_equal(recording.positions[1], results[1].positions)
+
+
+def test_names_in_a_cell_stay_text_and_one_script_may_run():
+    evil = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+    plain = bar()
+    rows = {f"{name} {evil}": row for name, row in plain.rows.items()}
+    shown = pl.static(pl.Robot(plain.body, rows, gravity=plain.gravity, name=evil))._repr_html_()
+    assert "<script" not in shown and "<img" not in shown  # the frame's document is an attribute
+    inner = document(shown)
+    (script,) = scripts_of(inner)
+    assert html.escape(policy([script])) in inner and "alert(" not in script
+
+
+def test_a_mesh_shows_its_skin():
+    mesh = pl.mesh.box((0.1, 0.02, 0.03), cells=(4, 1, 2))
+    np.testing.assert_allclose(
+        np.ptp(drawn_points(mesh._repr_html_())[0], axis=0), (0.1, 0.02, 0.03), rtol=1e-4
+    )
+
+
+def test_a_study_names_its_parts():
+    study = duriez2024.study
+    assert all(f"<li>{part}</li>" in study._repr_html_() for part in study.parts)
 
 
 def test_dir_lists_what_exists():
