@@ -38,8 +38,8 @@ class ConeSolution:
     """The place of least energy: pose (3,) [m, m, rad], energy [J], stretch [m] and tension [N] of the skins.
 
     corners (m, 2): first and last corner that a skin touches, −1 where none is. status is Clarabel's word,
-    but "Solved" for an answer "AlmostSolved" whose forces balance, or "corners change" if no choice of corners
-    fits its own solution.
+    but "Solved" for an answer "AlmostSolved" whose forces balance, or "corners change" if no choice of
+    corners fits its own solution.
     """
 
     pose: np.ndarray
