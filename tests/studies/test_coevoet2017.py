@@ -215,8 +215,8 @@ def test_another_mesh_is_not_taken_for_the_authors(tmp_path):
 
 
 @pytest.mark.parametrize(("seed", "place"), [(5, 2), (6, 3)])
-def test_a_minimum_at_a_bound_is_found_beside_another(seed, place):
-    """Descents from within the range of the tensions end in the other one, less than 1 % worse."""
+def test_the_global_minimum_is_found_beside_one_hardly_worse(seed, place):
+    """At a bound with seed 6, by 0.9 %; within the range with seed 5, by 0.014 %."""
     rng, p = Setup(seed=seed).rng("places of Fig. 2"), figure2()
     one = [moved(p, rng) for _ in range(place + 1)][-1]
     found = answers(one.condensed, one.most)
