@@ -212,3 +212,13 @@ def test_another_mesh_is_not_taken_for_the_authors(tmp_path):
     assert folder_of_tissues(Setup(data=tmp_path)) == tmp_path
     with pytest.raises(pl.InputError, match="245 nodes"):
         tissues(tmp_path)
+
+
+@pytest.mark.parametrize(("seed", "place"), [(5, 2), (6, 3)])
+def test_the_global_minimum_is_found_beside_one_hardly_worse(seed, place):
+    """At a bound with seed 6, by 0.9 %; within the range with seed 5, by 0.014 %."""
+    rng, p = Setup(seed=seed).rng("places of Fig. 2"), figure2()
+    one = [moved(p, rng) for _ in range(place + 1)][-1]
+    found = answers(one.condensed, one.most)
+    assert found.exact.complete and len(found.exact.minima) >= 4
+    assert found.is_global(found.default)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pliant.membrane.cone import cone_equilibrium
 from pliant.membrane.equilibrium import HELD
 from pliant.studies.mirano2017 import study
 from pliant.studies.mirano2017.lab import FULL, QUICK, Lab
 from pliant.studies.mirano2017.paper import BAND, DERIVATIVE, PROPORTIONAL
 from pliant.studies.mirano2017.statics import random_grasps
 from pliant.studies.mirano2017.targets import pinch_joints
+from pliant.studies.setup import Setup
 
 CLOCK = ("µs", "× life")
 
@@ -61,6 +63,15 @@ def test_cone_program_and_newton(lab):
     checks, found = run(lab, "statics")
     assert found.data["slopes"] >= 10  # most of the configurations have no kink
     assert checks["places differ by at most, of the hand's size"].measured < 1e-4
+
+
+def test_cone_programs_whose_corners_alternate_come_to_rest():
+    """In one of these grasps full steps go to and fro between two choices of corners."""
+    pytest.importorskip("clarabel")
+    for held in random_grasps(Lab(QUICK, Setup(seed=0)), 400):
+        cone = cone_equilibrium(held.rest.skins, held.rest.shape, held.pose * (0, 0, 1))
+        assert cone.status == "Solved"
+        assert cone.energy == pytest.approx(held.rest.energy, rel=1e-6)
 
 
 def test_reach_and_targets(lab):

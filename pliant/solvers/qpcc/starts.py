@@ -20,7 +20,8 @@ def propose(number: int, efforts: Range, best: Reals) -> Reals:
 
     Zero efforts, then in turn a point of the range, the best efforts so far with one of them at its other
     end, and twice the best efforts with two of them anywhere. Every second lap looks farther, up to the
-    bounds: for the first of these, and with one effort alone for the last.
+    bounds: for the first of these, and for the last with one effort alone, at its bound itself. A minimum
+    there may have another beside it, in which descents from within the range end.
     """
     low, na, (lap, kind) = efforts.low, len(efforts.low), divmod(number - 1, PER_START)
     if number == 0:
@@ -31,7 +32,7 @@ def propose(number: int, efforts: Range, best: Reals) -> Reals:
         return low + span * np.array(drawn[2:])
     if kind == 3 and far:
         i, start = lap // 2 % na, np.zeros(na)
-        start[i] = low[i] + FAR_END * span[i]
+        start[i] = low[i] + span[i]
         return start
     start, span = best.copy(), efforts.span
     if kind == 1:
