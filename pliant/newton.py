@@ -20,7 +20,7 @@ from pliant.contact import Contacts
 from pliant.core.scene import Scene
 from pliant.core.situation import Situation
 from pliant.core.step import FORWARD, Step, balance, step
-from pliant.core.tangent import EXACT, INDEFINITE, SHIFTED, UNSTABLE
+from pliant.core.tangent import BARELY, EXACT, INDEFINITE, SHIFTED, UNSTABLE
 from pliant.core.view import View
 from pliant.errors import InputError, is_number
 from pliant.solvers.solution import STATUSES
@@ -93,10 +93,13 @@ class Problem:
     weight: float
     stiff: bool = True  # whether K has the contact stiffness
     unstable: bool = False  # whether an equilibrium that would buckle is as welcome as a stable one
+    downhill: bool = False  # whether the energy is followed: tangents are shifted by the least that does
 
     @property
     def ladder(self) -> tuple[str, ...]:
         """Treatments of the tangent, see `pliant.core.tangent`."""
+        if self.downhill:
+            return (EXACT, INDEFINITE, BARELY)
         return (EXACT, INDEFINITE, UNSTABLE, SHIFTED) if self.unstable else FORWARD
 
 
@@ -172,7 +175,7 @@ def moved(problem: Problem, look: Look, work: Stopwatch) -> Step | None:
     move = step(problem.scene, look.view, rows, solve, problem.ladder, work)
     if move is None or move.condensed.treatment != INDEFINITE or move.solution.status == STATUSES[0]:
         return move
-    return step(problem.scene, look.view, rows, solve, (SHIFTED,), work) or move
+    return step(problem.scene, look.view, rows, solve, problem.ladder[-1:], work) or move
 
 
 def looked(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:

@@ -18,7 +18,7 @@ from pliant.algebra.team import finish, take, wait
 
 PANEL_WIDTH = 16  # columns eliminated at once: enough for matrix products, few enough for the first cache
 WIDE = 48  # columns updated at once by all before them: products of this width are near the machine's rate
-STRIP = 96  # columns of a large front that are shared out at once; of rows and of updates twice as many
+STRIP = 96  # columns of a large front that a thread takes at once; of rows it takes twice as many
 
 
 @shared_kernel
@@ -131,11 +131,11 @@ def _large_front(
             k = take(team, phase, chunks)
         wait(team, phase, chunks)
     phase += 1
-    chunks = (r + 2 * STRIP - 1) // (2 * STRIP)
+    chunks = (r + STRIP - 1) // STRIP
     update = stack[fronts.update[s] : fronts.update[s] + r * r]
     k = take(team, phase, chunks)
     while k >= 0:
-        low, high = k * 2 * STRIP, min((k + 1) * 2 * STRIP, r)
+        low, high = k * STRIP, min((k + 1) * STRIP, r)
         _update(blas, panel, c, r, front_signs, 0.0 if leaf else 1.0, update, low, high)
         finish(team, phase)
         k = take(team, phase, chunks)

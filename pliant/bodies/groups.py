@@ -214,7 +214,10 @@ class Stabilised(Generic):
         gamma, C = enhanced.hourglasses(mesh.nodes, mesh.cells[chosen], D)
         slopes = enhanced.hourglass_gradients(mesh.nodes, mesh.cells[chosen], gamma)
         gamma = np.take_along_axis(gamma, self._order[:, None, :], axis=2)
-        self.gamma, self.slopes, self.C = read_only(gamma, slopes, C)
+        shear = float(np.trace(D[3:, 3:])) / 3.0
+        self.gamma, self.slopes, self.C, self.flat = read_only(
+            gamma, slopes, C, shear * self.w[:, 0] / slopes.shape[1]
+        )
         self.memory += C.shape[1] * 3 * len(self.cells)
         (self._no_forces,) = read_only(np.zeros((0, enhanced.HOURGLASSES, 3)))
 
@@ -223,20 +226,21 @@ class Stabilised(Generic):
         return G[:, None], volume[:, None]
 
     def assemble(self, q, z, K, f, tangent, clamp, viscous=None) -> float:
-        C, N, stress = self.C, self._no_forces, None
+        C, c, N, stress = self.C, self.flat, self._no_forces, None
         if viscous is not None:
             stress, forces = np.split(viscous.stress, [overstress.SIZE * self.w.size])
-            C, N = read_only(viscous.scale * C, forces.reshape(len(self.cells), -1, 3))
+            C, c, N = read_only(viscous.scale * C, viscous.scale * c, forces.reshape(len(self.cells), -1, 3))
             stress = Overstress(viscous.scale, stress)
         energy = super().assemble(q, z, K, f, tangent, clamp, stress)
         if not energy < math.inf:
             return energy
         cells = (q, self.cells, self.first, self.G, self.gamma, self.slopes)
-        return energy + hourglass.assemble(*cells, C, N, self.slots, clamp, tangent, K, f)
+        return energy + hourglass.assemble(*cells, C, c, N, self.slots, clamp, tangent, K, f)
 
     def stress_memory(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
         N = np.empty((len(self.cells), enhanced.HOURGLASSES, 3))
-        hourglass.local_forces(read_only_view(q), self.cells, self.G, self.gamma, self.C, N)
+        parts = (self.G, self.gamma, self.slopes, self.C, self.flat)
+        hourglass.local_forces(read_only_view(q), self.cells, *parts, N)
         return np.concatenate([super().stress_memory(q, z), N.ravel()])
 
 

@@ -18,7 +18,13 @@ where ḡ_a are the mean gradients of the shape functions,
     f_a  = Σ_k b_ka m_k
     K_ab = Σ_kl b_ka b_lb Ĉ_kl − f_b h_aᵀ − h_b f_aᵀ
 
-Cells that are turned inside out are inadmissible, in the mean or at a point, where F = F̄(I + Σ y_k a_kᵀ).
+Cells that are turned inside out are inadmissible, in the mean or at a point, where F = F̄T, T = I + Σ y_k a_kᵀ.
+The law resists that in the mean; at points, whose volume is t = det T of the mean, a term of the energy does,
+
+    E_p = c/6 (ln t₀ − ln t)³  for t < t₀,   ∂E_p/∂y_k = −c/2 (ln t₀ − ln t)² T⁻ᵀa_k
+
+of the stiffness c of shear: cells that are bent as sharply as that are pressed flat on one side and do not
+pass through it. It is added to C and to the forces conjugate to y. No cell bent by less feels it.
 """
 
 from __future__ import annotations
@@ -29,6 +35,8 @@ import numpy as np
 
 from pliant.bodies.blocks import kernel, scatter_forces
 from pliant.materials.tensors import VOLUME_FLOOR, cofactor, determinant
+
+FLAT = 0.2  # t₀: volume of a point, of the mean of its cell, below which the cell resists being pressed flat
 
 
 @kernel
@@ -66,17 +74,53 @@ def _pull_back(F, inverse, g, y):
 
 
 @kernel
-def _inside_out(slopes, e, y, T):
-    """Whether det (I + Σ_k y_k a_kᵀ) is not positive at some point; T (3, 3) is scratch."""
+def _flattest(slopes, e, y, T):
+    """The least volume det T of a point of the cell, of the mean; T (3, 3) is scratch."""
+    least = math.inf
     for p in range(slopes.shape[1]):
-        for i in range(3):
-            for j in range(3):
-                T[i, j] = 1.0 if i == j else 0.0
-                for k in range(y.shape[0]):
-                    T[i, j] += y[k, i] * slopes[e, p, k, j]
-        if not determinant(T) > VOLUME_FLOOR:
-            return True
-    return False
+        _turn(slopes, e, p, y, T)
+        least = min(least, determinant(T))
+    return least
+
+
+@kernel
+def _turn(slopes, e, p, y, T):
+    """T = I + Σ_k y_k a_kᵀ (3, 3) of a point."""
+    for i in range(3):
+        for j in range(3):
+            T[i, j] = 1.0 if i == j else 0.0
+            for k in range(y.shape[0]):
+                T[i, j] += y[k, i] * slopes[e, p, k, j]
+
+
+@kernel
+def _resist(slopes, e, c, y, T, inverse, d, n, C, clamp):
+    """Adds what keeps the points of a cell from turning inside out to n (4, 3) and C (4, 4, 3, 3).
+
+    Returns its energy [J]. T, inverse (3, 3) and d (4, 3) are scratch.
+    """
+    energy = 0.0
+    for p in range(slopes.shape[1]):
+        _turn(slopes, e, p, y, T)
+        t = cofactor(T, inverse)
+        if t >= FLAT:
+            continue
+        s = math.log(FLAT / t)
+        energy += c * s * s * s / 6.0
+        for k in range(y.shape[0]):
+            for i in range(3):
+                d[k, i] = 0.0
+                for j in range(3):
+                    d[k, i] += inverse[i, j] * slopes[e, p, k, j] / t  # T⁻ᵀ a_k = cof T a_k / t
+                n[k, i] -= 0.5 * c * s * s * d[k, i]
+        for k in range(y.shape[0]):
+            for l in range(y.shape[0]):
+                for i in range(3):
+                    for j in range(3):
+                        C[k, l, i, j] += c * s * d[k, i] * d[l, j]
+                        if not clamp:
+                            C[k, l, i, j] += 0.5 * c * s * s * d[l, i] * d[k, j]
+    return energy
 
 
 @kernel
@@ -111,16 +155,16 @@ def _forces(nn, G, gamma, e, inverse, y, n, b, h, m, fe):
 
 
 @kernel
-def _pushed_forward(C, e, inverse, T, pushed):
+def _pushed_forward(C, inverse, T, pushed):
     """Ĉ_kl = F̄⁻ᵀ C_kl F̄⁻¹ (4, 4, 9)."""
     for k in range(pushed.shape[0]):
         for l in range(pushed.shape[1]):
             for i in range(3):
                 for j in range(3):
                     T[i, j] = (
-                        C[e, k, l, i, 0] * inverse[0, j]
-                        + C[e, k, l, i, 1] * inverse[1, j]
-                        + C[e, k, l, i, 2] * inverse[2, j]
+                        C[k, l, i, 0] * inverse[0, j]
+                        + C[k, l, i, 1] * inverse[1, j]
+                        + C[k, l, i, 2] * inverse[2, j]
                     )
             for i in range(3):
                 for j in range(3):
@@ -164,41 +208,50 @@ def _rows(nn, first, b, pushed, rows):
 
 
 @kernel
-def local_forces(q, cells, G, gamma, C, N):
-    """N (ne, 4, 3) [N]: the elastic forces Σ_l C_kl y_l on the pulled-back hourglass vectors."""
+def local_forces(q, cells, G, gamma, slopes, C, c, N):
+    """N (ne, 4, 3) [N]: the elastic forces ∂E/∂y_k on the pulled-back hourglass vectors."""
     nn, modes = cells.shape[1], gamma.shape[1]
     F, inverse, g, y = np.empty((3, 3)), np.empty((3, 3)), np.empty((modes, 3)), np.zeros((modes, 3))
+    T, d, stiffness = np.empty((3, 3)), np.empty((modes, 3)), np.zeros((modes, modes, 3, 3))
     for e in range(cells.shape[0]):
         _place(nn, q, cells, e, G, gamma, F, g)
         _pull_back(F, inverse, g, y)
         _conjugate(C, e, y, N[e])
+        _resist(slopes, e, c[e], y, T, inverse, d, N[e], stiffness, True)
 
 
 @kernel
-def assemble(q, cells, first, G, gamma, slopes, C, N, slots, clamp, tangent, K, f):
+def assemble(q, cells, first, G, gamma, slopes, C, c, N, slots, clamp, tangent, K, f):
     """Adds the forces of the hourglasses to f (3k,) and their blocks to K (flat); returns their energy [J].
 
     It is inf if some cell is inadmissible. G (ne, 1, 8, 3) mean gradients [1/m], gamma (ne, 4, 8), slopes
-    (ne, nq, 4, 3) a_k at the points [1/m], C (ne, 4, 4, 3, 3) [N/m]. Clamped, the tangent is the first term
-    of K_ab, positive semi-definite. N (ne, 4, 3) [N], or none, are remembered forces on the vectors y, see
-    `overstress`.
+    (ne, nq, 4, 3) a_k at the points [1/m], C (ne, 4, 4, 3, 3) [N/m], c (ne,) [J]. Clamped, the tangent is
+    the first term of K_ab, positive semi-definite. N (ne, 4, 3) [N], or none, are remembered forces on the
+    vectors y, see `overstress`.
     """
     nn, modes = cells.shape[1], gamma.shape[1]
-    F, inverse, T = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    F, inverse, T, U = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    d, stiffness = np.empty((modes, 3)), np.empty((modes, modes, 3, 3))
     g, y, n, m = np.empty((modes, 3)), np.empty((modes, 3)), np.empty((modes, 3)), np.empty((modes, 3))
     b, h, fe = np.empty((nn, modes)), np.empty((nn, 3)), np.empty((nn, 3))
     pushed, rows = np.empty((modes, modes, 9)), np.empty((nn, modes, 9))
     energy = 0.0
     for e in range(cells.shape[0]):
         _place(nn, q, cells, e, G, gamma, F, g)
-        if not _pull_back(F, inverse, g, y) > VOLUME_FLOOR or _inside_out(slopes, e, y, T):
+        if not _pull_back(F, inverse, g, y) > VOLUME_FLOOR:
+            return math.inf
+        flattest = _flattest(slopes, e, y, T)
+        if not flattest > VOLUME_FLOOR:
             return math.inf
         energy += _conjugate(C, e, y, n)
+        if flattest < FLAT:
+            stiffness[:] = C[e]
+            energy += _resist(slopes, e, c[e], y, T, U, d, n, stiffness, clamp)
         if len(N):
             n += N[e]
         _forces(nn, G, gamma, e, inverse, y, n, b, h, m, fe)
         if tangent:
-            _pushed_forward(C, e, inverse, T, pushed)
+            _pushed_forward(stiffness if flattest < FLAT else C[e], inverse, T, pushed)
             _rows(nn, first[e], b, pushed, rows)
             _scatter_pairs(nn, first, slots, e, b, rows, h, fe, not clamp, K)
         scatter_forces(nn, cells, e, fe, f)

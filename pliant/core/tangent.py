@@ -14,6 +14,7 @@ the answer. Nobody else catches a bad pivot.
 | unstable | the same where nothing supports them: for an equilibrium that would buckle |
 | clamped | without the terms that can make it indefinite |
 | shifted | raised on its diagonal until it is positive definite |
+| barely shifted | the same by the least that does, which is dearer: for a robot that is softer in bending than in any cell |
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ if TYPE_CHECKING:
     from pliant.core.scene import Scene
 
 EXACT, FLAT, INDEFINITE, UNSTABLE = "exact", "flat", "indefinite", "unstable"
-CLAMPED, SHIFTED = "clamped", "shifted"
+CLAMPED, SHIFTED, BARELY = "clamped", "shifted", "barely shifted"
 SMALLEST_SHIFT, SHIFT_GROWTH, LARGEST_SHIFT = 1e-6, 8.0, 1e3  # of the mean diagonal of K
+LEAST_SHIFT, REDUCTION = 1e-13, 30.0  # of a barely shifted tangent, and how it is looked for
 
 
 class Rows(Protocol):
@@ -158,16 +160,33 @@ def _clamped(scene: Scene, view: View) -> Treated:
 
 def _shifted(scene: Scene, view: View) -> Treated:
     """With the smallest tried multiple of its mean diagonal that makes it positive definite."""
-    assert view.K is not None
-    robot, diagonal, scale = scene.robot, view.K[scene.robot.pattern.diagonal], diagonal_scale(scene, view)
-    shift, shifted = SMALLEST_SHIFT, view.K.copy()
+    shift = SMALLEST_SHIFT
     while shift <= LARGEST_SHIFT:
-        shifted[robot.pattern.diagonal] = diagonal + shift * scale[:, :, None] * np.eye(3)
-        factor = factor_or_none(robot, shifted)
+        factor = _raised(scene, view, shift)
         if factor is not None:
             return factor, view, shift
         shift *= SHIFT_GROWTH
     return None
+
+
+def _barely_shifted(scene: Scene, view: View) -> Treated:
+    """With less than that where less will do: slender and nearly incompressible bodies bend at 1e-10 of it."""
+    found = _shifted(scene, view)
+    while found is not None and LEAST_SHIFT < found[2] <= SMALLEST_SHIFT:
+        less = found[2] / REDUCTION
+        factor = _raised(scene, view, less)
+        if factor is None:
+            break
+        found = factor, view, less
+    return found
+
+
+def _raised(scene: Scene, view: View, shift: float) -> Factor | None:
+    """K raised on its diagonal by a multiple of its mean, factorised; None if it is not positive definite."""
+    assert view.K is not None
+    K, diagonal = view.K.copy(), scene.robot.pattern.diagonal
+    K[diagonal] += shift * diagonal_scale(scene, view)[:, :, None] * np.eye(3)
+    return factor_or_none(scene.robot, K)
 
 
 def diagonal_scale(scene: Scene, view: View) -> np.ndarray:
@@ -184,4 +203,5 @@ _TREATMENTS: dict[str, Callable[[Scene, View], Treated]] = {
     UNSTABLE: _indefinite,
     CLAMPED: _clamped,
     SHIFTED: _shifted,
+    BARELY: _barely_shifted,
 }

@@ -1,8 +1,11 @@
-"""Leaving an equilibrium that is not stable: along its softest direction, then downhill to a stable one.
+"""Going downhill to a stable equilibrium: from one that would buckle, or where a load path ends.
 
 The potential energy is followed: Newton steps with a positive definite tangent, none longer than a tenth of
-the robot, each shortened until the energy falls, until the tangent is positive by itself and Newton's method
-can finish. Laws that a step breaks count with a penalty that outweighs what breaking them gains.
+the robot, until the tangent is positive by itself and steps are so short that Newton's method can finish. An
+unstable equilibrium is left along its softest direction. Stiff bodies that bend far have narrow, curved
+valleys: one step climbs their side and the next comes back lower than it began. So a few steps are watched
+together, and only if the energy is not lower after them the first is taken again, shortened until it falls.
+Laws that a step breaks count with a penalty that outweighs what breaking them gains.
 """
 
 from __future__ import annotations
@@ -12,7 +15,8 @@ from time import thread_time
 
 import numpy as np
 
-from pliant.core.tangent import SHIFTED
+from pliant.core.step import Step
+from pliant.core.tangent import BARELY
 from pliant.newton import Iterate, Look, Problem, looked, moved
 from pliant.static.stability import softest
 from pliant.timing import Stopwatch
@@ -20,35 +24,72 @@ from pliant.timing import Stopwatch
 PUSHES = (0.1, 0.05, 0.02, 0.01, 0.003, 0.001)  # of the length: how far along the softest direction
 MOST_PUSHES, CLOSING_STEPS = 8, 2
 LONGEST_STEP = 0.1  # of the length, downhill
-MOST_DOWNHILL, MOST_SHORTER = 300, 16
+FARTHEST = 10.0  # lengths: a robot that is farther from where it began falls for ever
+MOST_DOWNHILL, MOST_SHORTER, WATCHED = 300, 16, 4
 SLOW = 3e-4  # of the length: shorter steps with a shifted tangent are waiting for a push
 NEAR_ENOUGH = 1e-5  # of the length: steps with a positive tangent that are shorter are Newton's to finish
 
 
-def departed(problem: Problem, found: Iterate, work: Stopwatch, deadline: float = np.inf) -> Iterate | None:
-    """Near a state that is stable, downhill from an equilibrium that is not; None where none is found.
+def departed(
+    problem: Problem, found: Iterate, work: Stopwatch, deadline: float = np.inf, *, push: bool = True
+) -> Iterate | None:
+    """Near a state that is stable, downhill from where it was `found`; None where none is.
 
-    Where steps become short while the tangent is still indefinite, it is pushed on along the softest
-    direction there.
+    push: it begins with a push along the softest direction, as an equilibrium does that is not stable. Where
+    steps become short while the tangent is still indefinite, it is pushed on.
     """
-    problem, length = replace(problem, stiff=True, unstable=False), problem.scene.robot.length
+    problem, robot = replace(problem, stiff=True, unstable=False, downhill=True), problem.scene.robot
     now, look, pushes = found, looked(problem, found, work), 0
     move = None if look is None else moved(problem, look, work)
     for k in range(MOST_DOWNHILL):
         if look is None or move is None or thread_time() > deadline:
             return None
-        far, shifted = problem.scene.robot.farthest(move.dq), move.condensed.treatment == SHIFTED
-        if (pushes and not shifted and far < NEAR_ENOUGH * length) or pushes > MOST_PUSHES:
+        if robot.farthest(robot.difference(found.q, now.q)) > FARTHEST * robot.length:
+            return None
+        far, shifted = robot.farthest(move.dq), move.condensed.treatment == BARELY
+        begun = pushes > 0 or not push
+        if (begun and not shifted and far < NEAR_ENOUGH * robot.length) or pushes > MOST_PUSHES:
             return now
-        if pushes == 0 or (shifted and far < SLOW * length):
+        if not begun or (shifted and far < SLOW * robot.length):
             now, look = _pushed(problem, found, now, look, work)
             pushes += 1
         else:
-            longest = min(1.0, LONGEST_STEP * length / far, look.longest / far)
-            now, look = _downhill(problem, now, look, move.dq, move.lam, longest, work)
+            now, look = _watched(problem, now, look, move, work)
         now = replace(now, iterations=k + 1)
         move = None if look is None else moved(problem, look, work)
     return None
+
+
+def _watched(
+    problem: Problem, now: Iterate, look: Look, move: Step, work: Stopwatch
+) -> tuple[Iterate, Look | None]:
+    """A few steps after which the potential energy is lower, the last of them; else a shorter first one."""
+    weight = _penalty(look, move.lam)
+    before, after, trial, following = potential(look, weight), now, look, move
+    for _ in range(WATCHED):
+        after, trial = _shortened(problem, after, trial, following, _longest(problem, trial, following), work)
+        if trial is None:
+            break
+        if potential(trial, _on(trial, weight)) < before:
+            return after, trial
+        following = moved(problem, trial, work)
+        if following is None:
+            break
+    return _downhill(problem, now, look, move, work)
+
+
+def _longest(problem: Problem, look: Look, move: Step) -> float:
+    """The length of a step that is not too far, at most one."""
+    far = max(problem.scene.robot.farthest(move.dq), 1e-300)
+    return min(1.0, LONGEST_STEP * problem.scene.robot.length / far, look.longest / far)
+
+
+def _shortened(
+    problem: Problem, now: Iterate, look: Look, move: Step, length: float, work: Stopwatch
+) -> tuple[Iterate, Look | None]:
+    """A part of a step."""
+    lam = look.view.lam + length * (move.lam - look.view.lam)
+    return _tried(problem, now, look, length * move.dq, lam, work)
 
 
 def _pushed(
@@ -89,20 +130,13 @@ def _tried(
 
 
 def _downhill(
-    problem: Problem,
-    now: Iterate,
-    look: Look,
-    dq: np.ndarray,
-    lam: np.ndarray,
-    length: float,
-    work: Stopwatch,
+    problem: Problem, now: Iterate, look: Look, move: Step, work: Stopwatch
 ) -> tuple[Iterate, Look | None]:
     """A step, shortened until the potential energy falls."""
-    weight = _penalty(look, lam)
+    weight, length = _penalty(look, move.lam), _longest(problem, look, move)
     before, trial, after = potential(look, weight), None, now
     for _ in range(MOST_SHORTER):
-        part = look.view.lam + length * (lam - look.view.lam)
-        after, trial = _tried(problem, now, look, length * dq, part, work)
+        after, trial = _shortened(problem, now, look, move, length, work)
         if trial is not None and potential(trial, _on(trial, weight)) < before:
             break
         length *= 0.5

@@ -7,7 +7,8 @@ doubles where steps succeed. Without contacts each step begins where the last tw
 
 and where supports move, with the body carried along. A load step after which the robot would be on the other
 side of something, or have lost it after a long way, is refined as well, so that what stands in the way is
-met. If the gap in the path stays however small the load step is, the robot slips off or jumps: an event.
+met. If the gap in the path stays however small the load step is, the robot slips off or jumps: an event. Where
+the path ends, as at a limit point, the robot falls to the next stable state downhill, an event as well.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ import numpy as np
 
 from pliant.core.tangent import SHIFTED, UNSTABLE
 from pliant.newton import Iterate, Problem, Tolerance
-from pliant.result import Passage
+from pliant.result import LEFT, Passage
 from pliant.static.balance import balance
 from pliant.static.budget import Account, Report
+from pliant.static.departure import departed
 from pliant.static.loads import Loads
+from pliant.static.stability import conservative
 from pliant.timing import Stopwatch
 
 SMALLEST_LOAD_STEP = 1.0 / 512.0
@@ -94,8 +97,9 @@ def walk(
     *,
     load_steps: int = 1,
     report: Report | None = None,
+    fall: bool = False,
 ) -> Walk:
-    """The load path as far as it leads."""
+    """The load path as far as it leads; with `fall`, on from where it falls to beyond its end."""
     path, load_steps = Path.begun(loads), max(load_steps, loads.least_steps)
     size = 1.0 / load_steps
     # With things in the way the body is first left where it is, so that it does not go through them.
@@ -127,9 +131,12 @@ def walk(
         size /= REFINEMENT
         spent = account.overdrawn(path.count.iterations)
         if size < SMALLEST_LOAD_STEP or spent:
-            if path.refused is None:
+            landed = None
+            if path.refused is None and fall and not spent:
+                path, landed = _fallen(loads, path, tolerance, account, work)
+            if path.refused is None and landed is None:
                 return Walk(path, found, f"{spent}, and {_reason(found)}" if spent else _reason(found))
-            path = path.to(*path.refused)  # nothing but the jump leads on
+            path = path.to(*(path.refused or landed))  # nothing but the jump leads on
             size = SMALLEST_GAP
         if not carrying and path.count.steps == 0:
             path = _with_supports_behind(loads, path)
@@ -146,6 +153,31 @@ def _attempt(
         near = loads.moved(guess, found) < FARTHEST_UNSTABLE * loads.robot.length
         found = replace(found, converged=near)
     return found, z
+
+
+def _fallen(
+    loads: Loads, path: Path, tolerance: Tolerance, account: Account, work: Stopwatch
+) -> tuple[Path, tuple[float, Iterate, np.ndarray, tuple[Passage, ...]] | None]:
+    """The path with its iterations, and where the robot falls to with a little more load, as of `Path.to`.
+
+    None where its forces have no potential, or it falls on and on.
+    """
+    aim = min(1.0, path.reached + SMALLEST_GAP)
+    guess = path.best
+    if loads.moves_supports:
+        guess = replace(guess, q=loads.carried(guess.q, path.reached, aim), predicted=None)
+    problem = loads.at(aim, guess, path.z)
+    if loads.scene.detector is not None or not conservative(problem, guess):
+        return path, None
+    near = departed(problem, guess, work, account.deadline(path.count.iterations), push=False)
+    if near is None:
+        return path, None
+    path = path.counted(near)
+    found, z = balance(problem, near, tolerance, work, deadline=account.deadline(path.count.iterations))
+    path = path.counted(found)
+    if not found.converged:
+        return path, None
+    return path, (aim, found, z, (Passage(LEFT, "", aim, loads.moved(path.best, found)),))
 
 
 def _may_be_unstable(problem: Problem, found: Iterate, size: float) -> bool:

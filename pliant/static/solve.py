@@ -69,7 +69,8 @@ def static(
     if not loads.admissible:
         hint = "Start from rest, or from a state nearby; Hooke's law can start from such a state."
         raise InputError("state", expected="cells that are not inside out", got="inverted cells", hint=hint)
-    end = walk(loads, tolerance, account, work, load_steps=load_steps, report=progress)
+    fall = unstable == LEAVE
+    end = walk(loads, tolerance, account, work, load_steps=load_steps, report=progress, fall=fall)
     if end.reason:
         raise not_found(loads, end, work, account.clock)
     if unstable == IGNORE:
@@ -88,7 +89,8 @@ def _judged(
     problem = loads.at(1.0, path.best, path.z)
     word = judged(problem, path.best, work)
     if word != UNSTABLE_STATE or not leave:
-        return make_result(loads, path, work, account.clock, word)
+        fell = word == STABLE and any(event.what == LEFT for event in path.events)
+        return make_result(loads, path, work, account.clock, LEFT_UNSTABLE if fell else word)
     began = path
     for _ in range(MOST_DEPARTURES):
         deadline = account.deadline(path.count.iterations)

@@ -19,9 +19,9 @@ import numpy as np
 
 from pliant.core.scene import Scene
 from pliant.core.tangent import (
+    BARELY,
     EXACT,
     INDEFINITE,
-    SHIFTED,
     UNSTABLE,
     Condensed,
     condensed,
@@ -42,7 +42,7 @@ def judged(problem: Problem, found: Iterate, work: Stopwatch) -> str:
     Where the tangent of the last iteration was positive definite, on the motions that are left, that is the
     answer; else K is looked at once more.
     """
-    if not _conservative(problem, found):
+    if not conservative(problem, found):
         return NOT_JUDGED
     turning = problem.stiff and found.full < KEEP_PAIRS_AFTER  # else K has no contact stiffness
     if (turning or found.contacts is None) and found.treatment in (EXACT, INDEFINITE):
@@ -59,7 +59,7 @@ def _anew(found: Iterate) -> Iterate:
     return replace(found, full=0)
 
 
-def _conservative(problem: Problem, found: Iterate) -> bool:
+def conservative(problem: Problem, found: Iterate) -> bool:
     """Whether a potential tells of the stability: no friction, no follower forces, nothing lies loose."""
     robot = problem.scene.robot
     if problem.scene.support.proximal is not None:
@@ -98,7 +98,7 @@ def softest(scene: Scene, look: Look) -> tuple[float, np.ndarray] | None:
     D is the mean diagonal of K. Lanczos' method on the inverse of the shifted tangent, from a fixed start;
     what a proximal term adds to K does not count. φ moves the robot by 1 m at most, about.
     """
-    at = condensed(scene, look.view, look.conditions, (EXACT, SHIFTED), Stopwatch())
+    at = condensed(scene, look.view, look.conditions, (EXACT, BARELY), Stopwatch())
     if at is None:
         return None
     D = diagonal_scale(scene, look.view).ravel()
