@@ -52,8 +52,13 @@ def test_list(capsys, tmp_path):
     assert cli.main(["list", "--json", "out/list.json"]) == 0
     assert "trunk" in capsys.readouterr().out
     (table,) = json.loads((tmp_path / "out" / "list.json").read_text())
-    listed = {r["robot"] for r in table["rows"]}
-    assert listed == set(pl.robots.gallery) >= {"cantilever", "finger", "trunk", "tower", "beam", "bellows"}
+    taken = lambda command: {r["robot"] for r in table["rows"] if command in r["commands"]}
+    assert (
+        taken("run")
+        == set(pl.robots.gallery)
+        >= {"cantilever", "finger", "trunk", "tower", "beam", "bellows"}
+    )
+    assert taken("view") == {*pl.robots.gallery, "hand"}
 
 
 def test_run_writes_a_folder_and_says_where(capsys, tmp_path):
