@@ -7,8 +7,8 @@ doubles where steps succeed. Without contacts each step begins where the last tw
 
 and where supports move, with the body carried along. A load step after which the robot would be on the other
 side of something, or have lost it after a long way, is refined as well, so that what stands in the way is
-met. If the gap in the path stays however small the load step is, the robot slips off or jumps: an event. Where
-the path ends, as at a limit point, the robot falls to the next stable state downhill, an event as well.
+met. If the gap in the path stays however small the load step is, the robot slips off or jumps: an event.
+Where the path ends, as at a limit point, it falls to the next stable state downhill, an event as well.
 """
 
 from __future__ import annotations
