@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench docs release clean
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -25,5 +25,14 @@ lint: $(VENV)/.ready
 bench: $(VENV)/.ready
 	$(BIN)/pliant bench
 
+docs: $(VENV)/.ready
+	$(BIN)/pip install --quiet -e ".[docs]"
+	$(BIN)/sphinx-build -q -b html docs results/site
+	@echo "Look at results/site/index.html"
+
+release: $(VENV)/.ready
+	$(BIN)/pip install --quiet build
+	$(BIN)/python tools/release.py results/release
+
 clean:
-	rm -rf $(VENV) results .pytest_cache .ruff_cache
+	rm -rf $(VENV) results docs/generated .pytest_cache .ruff_cache

@@ -9,6 +9,7 @@
 SI units everywhere: m, N, Pa, kg, s, rad.
 """
 
+import types
 from typing import TYPE_CHECKING
 
 from pliant import kernel_cache  # first: the rest makes kernels while it is imported
@@ -44,32 +45,61 @@ from pliant.state import State
 from pliant.static import Tolerance, static
 from pliant.threads import pin_blas
 
+# Names that are imported when first used: {name: module}.
+LATER = {
+    "Beam": "pliant.bodies",
+    "Shell": "pliant.bodies",
+    "Simulation": "pliant.dynamics",
+    "Inverse": "pliant.inverse",
+    "buckling": "pliant.static",
+    "dynamics": "pliant.dynamics",
+    "hardware": "pliant.hardware",
+    "inverse": "pliant.inverse",
+    "learning": "pliant.learning",
+    "membrane": "pliant.membrane",
+    "planning": "pliant.planning",
+    "project": "pliant.project",
+    "reduction": "pliant.reduction",
+    "robots": "pliant.robots",
+    "sensing": "pliant.sensing",
+    "session": "pliant.session",
+    "studio": "pliant.studio",
+}
+# Modules that users work with; the others that are loaded are the house's own.
+MODULES = ("bodies", "contact", "errors", "interactions", "laws", "materials", "mesh", "solvers")
+
 if TYPE_CHECKING:
-    from pliant import hardware, inverse, membrane, planning, project, reduction, robots, sensing
+    from pliant import (
+        dynamics,
+        hardware,
+        inverse,
+        learning,
+        membrane,
+        planning,
+        project,
+        reduction,
+        robots,
+        sensing,
+        session,
+    )
     from pliant.bodies import Beam, Shell
     from pliant.dynamics import Simulation
     from pliant.inverse import Inverse
     from pliant.static import buckling
 else:
-    __getattr__ = lazy(
-        __name__,
-        {
-            "Beam": "pliant.bodies",
-            "Shell": "pliant.bodies",
-            "Simulation": "pliant.dynamics",
-            "Inverse": "pliant.inverse",
-            "buckling": "pliant.static",
-            "hardware": "pliant.hardware",
-            "inverse": "pliant.inverse",
-            "membrane": "pliant.membrane",
-            "planning": "pliant.planning",
-            "project": "pliant.project",
-            "reduction": "pliant.reduction",
-            "robots": "pliant.robots",
-            "sensing": "pliant.sensing",
-        },
-    )
+    __getattr__ = lazy(__name__, LATER)
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 pin_blas()
+
+
+def __dir__() -> list[str]:
+    """What a user may type after `pl.`, names that are imported when first used included."""
+    own = {"LATER", "MODULES", "TYPE_CHECKING", "lazy"}
+    loaded = {
+        name
+        for name, value in globals().items()
+        if not isinstance(value, types.ModuleType) and name not in own
+    }
+    return sorted({*loaded, *LATER, *MODULES})

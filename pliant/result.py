@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -159,6 +161,14 @@ class Result:
         x = self.robot.positions(self.state.q)
         x.setflags(write=False)
         return x
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the deformed robot, to be turned, and the numbers of its rows."""
+        return import_module("pliant.io.notebook").result_html(self)  # by name: pictures stand above
+
+    def plot(self, path: Any = "result.png", **options: Any) -> Any:
+        """Draw it to a picture and return its path; options as of `pliant.io.picture.picture`."""
+        return import_module("pliant.io.picture").picture(self, path, **options)
 
     def touch(self, opponent: str | None = None, *, where: Where | None = None) -> ContactForce:
         """The force of obstacles on the robot [N], its centre of pressure [m] and its moment.

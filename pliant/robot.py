@@ -269,6 +269,10 @@ class Robot:
         studio = import_module("pliant.studio")  # by name: the studio stands above the robot
         return studio.view(self, **options)
 
+    def _repr_html_(self) -> str:
+        """In a notebook: the robot, to be turned, and its rows."""
+        return import_module("pliant.io.notebook").robot_html(self)  # by name: pictures stand above
+
     def check_supported(self) -> None:
         """Raise SingularError if no support prevents some rigid motion: K has no inverse then."""
         if self.rigid_modes():

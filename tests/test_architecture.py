@@ -35,7 +35,7 @@ LAYERS = {
     "errors": set(),
     "inputs": {"errors"},
     "files": {"errors"},
-    "threads": set(),
+    "threads": {"errors"},
     "timing": set(),
     "state": set(),
     "status": set(),

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = [p for p in sorted((ROOT / "docs").rglob("*.md")) if "generated" not in p.parts]
+PAGES = [ROOT / "README.md", *DOCS]
 
 
 def examples(page):
@@ -20,3 +21,21 @@ def test_examples_run(page, tmp_path, monkeypatch):
     for number, code in enumerate(examples(page)):
         exec(compile(code, f"{page.name}, example {number + 1}", "exec"), namespace)
     assert namespace  # the page defined something
+
+
+def anchors(page):
+    """Anchors of a page's headings, as GitHub and the site make them."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text(), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).strip().replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        path, _, anchor = link.partition("#")
+        if "://" in link or "generated/" in link:
+            continue
+        goal = (page.parent / path).resolve() if path else page
+        assert goal.exists(), link
+        assert not anchor or anchor in anchors(goal), link

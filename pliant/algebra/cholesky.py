@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,23 +23,25 @@ from pliant.algebra.factor import (
     failure,
 )
 from pliant.algebra.jit import plain
-from pliant.algebra.kernels import factorise_fronts
-from pliant.algebra.ordering import minimum_degree, nested_dissection
+from pliant.algebra.kernels import STRIP, factorise_fronts
+from pliant.algebra.ordering import metis_dissections, minimum_degree, nested_dissection
 from pliant.algebra.pattern import Pattern
 from pliant.algebra.rows import SparseRows
 from pliant.algebra.substitution import answer, load, solve_many, solve_one
 from pliant.algebra.symbolic import Fronts, layout
+from pliant.algebra.team import together
 from pliant.errors import InputError, PliantError
 
 NO_LOAD = np.zeros(0)
+LEAST_FOR_METIS = 1e8  # operations in minimum degree's order: a few milliseconds
 SPARE_MEMORIES = 2  # of factors that nobody uses, at most: a step needs one at a time, seldom two
 
 
 class Memory(NamedTuple):
-    """What one factor needs: L by panels, stacks of fronts meanwhile, signs and ratios of its pivots."""
+    """What one factor needs: L by panels, the stack of updates meanwhile, signs and ratios of its pivots."""
 
     panels: Reals
-    stacks: tuple[Reals, ...]
+    stack: Reals
     signs: Reals
     ratios: Reals
 
@@ -55,13 +58,12 @@ class Pool:
     def __reduce__(self) -> tuple[type[Pool], tuple[()]]:
         return Pool, ()
 
-    def take(self, entries: int, ndof: int, stacks: tuple[int, ...]) -> Memory:
+    def take(self, entries: int, ndof: int, stack: int) -> Memory:
         """Memory for L with so many entries, its values undefined."""
         try:
             return self._spare.pop()
         except IndexError:
-            empty = tuple(np.empty(length) for length in stacks)
-            return Memory(np.empty(entries), empty, np.ones(ndof), np.ones(ndof))
+            return Memory(np.empty(entries), np.empty(stack), np.ones(ndof), np.ones(ndof))
 
     def give(self, memory: Memory) -> None:
         """Take memory back."""
@@ -77,18 +79,27 @@ class CholeskySymbolic(Symbolic):
     ordering: str  # the order that was chosen
     flops: float  # operations of a factorisation
     fronts: Fronts
-    stacks: tuple[int, int]
+    stack: int  # scalars of the updates that wait for their parents, at most
     pool: Pool = field(default_factory=Pool)
 
     @classmethod
     def of(cls, pattern: Pattern, coordinates: Reals | None = None) -> CholeskySymbolic:
-        """The analysis with the cheapest order known."""
+        """The analysis with the cheapest order known. METIS is asked only where it can save milliseconds."""
         trees = {"minimum degree": supernodes(pattern, minimum_degree(pattern))}
         if coordinates is not None:
             trees["nested dissection"] = supernodes(pattern, nested_dissection(pattern, coordinates))
+        if trees["minimum degree"].flops * pattern.block**3 > LEAST_FOR_METIS:
+            for n, order in enumerate(metis_dissections(pattern)):
+                trees[f"METIS {n}"] = supernodes(pattern, order)
         ordering = min(trees, key=lambda name: trees[name].flops)
         flops = trees[ordering].flops * pattern.block**3
         return cls(pattern, ordering, flops, *layout(pattern, trees[ordering]))
+
+    @cached_property
+    def phases(self) -> int:
+        """Of a factorisation by several threads, see `factorise_fronts`."""
+        pivots = self.pattern.block * np.diff(self.fronts.first)[self.fronts.top]
+        return 1 + int(np.sum(-(-pivots // STRIP) + 2))
 
     @property
     def entries(self) -> int:
@@ -111,10 +122,18 @@ class Cholesky(Factor):
             raise PliantError('SciPy exports no BLAS here. Use analyse(..., backend="splu").')
         flat = check_data(symbolic.pattern, data)
         self.symbolic = symbolic
-        self._memory = symbolic.pool.take(symbolic.entries, symbolic.pattern.ndof, symbolic.stacks)
+        self._memory = symbolic.pool.take(symbolic.entries, symbolic.pattern.ndof, symbolic.stack)
         self._layout = addresses, symbolic.fronts, symbolic.pattern.block
-        failed, self.negative, self.smallest_pivot_ratio = factorise_fronts(
-            *self._layout, flat, bool(indefinite), *self._memory
+        fronts = symbolic.fronts
+        failed, self.negative, self.smallest_pivot_ratio = together(
+            factorise_fronts,
+            symbolic.phases,
+            *self._layout,
+            flat,
+            bool(indefinite),
+            *self._memory,
+            np.full(len(fronts.subtree_end) + 1, -1),
+            shared=len(fronts.top) > 0,
         )
         if failed >= 0:
             block = symbolic.fronts.order[failed // symbolic.pattern.block]

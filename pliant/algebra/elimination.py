@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.algebra.jit import inner, kernel
 from pliant.algebra.pattern import Indices, Pattern
@@ -24,10 +25,15 @@ class Supernodes(NamedTuple):
     parent: Indices  # (fronts,) −1 for roots
 
     @property
+    def front_flops(self) -> NDArray[np.float64]:
+        """(fronts,) multiplications and additions to eliminate each front, counted in blocks."""
+        c, r = np.diff(self.first).astype(float), self.below.astype(float)
+        return c**3 / 3 + r * c**2 + c * r**2
+
+    @property
     def flops(self) -> float:
         """Multiplications and additions of the factorisation, counted in blocks."""
-        c, r = np.diff(self.first).astype(float), self.below.astype(float)
-        return float(np.sum(c**3 / 3 + r * c**2 + c * r**2))
+        return float(np.sum(self.front_flops))
 
 
 def supernodes(pattern: Pattern, order: Indices) -> Supernodes:

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 kernel = njit(cache=True, error_model="numpy")
 """Called from Python: compiled once per machine and kept on disk."""
+shared_kernel = njit(cache=True, error_model="numpy", nogil=True)
+"""The same, without Python's lock: other threads run meanwhile, perhaps the same kernel."""
 
 INNER: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 inner = njit(**INNER)

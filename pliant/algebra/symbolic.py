@@ -5,18 +5,23 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.algebra.elimination import Supernodes, neighbours_before
 from pliant.algebra.jit import kernel
 from pliant.algebra.pattern import Indices, Pattern
+
+# Threads share a front if more operations are done in it and below it than in the least that pays for another
+# thread (half a millisecond), and than in a small part of all.
+LEAST_SHARED, SUBTREES = 2e7, 12
 
 
 class Fronts(NamedTuple):
     """Layout of the dense fronts, as the kernels read it. New numbering, in blocks unless said otherwise.
 
     Front s has the pivots first[s]:first[s+1] and below them rows[start[s]:start[s+1]]. Its panel of L is
-    column-major in panels[panel[s]:panel[s+1]]; its update for the parent lies at update[s] on the stack
-    numbered by the parity of its depth, so that parents and children never share a stack.
+    column-major in panels[panel[s]:panel[s+1]]; its update for the parent lies at update[s] on the stack.
+    Subtrees are ranges of fronts that one thread eliminates; `top` are the fronts above them, in order.
     """
 
     first: Indices
@@ -30,7 +35,9 @@ class Fronts(NamedTuple):
     children: Indices
     panel: Indices  # offsets in scalars
     update: Indices  # offsets in scalars
-    parity: Indices
+    subtree_start: Indices
+    subtree_end: Indices
+    top: Indices
     entry_start: Indices
     entry_block: Indices  # block of the pattern, or −1 − block where its transpose is meant
     entry_target: Indices  # offset in the panels in scalars
@@ -40,8 +47,8 @@ class Fronts(NamedTuple):
     front_of: Indices  # front of every pivot
 
 
-def layout(pattern: Pattern, nodes: Supernodes) -> tuple[Fronts, tuple[int, int]]:
-    """The layout for given supernodes, and the sizes of the two stacks in scalars.
+def layout(pattern: Pattern, nodes: Supernodes) -> tuple[Fronts, int]:
+    """The layout for given supernodes, and the size of the stack in scalars.
 
     Long because it fills one record, each array in a line or two.
     """
@@ -70,7 +77,9 @@ def layout(pattern: Pattern, nodes: Supernodes) -> tuple[Fronts, tuple[int, int]
         local(front, np.maximum(i, j)) + (np.minimum(i, j) - nodes.first[front]) * height[front]
     )
     by_target = np.argsort(target)
-    update, parity, stacks = _stacks(nodes.parent, (b * nodes.below) ** 2, child_start, children)
+    top = np.flatnonzero(_large(nodes, b))
+    start_of, end_of = _subtrees(nodes.parent, top)
+    update, stack = _stack(nodes.parent, (b * nodes.below) ** 2, children, start_of, end_of)
     return Fronts(
         first=nodes.first,
         start=start,
@@ -83,7 +92,9 @@ def layout(pattern: Pattern, nodes: Supernodes) -> tuple[Fronts, tuple[int, int]
         children=children,
         panel=panel,
         update=update,
-        parity=parity,
+        subtree_start=start_of,
+        subtree_end=end_of,
+        top=top,
         entry_start=np.searchsorted(front[by_target], np.arange(count + 1)),
         entry_block=np.where((i >= j)[by_target], by_target, -1 - by_target),
         entry_target=target[by_target],
@@ -91,7 +102,7 @@ def layout(pattern: Pattern, nodes: Supernodes) -> tuple[Fronts, tuple[int, int]
         order=nodes.order,
         place=place,
         front_of=front_of,
-    ), stacks
+    ), stack
 
 
 def _children(parent: Indices) -> tuple[Indices, Indices]:
@@ -144,25 +155,53 @@ def _fill_rows(first, start, child_start, children, entry_start, entry_row):
     return rows
 
 
-def _stacks(
-    parent: Indices, length: Indices, child_start: Indices, children: Indices
-) -> tuple[Indices, Indices, tuple[int, int]]:
-    """Offset of every update on its stack, the parity of its depth, and the size of both stacks.
-
-    In a postorder, what lies under an update on its stack are its elder siblings and then whatever lies under
-    its grandparent.
-    """
-    count = len(parent)
-    elder = np.cumsum(length[children]) - length[children]
-    head = np.concatenate([[0], np.cumsum(length[children])])[child_start[:-1]]
-    offset, depth = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    offset[children] = elder - head[parent[children]]
-    for s in range(count - 1, -1, -1):
-        above = parent[s]
+def _large(nodes: Supernodes, block: int) -> NDArray[np.bool_]:
+    """(fronts,) whether so much is to be done below a front and in it that threads share it."""
+    work = nodes.front_flops * block**3
+    for s, above in enumerate(nodes.parent):
         if above >= 0:
-            depth[s] = depth[above] + 1
-            if parent[above] >= 0:
-                offset[s] += offset[parent[above]]
-    parity = depth & 1
-    top = [int(np.max((offset + length)[parity == p], initial=1)) for p in (0, 1)]
-    return offset, parity, (top[0], top[1])
+            work[above] += work[s]
+    return work > max(LEAST_SHARED, nodes.flops * block**3 / SUBTREES)
+
+
+def _subtrees(parent: Indices, top: Indices) -> tuple[Indices, Indices]:
+    """Ranges of fronts below the top ones: in a postorder, a subtree ends where its root stands."""
+    is_top = np.zeros(len(parent) + 1, bool)
+    is_top[top] = is_top[-1] = True  # the last is the parent of roots
+    end = np.flatnonzero(~is_top[:-1] & is_top[parent]) + 1
+    size = np.ones(len(parent), np.int64)
+    for s, above in enumerate(parent):
+        if above >= 0:
+            size[above] += size[s]
+    return end - size[end - 1], end
+
+
+def _stack(
+    parent: Indices, length: Indices, children: Indices, subtree_start: Indices, subtree_end: Indices
+) -> tuple[Indices, int]:
+    """Offset of every update on the stack, and the size of the stack.
+
+    Every subtree has a region of its own, and so have the fronts above. A region is two stacks, for even and
+    odd depths, so that parents and children never share one. In a postorder, what lies under an update on
+    its stack are its elder siblings and then whatever lies under its grandparent.
+    """
+    count, roots = len(parent), subtree_end - 1
+    region = np.full(count, len(roots))
+    for k, (start, end) in enumerate(zip(subtree_start, subtree_end)):
+        region[start:end] = k
+    inside, above = length.copy(), parent.copy()
+    inside[roots], above[roots] = 0, -1  # cut off: they lie in their own regions
+    offset, depth = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    elder = np.cumsum(inside[children]) - inside[children]
+    first = np.diff(parent[children], prepend=-1) != 0
+    offset[children] = elder - elder[first][np.cumsum(first) - 1]
+    offset[roots] = 0
+    for s in range(count - 1, -1, -1):
+        if above[s] >= 0:
+            depth[s] = depth[above[s]] + 1
+            if above[above[s]] >= 0:
+                offset[s] += offset[above[above[s]]]
+    half = 2 * region + (depth & 1)
+    size = np.zeros(2 * len(roots) + 2, np.int64)
+    np.maximum.at(size, half, offset + length)
+    return (np.cumsum(size) - size)[half] + offset, int(size.sum())

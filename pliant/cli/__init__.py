@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from pliant.cli import checks, robots, work  # noqa: F401  (their commands)
 from pliant.cli.app import ERROR, FAILED, INTERRUPTED, app
-from pliant.cli.robots import parse_setting
 from pliant.errors import PliantError, PliantWarning, unknown_name
 from pliant.io.characters import write_readably
 from pliant.io.terminal import complain, warn
@@ -48,4 +47,4 @@ def main(argv: Sequence[str] | None = None) -> int:
         return stop.code if isinstance(stop.code, int) else 0 if stop.code is None else ERROR
 
 
-__all__ = ["COMMANDS", "ERROR", "FAILED", "INTERRUPTED", "main", "parse_setting"]
+__all__ = ["COMMANDS", "ERROR", "FAILED", "INTERRUPTED", "main"]

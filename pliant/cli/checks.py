@@ -21,6 +21,7 @@ BENCHES = {
     "golden": "pliant.bench:golden",
     "hand": "pliant.bench.hand:hand",
     "hardware": "pliant.hardware.bench:loop_bench",
+    "large": "pliant.bench.large:large",
     "lcp": "pliant.bench:lcp_bench",
     "learning": "pliant.learning.bench:learning_bench",
     "manipulator": "pliant.bench:manipulator",
@@ -34,7 +35,19 @@ BENCHES = {
     "trace": "pliant.bench.trace:trace",
     "validation": "pliant.bench:validation",
 }
-APART = {"closed", "fuzz", "golden", "hardware", "learning", "reduced", "soak", "stop", "studio", "trace"}
+APART = {
+    "closed",
+    "fuzz",
+    "golden",
+    "hardware",
+    "large",
+    "learning",
+    "reduced",
+    "soak",
+    "stop",
+    "studio",
+    "trace",
+}
 
 
 @app.command
@@ -55,13 +68,14 @@ def bench(
         what: cantilever (error against cost), closed (feedback on a wrong model), damping (the trunk's first
             vibration, controlled), dynamics (time of a step in motion), fuzz (damaged files and messages),
             golden (reference equilibria in a folder), hand (soft hand), hardware (deadlines of the loop, ten
-            minutes), lcp and qpcc (solvers), learning (steps of the environments per second), manipulator (a
-            tree of rods that touches itself), rates (steps of the inverse model per second), reduced (the
-            hyper-reduced trunk), soak (every robot and scene, troubled at random), speed (one step), stop
-            (from an emergency stop to the safe state), studio (how fast the page is served), trace (every
-            robot by every method, compared with an earlier run), validation (closed forms and orders of
-            convergence), or all but closed, fuzz, golden, hardware, learning, reduced, soak, stop, studio and
-            trace.
+            minutes), large (one linearisation of large bodies, one and two threads), lcp and qpcc (solvers),
+            learning (steps of the environments per second), manipulator (a tree of rods that touches itself),
+            rates (steps of the inverse model per second), reduced (the hyper-reduced trunk), soak (every
+            robot and scene, troubled at random), speed (one step), stop (from an emergency stop to the safe
+            state), studio (how fast the page is served), trace (every robot by every method, compared with
+            an earlier run), validation (closed forms and orders of
+            convergence), or all but closed, fuzz, golden, hardware, large, learning, reduced, soak, stop,
+            studio and trace.
         path: the folder with cases.json, for golden; with earlier runs, for trace.
         json: also write the tables to this file.
         count: of fuzz, how many inputs.

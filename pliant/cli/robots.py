@@ -9,7 +9,7 @@ import tyro
 
 from pliant.cli.app import FAILED, File, Folder, Name, app, entry_of, project_of, save_tables
 from pliant.errors import InputError
-from pliant.io.terminal import console, drive_with_progress, summarise, tell
+from pliant.io.terminal import complain, console, drive_with_progress, summarise, tell
 
 Settings = Annotated[
     tuple[tuple[str, ...], ...],
@@ -52,20 +52,23 @@ def run(
         out: the folder to write, results/NAME by default.
         steps: load steps to the final command.
         json: also write the numbers to this file (as result.json in the folder).
-        settings: commands instead of the demonstration's, in SI units: "cable 1=displacement:0.02" pulls a
-            cable in by 20 mm, "chamber=effort:3e4" is a pressure of 30 kPa. Rows that are not named get no
-            effort.
+        settings: commands instead of the demonstration's: "cable 1=length:20mm", "cable 1=tension:1.5N",
+            "chamber=pressure:30kPa"; also "cable 1=20mm", and effort or displacement, in SI units where none
+            is said. Rows that are not named get no effort.
     """
+    from pliant.project.command import beyond, check_limits, setting
+
     chosen = entry_of(name)
-    laws = dict(parse_setting(text) for group in settings for text in group) or dict(chosen.laws)
     robot = chosen.build()
-    for row in laws:
-        robot.named(row)
+    laws = dict(setting(robot, text) for group in settings for text in group) or dict(chosen.laws)
+    check_limits(robot, laws)
     results, first = drive_with_progress(robot, laws, steps)
     folder = out or Path("results") / Path(name).stem
     with console().status("Drawing the picture and writing the report"):
         page = _report(results, folder, chosen, laws)
     summarise(results, laws, first)
+    for sentence in beyond(robot, laws, results[-1].effort):
+        complain(f"Beyond its limits: {sentence}")
     if json is not None:
         _copy(folder / "result.json", json)
     tell("Look at {}", page)
@@ -126,25 +129,6 @@ def _tell_stop(reason: str) -> None:
     console().print(
         f"Stopped: {reason}. The devices are in their safe state; start again to go on.", highlight=False
     )
-
-
-def parse_setting(text: str) -> tuple[str, Any]:
-    """ "cable 1=displacement:0.02" → ("cable 1", Known(displacement=0.02)); commas part several numbers."""
-    from pliant.laws import Known
-
-    row, equals, command = text.partition("=")
-    kind, colon, value = command.partition(":")
-    expected = "ROW=effort:VALUE or ROW=displacement:VALUE"
-    if not (row.strip() and equals and colon) or kind.strip() not in ("effort", "displacement"):
-        raise InputError(
-            "--set", expected=expected, got=repr(text), hint='Such as --set "cable 1=displacement:0.02".'
-        )
-    try:
-        numbers = [float(part) for part in value.split(",")]
-    except ValueError:
-        raise InputError(f"--set {row.strip()}", expected="a number in SI units", got=repr(value)) from None
-    number = numbers[0] if len(numbers) == 1 else numbers
-    return row.strip(), Known(effort=number) if kind.strip() == "effort" else Known(displacement=number)
 
 
 def _report(results: list[Any], folder: Path, chosen: Any, laws: Any) -> Path:

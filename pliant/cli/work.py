@@ -20,7 +20,7 @@ def new(
     part: File = None,
     robot: str = "",
     unit: str | None = None,
-    size: float | None = None,
+    size: str = "",
 ) -> int:
     """Begin a project file (robot.toml), from a part or as a copy of a robot of the gallery.
 
@@ -31,9 +31,10 @@ def new(
         part: a mesh (VTK, VTU, MSH, INP), or an STL or STEP part.
         robot: a robot of `pliant list`, instead of a part.
         unit: of the part, m or mm or another; guessed from its size if not given.
-        size: edges of the mesh made of an STL or STEP part [m].
+        size: edges of the mesh made of an STL or STEP part, such as 4mm; [m] without a unit.
     """
     from pliant.project import save, start
+    from pliant.units import parse
 
     if part is None and not robot and path.suffix.lower() != ".toml":
         part, path = path, path.with_suffix(".toml")
@@ -41,7 +42,7 @@ def new(
         raise InputError("pliant new", expected="--part FILE or --robot NAME", got="both or none")
     _refuse_existing(path, part)
     if part is not None:
-        start(part, path, unit=unit, size=size)
+        start(part, path, unit=unit, size=parse(size, "m", "--size") if size else None)
     else:
         chosen = entry_of(robot)
         save(chosen.build(), path, summary=chosen.summary, laws=chosen.laws, view=chosen.view)
@@ -65,7 +66,7 @@ def drive(
 
     Args:
         path: the project file.
-        aim: targets instead of the file's, in SI units: "tip=0.03,0,0.18".
+        aim: targets instead of the file's: "tip=30mm,0,180mm", or in SI units, "tip=0.03,0,0.18".
         seconds: how long; until stopped if not given.
         dry_run: everything but the devices.
         record: write what happens to this new file (.mcap); one that is there already is never overwritten.
@@ -171,8 +172,9 @@ def _refuse_existing(path: Path, part: Path | None) -> None:
 
 def _parse_aim(text: str) -> tuple[str, list[float]]:
     """ "tip=0.03,0,0.18" → ("tip", [0.03, 0, 0.18])."""
-    row, _, value = text.partition("=")
-    try:
-        return row.strip(), [float(part) for part in value.split(",")]
-    except ValueError:
-        raise InputError("--aim", expected="ROW=X,Y,Z in SI units", got=repr(text)) from None
+    from pliant.units import parse
+
+    row, equals, value = text.partition("=")
+    if not (row.strip() and equals):
+        raise InputError("--aim", expected="ROW=X,Y,Z", got=repr(text), hint='Such as "tip=30mm,0,180mm".')
+    return row.strip(), [parse(part, "m", f"--aim {row.strip()}") for part in value.split(",")]

@@ -108,6 +108,7 @@ def add_obstacles(
     Points between samples that push across their facet slide over the obstacle as if it were flat.
     """
     pushing = np.flatnonzero(force > 0.0)
+    entries = []  # rows and columns of blocks, and their values, of each contact
     for opponent, obstacle in obstacles.items():
         touching = pushing[contacts.opponent[pushing] == opponent]
         ptr = contacts.stencil.ptr
@@ -117,12 +118,16 @@ def add_obstacles(
         if not len(touching):
             continue
         curvature = obstacle.curvature(contacts.position[touching], SHARPEST_EDGE * robot.length)
-        for k, push, C in zip(touching.tolist(), force[touching], curvature, strict=True):
-            block, J = contacts.jacobian_of(k, q)
+        for i in np.flatnonzero(curvature.any(axis=(1, 2))).tolist():
+            block, J = contacts.jacobian_of(int(touching[i]), q)
             e, f = np.nonzero(block[:, None] >= block[None])  # the half of K that is stored
-            place, _ = robot.pattern.find(block[e], block[f])
-            e, f, place = e[place >= 0], f[place >= 0], place[place >= 0]
-            np.subtract.at(K, place, np.einsum("eji,jk,ekl->eil", J[e], push * C, J[f]))
+            turned = force[touching[i]] * curvature[i] @ J
+            entries.append((block[e], block[f], np.swapaxes(J, 1, 2)[e] @ turned[f]))
+    if not entries:
+        return
+    row, column, value = (np.concatenate(parts) for parts in zip(*entries, strict=True))
+    place, _ = robot.pattern.find(row, column)
+    np.subtract.at(K, place[place >= 0], value[place >= 0])
 
 
 def facet_stiffness(

@@ -12,7 +12,7 @@ they solve for, and in the solver.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -20,7 +20,7 @@ import numpy as np
 from pliant.algebra import Factor
 from pliant.conditions import Conditions
 from pliant.core.scene import Scene
-from pliant.core.tangent import EXACT, INDEFINITE, SHIFTED, Condensed, Rows, condensed
+from pliant.core.tangent import EXACT, INDEFINITE, SHIFTED, Condensed, Rows, condense, condensed
 from pliant.core.view import View
 from pliant.solvers import mcp
 from pliant.solvers.complementarity.warm_start import warm_start
@@ -70,6 +70,23 @@ def step(
     found = condensed(scene, view, rows, ladder, work, finish)
     if found is None:
         return None
+    solution = work.timed("solve", solve, found)
+    dq, lam = work.timed("recover", recover, scene, found, rows, solution)
+    return Step(dq, lam, found, solution)
+
+
+def with_more_rows(
+    scene: Scene, taken: Step, rows: Spreading, solve: Callable[[Condensed], Solution], work: Stopwatch
+) -> Step:
+    """A step that was taken, solved again for more rows with the factor at hand.
+
+    What solves the laws of some contacts and keeps the others open solves those of all: contacts that seem
+    to stay open are left out, and those of them that the step has closed come in again.
+    """
+    before = taken.condensed
+    view = replace(before.view, lam=taken.lam)  # what the solver begins from
+    treated = view, before.factor, before.treatment, before.shift
+    found = work.timed("condense", condense, rows, *treated)
     solution = work.timed("solve", solve, found)
     dq, lam = work.timed("recover", recover, scene, found, rows, solution)
     return Step(dq, lam, found, solution)

@@ -1,18 +1,19 @@
 """From a view to efforts: which rows the inverse model condenses, and how it chooses their efforts.
 
 Rows stand in this order: effectors e, actuators a, equalities k, one-sided rows u, contacts c (gaps, then
-slips along two tangents each where there is friction).
+slips along two tangents each where there is friction). Contacts that the step cannot close are left out.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from pliant.algebra import SparseRows
+from pliant.contact.detect import search_distance
 from pliant.core.tangent import Condensed
 from pliant.core.view import View
 from pliant.inverse.locked_drives import locked_drives
@@ -25,6 +26,7 @@ INFEASIBLE = STATUSES[1]
 SOLVED = 1e-8  # of the right-hand side: what may be left of equalities that are solved exactly
 UNMET = 1e-6  # of their terms: what is left of equalities that contradict each other
 SINGULAR = 1e-12  # of the largest singular value of equalities that say the same twice: smaller ones are zero
+FEW_CONTACTS = 16  # up to so many are all solved for
 REDUNDANT = 1e-10  # of the diagonal of W, added to it: locked rows may say the same twice
 
 
@@ -65,16 +67,43 @@ class Efforts:
 
 @dataclass(frozen=True)
 class InverseRows:
-    """The rows of a view that the inverse model condenses."""
+    """The rows of a view that the inverse model condenses; open (n,): contacts that are left out."""
 
     roles: Roles
     view: View
+    open: np.ndarray
+
+    @classmethod
+    def of(cls, roles: Roles, view: View, motion: float) -> InverseRows:
+        """Without the contacts that push nothing and are farther than a step of some motion [m] may close."""
+        force, contacts = view.lam[view.own :], view.contacts
+        if contacts is None or len(contacts) <= FEW_CONTACTS:
+            return cls(roles, view, np.zeros(0 if contacts is None else len(contacts), bool))
+        gap = view.delta[view.own : view.own + len(contacts)]
+        return cls(roles, view, (force[: len(contacts)] == 0.0) & (gap > search_distance.MOTION * motion))
+
+    def with_closed(self, dq: np.ndarray) -> InverseRows | None:
+        """With the contacts left out that a step dq would close; None if there are none."""
+        own, n = self.view.own, len(self.open)
+        if not self.open.any():
+            return None
+        gaps = (self.view.delta + self.view.H.dot(dq))[own : own + n]
+        closed = self.open & (gaps < 0.0)
+        return replace(self, open=self.open & ~closed) if closed.any() else None
 
     @cached_property
     def needed(self) -> np.ndarray:
         """Indices of these rows, in their order."""
-        own, all_rows = self.view.own, len(self.view.lam)
-        return np.concatenate([self.roles.condensed, np.arange(own, all_rows)])
+        own, k, n = self.view.own, np.flatnonzero(~self.open), len(self.open)
+        slips = (2 * k[:, None] + np.arange(2)).ravel() if len(self.friction) else k[:0]
+        return np.concatenate([self.roles.condensed, own + k, own + n + slips])
+
+    @cached_property
+    def friction(self) -> np.ndarray:
+        """μ of the contacts among these rows; none where all contacts are without friction."""
+        contacts = self.view.contacts
+        frictional = contacts is not None and contacts.frictional
+        return contacts.friction[~self.open] if frictional else np.zeros(0)  # type: ignore[union-attr]
 
     def parted(self, view: View) -> tuple[SparseRows, np.ndarray, np.ndarray]:
         """H and δ of the condensed rows, and the load with the given efforts."""
@@ -124,12 +153,11 @@ def solve(
     if negative:
         drives = rows.locked(condensed, W, negative)
         W, delta = drives.stiffened(W, delta)
-    contacts, start = view.contacts, view.lam[roles.actuators]
-    friction = contacts.friction if contacts is not None and contacts.frictional else np.zeros(0)
+    start = view.lam[roles.actuators]
     frictional_starts = min(settings.frictional_starts, aim.starts)
     bounds, kept = (aim.effort, aim.displacement), (aim.inertia, aim.energy)
     wish = Wish(*bounds, *kept, previous, start, aim.starts, frictional_starts)
-    solution = program(W, delta, friction, roles, wish)
+    solution = program(W, delta, rows.friction, roles, wish)
     chosen = np.concatenate([np.zeros(ne), solution.effort, solution.contact])
     if drives is not None:
         chosen = drives.efforts(chosen, W, delta)

@@ -13,7 +13,7 @@ from pliant.contact import Contacts, Detector
 from pliant.core.rows import units
 from pliant.core.scene import Scene
 from pliant.core.situation import Situation
-from pliant.core.step import step
+from pliant.core.step import step, with_more_rows
 from pliant.core.tangent import CLAMPED, EXACT, FLAT, INDEFINITE, SHIFTED, Condensed
 from pliant.core.view import View
 from pliant.inverse.condensed import Aim, Efforts, InverseRows, locked_motion, solve
@@ -29,6 +29,7 @@ from pliant.static.creep import Strides, creep
 from pliant.static.loads import Loads
 from pliant.timing import Stopwatch
 
+STILL = 0.01  # of the alarm distance: contacts may close by it, however still the effectors are
 LADDER = (EXACT, FLAT, INDEFINITE, CLAMPED, SHIFTED)
 AT_EFFORT_LIMIT = 1e-6  # of a bound, or of one unit where that is more: an effort so near is at it
 AT_DISPLACEMENT_LIMIT = 1e-5  # of the length: a displacement so near a bound is at it
@@ -237,9 +238,13 @@ class Model:
             return None
         robot, roles, previous = self.robot, self.roles, before.lam[self.roles.actuators]
         view = pose.view if pose is before else _with_slip_from(pose.view, before.q)
-        rows = InverseRows(roles, view)
-        choose = partial(solve, rows=rows, aim=aim, previous=previous, settings=self.settings)
-        taken = step(self.scene, view, rows, choose, LADDER, self.work)
+        choose = partial(solve, aim=aim, previous=previous, settings=self.settings)
+        motion = self.distance(aim.goal, view.delta[roles.effectors])
+        rows = InverseRows.of(roles, view, max(motion, STILL * self.detector.alarm))
+        taken = step(self.scene, view, rows, partial(choose, rows=rows), LADDER, self.work)
+        while taken is not None and (more := rows.with_closed(taken.dq)) is not None:
+            rows = more
+            taken = with_more_rows(self.scene, taken, rows, partial(choose, rows=rows), self.work)
         if taken is None or not np.isfinite(taken.dq).all():
             return None
         own, dq, lam, contacts, efforts = view.own, taken.dq, taken.lam, view.contacts, taken.solution

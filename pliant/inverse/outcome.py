@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,14 @@ class Outcome:
         distance = {name: float(np.linalg.norm(value)) for name, value in self.error.items()}
         units = {name: self.robot.rows[name].interaction.unit for name in distance}
         return sentence(self.certificate.status, distance, units, self.certificate.limits, self.met)
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the deformed robot, to be turned, and the numbers of its rows."""
+        return import_module("pliant.io.notebook").result_html(self)  # by name: pictures stand above
+
+    def plot(self, path: Any = "result.png", **options: Any) -> Any:
+        """Draw it to a picture and return its path; options as of `pliant.io.picture.picture`."""
+        return import_module("pliant.io.picture").picture(self, path, **options)
 
     def touch(self, opponent: str | None = None, *, where: Where | None = None) -> ContactForce:
         """What the robot feels of the obstacles that it touches, as `Result.touch`."""

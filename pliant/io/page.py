@@ -1,4 +1,4 @@
-"""A web page in one file: headings, tables, figures. No scripts, nothing fetched.
+"""A web page in one file: headings, tables, figures; and what a notebook shows in a cell. Nothing is fetched.
 
 This is the one place that makes HTML. Its functions return `Markup`; whatever else is `str` is text, and is
 escaped where it goes in.
@@ -25,7 +25,7 @@ class Markup(str):
 
 
 INK = "#123456"  # a colour that stands for that of the page's text in a drawing, put in afterwards
-EMPTY = ("img", "meta")  # elements that hold nothing and are not closed
+EMPTY = ("img", "input", "meta")  # elements that hold nothing and are not closed
 STYLE = Markup("""
 :root { color-scheme: light dark; --ink: #1d242c; --soft: #5d6875; --line: #dde2e7; --paper: #fbfcfd;
   --card: #ffffff; --good: #1d7a55; --bad: #b3261e; --accent: #c2521f; }
@@ -63,6 +63,12 @@ meter { width: 100%; min-width: 6rem; height: .7rem; }
 a { color: var(--accent); }
 footer { color: var(--soft); font-size: .87rem; margin-top: 3rem; }
 """)
+CELL_STYLE = Markup("""
+html, body { margin: 0; height: 100%; font: 13px system-ui; color: #8893a0; overflow: hidden; }
+canvas { width: 100%; height: calc(100% - 30px); touch-action: none; cursor: grab; display: block; }
+p { margin: 0; height: 30px; display: flex; gap: 8px; align-items: center; padding: 0 8px;
+  white-space: nowrap; }
+""")
 
 
 def element(tag: str, attributes: Mapping[str, str], *inside: str) -> Markup:
@@ -87,6 +93,37 @@ def page(title: str, parts: Sequence[str]) -> Markup:
     return Markup(f"<!doctype html>\n{whole}\n")
 
 
+def drawn_by(script: str, data: Mapping[str, bytes], words: str) -> Markup:
+    """A document that a script of ours draws, from data by name: a canvas, and a line with buttons and words.
+
+    The script is put in as it is, and no other may run. The data are base64, in elements that nobody runs.
+    """
+    head = (
+        element("meta", {"charset": "utf-8"}),
+        restriction(policy([script])),
+        element("style", {}, CELL_STYLE),
+    )
+    slider = element("input", {"type": "range", "value": "0", "min": "0"})
+    line = element("p", {}, element("button", {}, "▶"), slider, element("span", {}, words))
+    held = [
+        element("script", {"type": "application/octet-stream", "id": name}, base64.b64encode(value).decode())
+        for name, value in data.items()
+    ]
+    parts = (*head, element("canvas", {}), line, *held, element("script", {}, Markup(script)))
+    return Markup(f"<!doctype html>{_joined(parts)}")
+
+
+def framed(document: Markup, height: int) -> Markup:
+    """A document in a frame of its own, `height` pixels tall, that knows nothing of the page around it."""
+    style = f"width:100%;height:{height}px;border:1px solid #8884;border-radius:6px"
+    return element("iframe", {"style": style, "sandbox": "allow-scripts", "srcdoc": document})
+
+
+def window(url: str, height: int) -> Markup:
+    """A frame that shows a page of a server, `height` pixels tall."""
+    return element("iframe", {"style": f"width:100%;height:{height}px;border:0", "src": url})
+
+
 def restriction(rules: str) -> Markup:
     """A content security policy, for the head of a page."""
     return element("meta", {"http-equiv": "Content-Security-Policy", "content": rules})
@@ -109,6 +146,11 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Seq
     head = element("thead", {}, line("th", columns))
     body = element("tbody", {}, *(line("td", row) for row in rows))
     return element("div", {"class": "scroll"}, element("table", {}, head, body))
+
+
+def listed(items: Sequence[str]) -> Markup:
+    """A list, an item a line."""
+    return element("ul", {}, *(element("li", {}, item) for item in items))
 
 
 def photo(png: bytes, caption: str) -> Markup:
@@ -163,6 +205,11 @@ def alarm(text: str) -> Markup:
 def link(name: str) -> Markup:
     """A file beside the page, by its name."""
     return element("a", {"href": quote(name)}, name)
+
+
+def together(parts: Sequence[str]) -> Markup:
+    """Parts one below the other."""
+    return _joined(parts, "\n")
 
 
 def footer(*parts: str) -> Markup:

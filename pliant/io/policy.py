@@ -7,12 +7,16 @@ import hashlib
 import re
 from collections.abc import Iterable
 
+# Pages of this machine's own servers, such as a notebook's.
+LOCAL_PAGES = "http://localhost:* http://127.0.0.1:*"
 
-def policy(scripts: Iterable[str] = (), *, served: bool = False) -> str:
+
+def policy(scripts: Iterable[str] = (), *, served: bool = False, framed: bool = False) -> str:
     """A content security policy under which these scripts run, given by their texts, and no others.
 
     With scripts, a page may also show pictures and films that they made. A page that is `served` may talk to
-    its server, and stands in no frame; a file has no server, and cannot forbid frames.
+    its server, and stands in no frame, or, `framed`, in those of pages of this machine; a file has no server,
+    and cannot forbid frames.
     """
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
     rules = {
@@ -27,7 +31,7 @@ def policy(scripts: Iterable[str] = (), *, served: bool = False) -> str:
     if hashes:
         rules["media-src"] = "blob:"
     if served:
-        rules |= {"connect-src": "'self'", "frame-ancestors": "'none'"}
+        rules |= {"connect-src": "'self'", "frame-ancestors": LOCAL_PAGES if framed else "'none'"}
     return "; ".join(f"{what} {allowed}" for what, allowed in rules.items())
 
 

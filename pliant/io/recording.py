@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,10 @@ class Recording:
         if len(shown) > 1:
             raise InputError("frames", expected="positions of the same nodes", got=f"shapes {sorted(shown)}")
         return cls(_stage(**stage), tuple(frames), tuple(notes))
+
+    def _repr_html_(self) -> str:
+        """In a notebook: a light player."""
+        return import_module("pliant.io.notebook").recording_html(self)  # by name: pictures stand above
 
     def __len__(self) -> int:
         return len(self.frames)

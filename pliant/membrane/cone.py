@@ -22,7 +22,7 @@ from pliant.membrane.kernels.skin import FREE, skin_length
 from pliant.membrane.shapes import Shape, rotation
 
 MOST_ROUNDS = 20  # times that corners are chosen
-CLARABEL_TOLERANCE = 1e-10  # of its gap and residuals, in units of the hand
+CLARABEL_TOLERANCE = 1e-9  # of its gap and residuals, in units of the hand: less is lost in rounding
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,6 +75,10 @@ class Mesh:
     def __repr__(self) -> str:
         extent = " × ".join(f"{1e3 * x:.3g}" for x in np.ptp(self.nodes, axis=0))
         return f"Mesh({self.kind}, {len(self.nodes)} nodes, {len(self.cells)} cells, {extent} mm)"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: its skin, to be turned."""
+        return import_module("pliant.io.notebook").mesh_html(self)  # by name: pictures stand above
 
     def __reduce__(self) -> tuple:
         return Mesh, (self.nodes, self.cells, self.kind, self.regions, True)  # read-only after a pickle too

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from inspect import isabstract
@@ -11,15 +12,18 @@ import numpy as np
 
 from pliant import materials
 from pliant.bodies import Ball, Beam, Circle, Hinge, Prismatic, Rectangle, Rigid, Solid
-from pliant.errors import unknown_name
+from pliant.errors import PliantWarning, unknown_name
 from pliant.files import read_arrays, reading
 from pliant.materials import library
 from pliant.materials.material import Material
 from pliant.mesh import Mesh, inside_box, inside_cylinder, inside_sphere, near_plane, read
+from pliant.mesh.files import UNITS
 from pliant.mesh.lines import Lines, curve, line
 from pliant.project.fault import Source
 from pliant.project.schema_bodies import BodySpec, MaterialSpec, RigidSpec, SelectionSpec
+from pliant.units import parse, quantity
 
+SMALLEST, LARGEST = 2e-3, 5.0  # [m]: a soft robot's longest extent; beyond, its unit is doubted
 LAWS = {
     name: thing
     for name in materials.__all__
@@ -53,7 +57,26 @@ def body_of(source: Source, spec: BodySpec, number: int) -> Any:
 
 
 def _mesh(source: Source, spec: BodySpec) -> Mesh:
-    return read(_beside(source, str(spec.mesh)), unit=spec.unit, size=spec.size, merge=spec.merge)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*wrong unit", PliantWarning)  # said below, with the way out
+        mesh = read(_beside(source, str(spec.mesh)), unit=spec.unit, size=spec.size, merge=spec.merge)
+    doubt = unit_doubt(mesh, spec.unit)
+    if doubt:
+        line = source.line("bodies")
+        warnings.warn(f"{source.path.name}, line {line}, {spec.mesh}: {doubt}", PliantWarning, stacklevel=2)
+    return mesh
+
+
+def unit_doubt(mesh: Mesh, unit: str | None) -> str:
+    """A sentence where a body is so large or so small that its file is rather in another unit; "" if not."""
+    longest = float(np.ptp(mesh.nodes, axis=0).max())
+    if unit is None or SMALLEST <= longest <= LARGEST:
+        return ""
+    better = [other for other, size in UNITS.items() if SMALLEST <= longest * size / UNITS[unit] <= LARGEST]
+    likely = next((other for other in ("mm", "m", "cm", "in", "um") if other in better), "")
+    return (
+        f'it is {quantity(longest, "m")} long in {unit}. Is the file in {likely}? Then say unit = "{likely}".'
+    )
 
 
 def _beside(source: Source, name: str) -> Any:
@@ -82,7 +105,10 @@ def _materials(source: Source, specs: tuple[MaterialSpec, ...], here: tuple) -> 
 
 
 def _material(source: Source, spec: MaterialSpec, path: tuple) -> tuple[Material, float | None]:
-    numbers = spec.numbers
+    numbers = {}
+    for key, value in spec.numbers.items():  # text is a modulus with its unit: young = "0.6 MPa"
+        with source.at(*path, key):
+            numbers[key] = parse(value, "Pa", key) if isinstance(value, str) else value
     if spec.library is not None:
         with source.at(*path, "library"):
             record = library[spec.library]

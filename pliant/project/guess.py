@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pliant.bodies import Solid
-from pliant.errors import InputError
+from pliant.errors import InputError, PliantWarning
 from pliant.materials import library
 from pliant.mesh import Mesh, cavity_surfaces, inside_box, read, write
 from pliant.mesh.files import FORMATS, SUFFIXES, UNITS, format_of, parse
+from pliant.project.build import unit_doubt
 from pliant.project.project import Project, load
 from pliant.project.schema import FORMAT
 from pliant.project.toml import dumps
@@ -45,6 +47,9 @@ def start(
     step = kind == "step"  # such a file says its unit; `read` refuses another
     chosen = unit if step else unit or _unit(part, kind)
     mesh = read(part, unit=chosen, size=size)
+    doubt = "" if step else unit_doubt(mesh, chosen)
+    if doubt:
+        warnings.warn(f"{part.name}: {doubt}", PliantWarning, stacklevel=2)
     extent = " × ".join(f"{1e3 * length:.4g}" for length in np.ptp(mesh.nodes, axis=0))
     taken = "in the unit that it states" if step else f"read in {chosen}"
     path.parent.mkdir(parents=True, exist_ok=True)

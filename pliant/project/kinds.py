@@ -1,12 +1,15 @@
-"""The kinds of values in a project file: numbers, vectors, ranges. All SI."""
+"""The kinds of values in a project file: numbers, vectors, ranges. SI, or text with a unit: "20 mm"."""
 
 from __future__ import annotations
 
 import math
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, AllowInfNan, BaseModel, ConfigDict, Field, Strict
+from pydantic import AfterValidator, AllowInfNan, BaseModel, BeforeValidator, ConfigDict, Field, Strict
 from pydantic_core import PydanticCustomError
+
+from pliant.errors import InputError
+from pliant.units import parse
 
 FARTHEST = 1e9  # squares of what is farther away would overflow
 
@@ -51,6 +54,22 @@ def _chosen(*values: int) -> AfterValidator:
     return AfterValidator(check)
 
 
+def in_unit(value: Any, unit: str) -> Any:
+    """`value` with all text in it ("20 mm") as numbers in an SI unit; other values stay as they are."""
+    if isinstance(value, (list, tuple)):
+        return [in_unit(one, unit) for one in value]
+    if not isinstance(value, str):
+        return value
+    try:
+        return parse(value, unit, "value")
+    except InputError as error:
+        raise refused(error.expected) from None
+
+
+def _in(unit: str) -> BeforeValidator:
+    return BeforeValidator(lambda value: in_unit(value, unit))
+
+
 class Part(BaseModel):
     """A table of the file: no unknown keys."""
 
@@ -72,11 +91,18 @@ Number = Annotated[float, Strict(), AllowInfNan(False)]
 Positive = Annotated[Number, Field(gt=0)]
 NotNegative = Annotated[Number, Field(ge=0)]
 Bound = Annotated[float, Strict(), AfterValidator(_no_nan)]
+LengthBound = Annotated[Bound, _in("m")]
 Range = Annotated[tuple[Bound, Bound], AfterValidator(_ordered)]
+PositiveLength = Annotated[Positive, _in("m")]
+NotNegativeLength = Annotated[NotNegative, _in("m")]
+Density = Annotated[NotNegative, _in("kg/m³")]
 Coordinate = Annotated[Number, Field(ge=-FARTHEST, le=FARTHEST)]
 Vector = tuple[Coordinate, Coordinate, Coordinate]
+Acceleration = Annotated[Vector, _in("m/s²")]
+Away = Annotated[Coordinate, _in("m")]
+Place = tuple[Away, Away, Away]
 Direction = Annotated[Vector, AfterValidator(_directed)]
-Places = Annotated[tuple[Vector, ...], Field(min_length=1)]
+Places = Annotated[tuple[Place, ...], Field(min_length=1)]
 Indices = Annotated[tuple[Count, ...], Field(min_length=1)]
 Version = Annotated[int, Strict(), _chosen(1)]
 Order = Annotated[int, Strict(), _chosen(1, 2)]

@@ -12,6 +12,7 @@ from pliant.files import reading
 from pliant.laws import Known
 from pliant.project.around import surroundings_of
 from pliant.project.build import body_of
+from pliant.project.command import command_of
 from pliant.project.fault import Source
 from pliant.project.rows import Bodies, rows_of
 from pliant.project.schema import ProjectSpec
@@ -33,10 +34,8 @@ class Project:
     @cached_property
     def laws(self) -> dict[str, Known]:
         """The commands of its demonstration."""
-        return {
-            name: Known(effort=said.effort, displacement=said.displacement)
-            for name, said in self.spec.demonstration.commands.items()
-        }
+        said = self.spec.demonstration.commands
+        return {name: command_of(self.robot, name, *said[name].said) for name in said}
 
     def devices(self) -> list[Any]:
         """The devices of its [hardware] table, for `pliant.hardware.Loop`; none is opened."""
@@ -97,12 +96,12 @@ def _robot(source: Source, spec: ProjectSpec) -> Robot:
 def _check(project: Project) -> None:
     """What the demonstration and the hardware name must be there."""
     source, robot, spec = project.source, project.robot, project.spec
-    for name in spec.demonstration.commands:
+    for name, said in spec.demonstration.commands.items():
         with source.at("demonstration", "commands", name):
             robot.named(name)
-            project.laws[name].check(
-                robot.rows[name].interaction.size, robot.rows[name].interaction.effort_range, name
-            )
+        with source.at("demonstration", "commands", name, said.said[0]):
+            law, action = command_of(robot, name, *said.said), robot.rows[name].interaction
+            law.check(action.size, action.effort_range, name)
     effector = spec.demonstration.effector
     if effector is not None:
         with source.at("demonstration", "effector"):

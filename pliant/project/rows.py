@@ -78,8 +78,8 @@ def _law(said: Any) -> Law:
     if said.role == "observed":
         return Observed()
     if said.role == "unknown":
-        return Unknown(said.effort)
-    return Bounded(said.effort, said.displacement, said.speed)
+        return Unknown(said.limits("effort"))
+    return Bounded(said.limits("effort"), said.limits("displacement"), said.speed)
 
 
 def _interaction(source: Source, said: Any, body: Any, here: Here) -> Any:

@@ -1,15 +1,15 @@
-"""What a project file may say, as pydantic models. SI units; the mesh file alone may have a unit of its own.
+"""What a project file may say, as pydantic models. SI units, or text with a unit.
 
 A table of the file is a model, its keys the fields; docs/project-files.md explains them to people.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from pliant.project.kinds import Number, Part, Vector, Version, Word, one_of
+from pliant.project.kinds import Acceleration, Number, Part, Version, Word, one_of
 from pliant.project.schema_bodies import BodySpec
 from pliant.project.schema_contact import ContactSpec, ObstacleSpec
 from pliant.project.schema_hardware import HardwareSpec
@@ -26,16 +26,31 @@ from pliant.project.schema_rows import (
 FORMAT = 1
 
 
-class CommandSpec(Part):
-    """An effort or a displacement."""
+Said = Number | Word | tuple[Number | Word, ...]  # text has a unit, which the row must fit
 
-    effort: Number | tuple[Number, ...] | None = None
-    displacement: Number | tuple[Number, ...] | None = None
+
+class CommandSpec(Part):
+    """An effort or a displacement, or a word for one of them that fits the row."""
+
+    effort: Said | None = None
+    displacement: Said | None = None
+    tension: Said | None = None
+    force: Said | None = None
+    pressure: Said | None = None
+    torque: Said | None = None
+    length: Said | None = None
+    volume: Said | None = None
+    angle: Said | None = None
 
     @model_validator(mode="after")
     def _one(self) -> CommandSpec:
-        one_of(self, ("effort", "displacement"))
+        one_of(self, tuple(type(self).model_fields))
         return self
+
+    @property
+    def said(self) -> tuple[str, Any]:
+        """The word and its value."""
+        return next((name, value) for name, value in self if value is not None)
 
 
 class DemonstrationSpec(Part):
@@ -52,7 +67,7 @@ class ProjectSpec(Part):
     format: Version
     name: Word
     summary: str = ""
-    gravity: Vector = (0.0, 0.0, -9.81)
+    gravity: Acceleration = (0.0, 0.0, -9.81)
     bodies: Annotated[tuple[BodySpec, ...], Field(min_length=1)]
     cables: dict[str, CableSpec] = Field(default_factory=dict)
     cavities: dict[str, CavitySpec] = Field(default_factory=dict)

@@ -8,16 +8,18 @@ from pydantic import ConfigDict, Field, model_validator
 
 from pliant.project.kinds import (
     Axes,
-    Bound,
     Count,
+    Density,
     Direction,
     Flag,
     Indices,
-    NotNegative,
+    LengthBound,
+    NotNegativeLength,
     Order,
     Part,
+    Place,
     Positive,
-    Vector,
+    PositiveLength,
     Word,
     one_of,
     refused,
@@ -27,31 +29,34 @@ from pliant.project.kinds import (
 class PlaneSpec(Part):
     """Nodes within `tolerance` [m] of a plane."""
 
-    point: Vector
+    point: Place
     normal: Direction
-    tolerance: Positive | None = None
+    tolerance: PositiveLength | None = None
+
+
+Corner = tuple[LengthBound, LengthBound, LengthBound]
 
 
 class BoxSpec(Part):
     """Nodes in a box."""
 
-    low: tuple[Bound, Bound, Bound]
-    high: tuple[Bound, Bound, Bound]
+    low: Corner
+    high: Corner
 
 
 class SphereSpec(Part):
     """Nodes in a ball."""
 
-    centre: Vector
-    radius: Positive
+    centre: Place
+    radius: PositiveLength
 
 
 class CylinderSpec(Part):
     """Nodes in a cylinder."""
 
-    start: Vector
-    end: Vector
-    radius: Positive
+    start: Place
+    end: Place
+    radius: PositiveLength
 
 
 class SelectionSpec(Part):
@@ -78,7 +83,7 @@ class HingeSpec(Part):
     """A joint that turns."""
 
     axis: Direction
-    centre: Vector
+    centre: Place
 
 
 class RigidSpec(Part):
@@ -86,10 +91,10 @@ class RigidSpec(Part):
 
     name: Word
     where: Annotated[tuple[SelectionSpec, ...], Field(min_length=1)]
-    centre: Vector | None = None
+    centre: Place | None = None
     hinge: HingeSpec | None = None
     slide: Direction | None = None
-    ball: Vector | None = None
+    ball: Place | None = None
 
     @model_validator(mode="after")
     def _joint(self) -> RigidSpec:
@@ -105,7 +110,7 @@ class MaterialSpec(Part):
     law: Word | None = None
     large_strain: Flag = False  # of the library: its rubber instead of Hooke's law
     region: Count | None = None
-    density: NotNegative | None = None
+    density: Density | None = None
 
     @model_validator(mode="after")
     def _one(self) -> MaterialSpec:
@@ -121,10 +126,10 @@ class MaterialSpec(Part):
 class SectionSpec(Part):
     """The cross-section of a rod: round, or a rectangle."""
 
-    radius: Positive | None = None
-    inner: NotNegative = 0.0
-    width: Positive | None = None
-    height: Positive | None = None
+    radius: PositiveLength | None = None
+    inner: NotNegativeLength = 0.0
+    width: PositiveLength | None = None
+    height: PositiveLength | None = None
 
     @model_validator(mode="after")
     def _one(self) -> SectionSpec:
@@ -139,14 +144,14 @@ class BodySpec(Part):
     name: Word = "body"
     mesh: Word | None = None
     unit: Word | None = None
-    size: Positive | None = None
+    size: PositiveLength | None = None
     merge: Flag | Positive | None = None
     order: Order = 2
     support_layers: Flag = True
     materials: Annotated[tuple[MaterialSpec, ...], Field(min_length=1)]
     fixed: tuple[SelectionSpec, ...] = ()
     rigid: tuple[RigidSpec, ...] = ()
-    path: Annotated[tuple[Vector, ...], Field(min_length=2)] | None = None
+    path: Annotated[tuple[Place, ...], Field(min_length=2)] | None = None
     elements: Annotated[Count, Field(ge=1, le=10_000)] = 10
     up: Direction | None = None
     section: SectionSpec | None = None

@@ -14,9 +14,11 @@ from pliant.project.kinds import (
     Flag,
     Indices,
     NotNegative,
+    NotNegativeLength,
     Part,
+    Place,
     Places,
-    Positive,
+    PositiveLength,
     Vector,
     Word,
     one_of,
@@ -24,15 +26,15 @@ from pliant.project.kinds import (
 )
 from pliant.project.schema_rows import AlongSpec
 
-Path = Annotated[tuple[Vector, ...], Field(min_length=2)]
+Path = Annotated[tuple[Place, ...], Field(min_length=2)]
 Pair = tuple[Flag, Flag]
 TYPES: dict[str, Any] = {  # of what a number of an obstacle may be, see `pliant.contact.obstacles.obstacle`
-    "point": Vector,
+    "point": Place,
     "direction": Direction,
-    "length": Positive,
-    "length or zero": NotNegative,
-    "lengths": tuple[Positive, Positive, Positive],
-    "radius of each": Positive | tuple[Positive, ...],
+    "length": PositiveLength,
+    "length or zero": NotNegativeLength,
+    "lengths": tuple[PositiveLength, PositiveLength, PositiveLength],
+    "radius of each": PositiveLength | tuple[PositiveLength, ...],
     "rotation": tuple[Vector, Vector, Vector] | None,
     "polyline": Path,
     "polylines": Annotated[tuple[Path, ...], Field(min_length=2)],
@@ -71,11 +73,11 @@ class FacetsSpec(Part):
 class SamplesSpec(FacetsSpec):
     """Points of a body that contact looks at."""
 
-    spacing: Positive | None = None
+    spacing: PositiveLength | None = None
     mid_nodes: Flag = True
     points: Places | None = None
     along: AlongSpec | None = None
-    radius: NotNegative | tuple[NotNegative, ...] | None = None
+    radius: NotNegativeLength | tuple[NotNegativeLength, ...] | None = None
 
     @model_validator(mode="after")
     def _whole(self) -> SamplesSpec:
@@ -95,8 +97,8 @@ class PairSpec(Part):
 class ContactSpec(Part):
     """How the robot touches what is around it, itself and its other bodies."""
 
-    alarm: Positive | None = None
-    margin: NotNegative | None = None
+    alarm: PositiveLength | None = None
+    margin: NotNegativeLength | None = None
     friction: NotNegative | dict[str, NotNegative] = 0.0
     samples: tuple[SamplesSpec, ...] = ()
     against_obstacles: tuple[SamplesSpec, ...] = ()

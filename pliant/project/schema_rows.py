@@ -2,45 +2,77 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from pliant.project.kinds import (
+    Away,
     Axes,
     Bound,
     Count,
+    Density,
     Direction,
     Flag,
     Indices,
     NotNegative,
+    NotNegativeLength,
     Number,
     Part,
+    Place,
     Places,
     Range,
-    Vector,
     Word,
+    in_unit,
     one_of,
+    refused,
 )
 
 INF = float("inf")
+WORDS = ("tension", "force", "pressure", "torque", "length", "volume", "angle")
 
 
 class RowSpec(Part):
-    """What every row may say: which body, which role, and the limits of an actuator."""
+    """What every row may say: which body, which role, and the limits of an actuator.
 
+    `sides` are the SI units of its displacement and its effort, `words` other names for these two.
+    """
+
+    sides: ClassVar[tuple[str, str]] = ("m", "N")
+    words: ClassVar[tuple[str, str]] = ("length", "force")
     body: Word | None = None
     role: Literal["actuator", "observed", "unknown"] = "actuator"
     effort: Range = (-INF, INF)
     displacement: Range = (-INF, INF)
     speed: Annotated[Bound, Field(gt=0)] = INF
 
+    @field_validator("effort", "displacement", "speed", *WORDS, mode="before", check_fields=False)
+    @classmethod
+    def _units(cls, value: Any, info: ValidationInfo) -> Any:
+        unit, effort_unit = cls.sides
+        side = dict(
+            zip((*cls.words, "effort", "speed"), (unit, effort_unit, effort_unit, f"{unit}/s"), strict=True)
+        )
+        return in_unit(value, side.get(str(info.field_name), unit))
+
+    @model_validator(mode="after")
+    def _worded(self) -> RowSpec:
+        for word, side in zip(self.words, ("displacement", "effort"), strict=True):
+            if getattr(self, word) is not None and side in self.model_fields_set:
+                raise refused(f"{side} or {word}, which mean the same here")
+        return self
+
+    def limits(self, side: str) -> tuple[float, float]:
+        """The limits of "effort" or "displacement", by whichever name the file has them."""
+        worded = getattr(self, self.words[side == "effort"])
+        return getattr(self, side) if worded is None else worded
+
 
 class AlongSpec(Part):
     """Points of rods: arc lengths [m] along a branch, and an offset [m] along the section's y and z."""
 
-    arc: Annotated[tuple[NotNegative, ...], Field(min_length=1)]
-    offset: tuple[Number, Number] = (0.0, 0.0)
+    arc: Annotated[tuple[NotNegativeLength, ...], Field(min_length=1)]
+    offset: tuple[Away, Away] = (0.0, 0.0)
     branch: Count = 0
 
 
@@ -59,10 +91,13 @@ class CableSpec(RowSpec):
 
     through: Places | None = None
     along: AlongSpec | None = None
-    anchor: Vector | None = None
-    end: Vector | None = None
+    anchor: Place | None = None
+    end: Place | None = None
     outside: Literal["error", "nearest"] = "error"
     effort: Range = (0.0, INF)
+    tension: Range | None = None
+    length: Range | None = None
+    words: ClassVar[tuple[str, str]] = ("length", "tension")
 
     @model_validator(mode="after")
     def _one(self) -> CableSpec:
@@ -76,9 +111,13 @@ class CavitySpec(RowSpec):
     inner: Annotated[Count, Field(ge=1)] | None = None
     facets: Indices | None = None
     cap: Literal["flat"] | None = None
-    liquid_density: NotNegative = 0.0
-    level: Vector | None = None
+    liquid_density: Density = 0.0
+    level: Place | None = None
     curved: Flag = True
+    pressure: Range | None = None
+    volume: Range | None = None
+    sides: ClassVar[tuple[str, str]] = ("m³", "Pa")
+    words: ClassVar[tuple[str, str]] = ("volume", "pressure")
 
     @model_validator(mode="after")
     def _one(self) -> CavitySpec:
@@ -92,12 +131,18 @@ class MotorSpec(RowSpec):
     region: Word
     axis: Direction
     middle: Number = 0.0
+    torque: Range | None = None
+    angle: Range | None = None
+    sides: ClassVar[tuple[str, str]] = ("rad", "N·m")
+    words: ClassVar[tuple[str, str]] = ("angle", "torque")
 
 
 class SliderSpec(RowSpec, PointsSpec):
     """Pushes a rigid region, or points, along a direction."""
 
     direction: Direction
+    force: Range | None = None
+    length: Range | None = None
 
 
 class ForceSpec(RowSpec, PointsSpec):
@@ -105,6 +150,8 @@ class ForceSpec(RowSpec, PointsSpec):
 
     direction: Direction | None = None
     shared: Flag = False
+    force: Range | None = None
+    length: Range | None = None
 
 
 class ReadSpec(PointsSpec):
@@ -119,7 +166,7 @@ class ReadSpec(PointsSpec):
 class EffectorSpec(ReadSpec):
     """A reading that should come to a target."""
 
-    target: tuple[Number, ...] | None = None
+    target: tuple[Away, ...] | None = None
 
 
 class SensorSpec(ReadSpec):

@@ -53,9 +53,9 @@ class ForceEstimator:
     `prior` [N] is the deviation of unknown efforts about zero, infinite if nothing is known of them; with it,
     fewer readings than unknowns are allowed.
 
-    With `judged`, residuals decide how all this is taken: `noise` is the least, and larger where they say so;
-    errors are estimated only where they explain more than chance would (`pliant.sensing.judgement`). Stated
-    deviations of those that are not still widen the covariance.
+    With `judged`, residuals decide how all this is taken: `noise` is a guess, and larger or smaller where
+    they say so; errors are estimated only where they explain more than chance would
+    (`pliant.sensing.judgement`). Stated deviations of those that are not still widen the covariance.
     """
 
     _choose: Choose | None = None  # which candidates may act, from whitened readings; None: all

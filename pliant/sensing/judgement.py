@@ -3,11 +3,12 @@
 Readings b = A x + noise are whitened by their stated noise. What no force explains, y = Nᵀb with NᵀA = 0, has
 the covariance
 
-    s² I + Σ_g Nᵀ Q_g Q_gᵀ N          s ≥ 1, g the doubts that act, Q_g one deviation of each error in a doubt
+    s² I + Σ_g Nᵀ Q_g Q_gᵀ N          g the doubts that act, Q_g one deviation of each error in a doubt
 
-The scale s of the noise and the doubts are those of the largest likelihood of y. A doubt acts only where it
-raises that by more than chance would: fits to errors that are not there cost accuracy. Errors of a doubt that
-does not act still widen the covariance, by what y leaves possible of them.
+The scale s of the noise and the doubts are those of the largest likelihood of y; s may be less than one, as
+residuals smaller than the stated noise say what a doubt that they point along is worth. A doubt acts only
+where it raises that by more than chance would: fits to errors that are not there cost accuracy. Errors of a
+doubt that does not act still widen the covariance, by what y leaves possible of them.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ from pliant.sensing.sparse import chi_square
 from pliant.sensing.weights import Weights
 
 CHANCE = 1e-3  # that residuals of noise alone make a doubt act
-LARGEST_SCALE, SCALES = 1e4, 400  # of the noise, and how many are tried
+LEAST_SCALE, LARGEST_SCALE, SCALES = 1e-2, 1e4, 600  # of the noise, and how many are tried
 
 
 @dataclass(frozen=True)
 class Judgement:
     """Scale s of the stated noise, whether errors of loads and an offset act, and what s was estimated from.
 
-    `freedom` counts the readings that no force explains; it is infinite where s is what was stated. `left`
-    (k, k) is a factor of what remains possible of the errors that do not act, those of loads first, in
-    stated deviations: M = left leftᵀ is their mean square, given the residuals.
+    `freedom` counts the readings that neither forces nor acting errors explain; it is infinite where s is
+    what was stated. `left` (k, k) is a factor of what remains possible of the errors that do not act, those
+    of loads first, in stated deviations: M = left leftᵀ is their mean square, given the residuals.
     """
 
     scale: float = 1.0
@@ -55,12 +56,18 @@ def judge(linear: System, weights: Weights, seen: np.ndarray, roles: Roles, comm
     N = _unexplained(both[:, :-1])
     doubts = (white(load_errors(linear, roles, commands)), white(weights.shared))
     y, errors = N.T @ both[:, -1], [N.T @ Q for Q in doubts]
-    scale, acting = components(y, errors)
-    left = _left(
-        y, scale, *(_stacked(y, errors, [acts is wanted for acts in acting]) for wanted in (True, False))
+    scale, (loads, offset) = components(y, errors)
+    active, idle = (
+        _stacked(y, errors, [acts is wanted for acts in (loads, offset)]) for wanted in (True, False)
     )
-    loads, offset = acting
-    return Judgement(scale, loads, offset, N.shape[1] if scale > 1.0 else float("inf"), left)
+    return Judgement(scale, loads, offset, _freedom(scale, active), _left(y, scale, active, idle))
+
+
+def _freedom(scale: float, acting: np.ndarray) -> float:
+    """tr s²(s² I + QQᵀ)⁻¹: how many readings the scale s was estimated from; infinite where none."""
+    size = np.linalg.svd(acting, compute_uv=False) if acting.size else np.zeros(0)
+    own = len(acting) - len(size) + float((scale**2 / (scale**2 + size**2)).sum())
+    return own if own > 0.0 else float("inf")
 
 
 def _stacked(y: np.ndarray, errors: Sequence[np.ndarray], which: Sequence[bool]) -> np.ndarray:
@@ -105,7 +112,7 @@ def components(y: np.ndarray, doubts: Sequence[np.ndarray]) -> tuple[float, tupl
 
 
 def _likelihood(y: np.ndarray, Q: np.ndarray) -> tuple[float, float]:
-    """(−2 log-likelihood of y, s) at the best s ≥ 1 for the covariance s² I + QQᵀ."""
+    """(−2 log-likelihood of y, s) at the best s for the covariance s² I + QQᵀ."""
     if not len(y):
         return 0.0, 1.0
     U, size, _ = np.linalg.svd(Q, full_matrices=True) if Q.size else (np.eye(len(y)), np.zeros(0), None)
@@ -117,7 +124,7 @@ def _likelihood(y: np.ndarray, Q: np.ndarray) -> tuple[float, float]:
         total = s[:, None] ** 2 + own
         return np.sum(np.log(total) + z / total, axis=1)
 
-    tried = np.geomspace(1.0, LARGEST_SCALE, SCALES)
+    tried = np.geomspace(LEAST_SCALE, LARGEST_SCALE, SCALES)
     near = int(np.argmin(cost(tried)))
     finer = np.geomspace(tried[max(near - 1, 0)], tried[min(near + 1, SCALES - 1)], SCALES)
     costs = cost(finer)

@@ -1,13 +1,14 @@
 """Few forces among many candidates:  b = A x + noise (whitened), x zero but in some groups of columns.
 
 There are three methods to choose the groups: all at once and those above a threshold (the paper's), greedily
-(orthogonal matching pursuit with exchange), and by the ℓ₁ norm of group lengths. All fit the chosen groups
-again by bounded least squares.
+(orthogonal matching pursuit with exchange of one and of two), and by the ℓ₁ norm of group lengths. All fit
+the chosen groups again by bounded least squares.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from pliant.sensing.least_squares import bounded_least_squares
 EXCHANGE_SWEEPS = 4  # in which every group may be exchanged
 EXCHANGE_GAIN = 1e-12  # relative: an exchange must lower the sum of squares by more
 REGULARISED = 1e-10  # of the trace of a group's AᵀA: added to it, as its columns may be alike
+PAIRED = 100  # candidates of which pairs are tried, those that explain most
 LASSO_ITERATIONS = 400  # of the accelerated gradient method
 LASSO_SETTLED = 1e-6  # of the largest y: steps at which the gradient method ends
 LASSO_ZERO = 1e-6  # of the longest group: groups that the lasso sets to zero
@@ -106,14 +108,8 @@ def lasso(problem: Candidates, *, most: int = 4, chance: float = 1e-3) -> list[i
 
 def _best(problem: Candidates, chosen: list[int]) -> int:
     """The group whose addition leaves the smallest sum of squares."""
-    n, w = problem.count, problem.width
-    x, _ = problem.fit(chosen)
-    c = problem.columns(chosen)
-    r = problem.b - problem.A[:, c] @ x.ravel() if chosen else problem.b
-    A = problem.A.reshape(-1, n, w)
-    if chosen:  # what the chosen ones cannot explain
-        Q = np.linalg.qr(problem.A[:, c])[0]
-        A = A - np.tensordot(Q, np.tensordot(Q, A, axes=(0, 0)), axes=(1, 0))
+    w = problem.width
+    A, r = _beside(problem, chosen)
     across = np.einsum("mnw,m->nw", A, r)
     if w == 1:
         able = np.where(
@@ -122,25 +118,70 @@ def _best(problem: Candidates, chosen: list[int]) -> int:
         own = np.einsum("mnw,mnw->n", A, A)
         gain = np.where(able & (own > 0.0), across[:, 0] ** 2 / np.where(own > 0.0, own, 1.0), 0.0)
     else:
-        G = np.einsum("mnv,mnw->nvw", A, A)
-        trace = np.einsum("nvv->n", G)
-        G = G + (REGULARISED * trace + 1e-300)[:, None, None] * np.eye(w)
+        G = _regularised(np.einsum("mnv,mnw->nvw", A, A))
         gain = np.einsum("nw,nw->n", across, np.linalg.solve(G, across[..., None])[..., 0])
     gain[chosen] = -1.0
     return int(gain.argmax())
 
 
+def _beside(problem: Candidates, chosen: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """A (m, n, w) less what the chosen groups could explain of it, and what these leave of b (m,)."""
+    A = problem.A.reshape(-1, problem.count, problem.width)
+    if not chosen:
+        return A, problem.b
+    x, _ = problem.fit(chosen)
+    own = problem.A[:, problem.columns(chosen)]
+    Q = np.linalg.qr(own)[0]
+    A = A - np.tensordot(Q, np.tensordot(Q, A, axes=(0, 0)), axes=(1, 0))
+    return A, problem.b - own @ x.ravel()
+
+
+def _best_pair(problem: Candidates, chosen: list[int]) -> list[int]:
+    """The two groups whose addition leaves the smallest sum of squares.
+
+    Forces side by side in opposite directions explain much together and little each, so that a search for
+    one at a time passes them by.
+    """
+    n, w = problem.count, problem.width
+    A, r = _beside(problem, chosen)
+    free = np.setdiff1d(np.arange(n), chosen)
+    if len(free) > PAIRED:
+        free = np.sort(free[np.argsort(-np.abs(np.einsum("mnw,m->nw", A, r)).max(axis=1)[free])[:PAIRED]])
+    i, j = (free[k] for k in np.triu_indices(len(free), 1))
+    flat = A.reshape(len(r), -1)
+    G, c = (flat.T @ flat).reshape(n, w, n, w), (flat.T @ r).reshape(n, w)
+    block = lambda a, b: G[a, :, b, :]
+    beside = lambda k: np.concatenate([block(k, i), block(k, j)], axis=2)
+    both = np.concatenate([beside(i), beside(j)], axis=1)
+    across = np.concatenate([c[i], c[j]], axis=1)
+    x = np.linalg.solve(_regularised(both), across[..., None])[..., 0]
+    gain = np.einsum("pk,pk->p", across, x)
+    columns = np.concatenate([w * i[:, None] + np.arange(w), w * j[:, None] + np.arange(w)], axis=1)
+    within = (x >= np.minimum(problem.low[columns], 0.0)) & (x <= np.maximum(problem.high[columns], 0.0))
+    best = int(np.where(within.all(axis=1), gain, -1.0).argmax())
+    return [int(i[best]), int(j[best])]
+
+
+def _regularised(G: np.ndarray) -> np.ndarray:
+    """Gram matrices (n, k, k) with a little more on their diagonals."""
+    trace = np.einsum("nvv->n", G)
+    return G + (REGULARISED * trace + 1e-300)[:, None, None] * np.eye(G.shape[1])
+
+
 def _exchanged(problem: Candidates, chosen: list[int]) -> list[int]:
-    """Groups replaced one by one while the sum of squares falls."""
+    """Groups replaced one by one, then two by two, while the sum of squares falls."""
     left = problem.fit(chosen)[1]
     for _ in range(EXCHANGE_SWEEPS):
         before = left
-        for k in range(len(chosen)):
-            others = chosen[:k] + chosen[k + 1 :]
-            trial = [*others, _best(problem, others)]
-            now = problem.fit(trial)[1]
-            if now < left * (1.0 - EXCHANGE_GAIN):
-                chosen, left = [*trial[:k], trial[-1], *trial[k:-1]], now
+        for size in (1, 2):
+            for out in combinations(range(len(chosen)), size):
+                others = [g for k, g in enumerate(chosen) if k not in out]
+                if problem.count - len(others) < size:
+                    continue
+                new = [_best(problem, others)] if size == 1 else _best_pair(problem, others)
+                now = problem.fit([*others, *new])[1]
+                if now < left * (1.0 - EXCHANGE_GAIN):
+                    chosen, left = [*others, *new], now
         if left >= before:
             break
     return chosen

@@ -15,7 +15,8 @@ import numpy as np
 from pliant.inverse import Inverse, Outcome
 from pliant.studies.log import Targets
 
-TRACED_STEPS = 100  # at the end, over which allocations are counted
+TRACED_STEPS = 100  # at the end, over which allocations are counted …
+WINDOW = 25  # … in windows of so many; the first is for what is allocated once
 PACE = 5e-3  # of the robot's length: how far a target walks per step (standard deviation)
 PERSISTENCE = 0.95  # correlation of the pace from step to step
 WIDER = 0.25  # of the path's extent: how much wider its box is on each side …
@@ -88,14 +89,15 @@ class Memory:
     """Memory over a run of so many steps: `look(step)` before each.
 
     The size of the process is compared between a fifth of the run and its end; what Python allocates is
-    traced, which is slow, during the last steps of a run that is long enough.
+    traced, which is slow, during the last steps of a run that is long enough. A leak grows in every window
+    of these steps, a buffer that is replaced by a larger one in one of them: their median is what is kept.
     """
 
     def __init__(self, steps: int) -> None:
         self.early, self.late = steps // 5, steps - 1
         self.traced = steps - TRACED_STEPS if steps >= 3 * TRACED_STEPS else -1
         self.sizes: list[float] = []
-        self.allocated = -1
+        self.allocated: list[int] = []
 
     def __enter__(self) -> Memory:
         return self
@@ -107,8 +109,8 @@ class Memory:
         """Measure what is due before this step."""
         if step == self.traced:
             tracemalloc.start()
-        if step == self.traced + TRACED_STEPS // 2 and tracemalloc.is_tracing():
-            self.allocated = _allocated()
+        elif tracemalloc.is_tracing() and (step - self.traced) % WINDOW == 0:
+            self.allocated.append(_allocated())
         if step in (self.early, self.traced if self.traced > 0 else self.late):
             self.sizes.append(_peak())
 
@@ -120,8 +122,9 @@ class Memory:
     @property
     def kept(self) -> float:
         """Per step at the end [kB]."""
-        steps = TRACED_STEPS // 2
-        return (_allocated() - self.allocated) / 1e3 / steps if self.allocated >= 0 else math.nan
+        if not self.allocated:
+            return math.nan
+        return float(np.median(np.diff([*self.allocated, _allocated()]))) / 1e3 / WINDOW
 
 
 def _broken(out: Outcome) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -80,6 +81,10 @@ class Study:
     robots: Callable[[Setup], str] = lambda setup: ""
     shares: Sequence[Share] = ()
     choices: Sequence[Choice] = ()
+
+    def _repr_html_(self) -> str:
+        """In a notebook: what it repeats, and its parts."""
+        return import_module("pliant.io.notebook").study_html(self)  # by name: pictures stand above
 
     def setup(self, *, quick: bool = False, seed: int | None = None, data: Path | None = None) -> Setup:
         """Those of a run; the seed is that of the study's name unless one is given."""

@@ -61,6 +61,7 @@ class Studio:
     ) -> None:
         self.loop, self.host, self.port, self.token = loop, host, port, token
         self.robots, self._download = dict(robots or {}), download
+        self.framed = False  # whether pages of this machine, such as notebooks, may show it in a frame
         self.viewers: dict[Wire, Viewer] = {}
         self.holder: Wire | None = None
         self.view: View | None = None
@@ -242,7 +243,7 @@ class Studio:
         if asked.path == "/ws":
             return None
         if asked.path == "/":
-            return answer(HTTPStatus.OK, page().encode(), "text/html; charset=utf-8", _rules())
+            return answer(HTTPStatus.OK, page().encode(), "text/html; charset=utf-8", _rules(self.framed))
         if asked.recording and self._download:
             return await self._recording(self._download, *asked.recording)
         return refusal(HTTPStatus.NOT_FOUND, "Not found.")
@@ -261,9 +262,9 @@ class Studio:
 
 
 @cache
-def _rules() -> str:
+def _rules(framed: bool = False) -> str:
     """The content security policy of the page, and of players, which have the same scripts."""
-    return policy(scripts_of(page()), served=True)
+    return policy(scripts_of(page()), served=True, framed=framed)
 
 
 def _ours(record: logging.LogRecord) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 from pliant.algebra import blas
 from pliant.contact import Obstacle
 from pliant.errors import InputError, PliantError, unknown_name
+from pliant.io.notebook import live_html
 from pliant.io.recording import Recording
 from pliant.robot import Robot
 from pliant.robots import gallery
@@ -42,6 +43,11 @@ class Window:
 
     def __repr__(self) -> str:
         return f"Window({self.url!r})"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the studio itself, live; pages of this machine may show it from now on."""
+        self.studio.framed = True
+        return live_html(self.url)
 
     @property
     def url(self) -> str:

@@ -1,16 +1,20 @@
 """The command line, called as a function: exit codes, files, and errors in one line."""
 
 import json
+import re
 import sys
 from importlib import import_module
 
+import numpy as np
 import pytest
 
 import pliant as pl
 from pliant import bench, cli, doctor
 from pliant.cli import checks
+from pliant.errors import InputError
 from pliant.io.table import Table
 from pliant.laws import Known
+from pliant.project.command import check_limits, setting
 
 
 @pytest.fixture(autouse=True)
@@ -69,27 +73,81 @@ def test_run_with_other_commands(tmp_path):
     assert data["rows"]["load"]["displacement"] == pytest.approx([-0.02])
 
 
-def test_settings_may_be_repeated_or_listed():
-    parsed = dict(
-        map(
-            cli.parse_setting, ["cable 1=effort:2.5", " cable 2 = displacement : 1e-2", "force=effort:0,0,-1"]
-        )
-    )
-    assert parsed == {
-        "cable 1": Known(effort=2.5),
-        "cable 2": Known(displacement=0.01),
-        "force": Known(effort=[0.0, 0.0, -1.0]),
+def _rows():
+    """A cable, a chamber and a motor-less block with a force: one row of each kind that a shell names."""
+    mesh = pl.mesh.block_with_cavity((0.03, 0.03, 0.03))
+    body = pl.Solid(mesh, pl.Hooke(young=3e5, poisson=0.4), fixed=mesh.nodes[:, 2] < 1e-9, order=1)
+    at = mesh.nodes[np.argmax(mesh.nodes.sum(axis=1))]
+    rows = {
+        "cable 1": pl.Row(pl.Cable(body.points([at]), anchor=(0, 0, 0)), pl.Bounded((0, 5), (-0.02, 0.02))),
+        "air": pl.Row(pl.Cavity.on(body, pl.mesh.cavity_surfaces(mesh)[0]), pl.Bounded((0, 4e4))),
+        "push": pl.Row(pl.PointForce(body.points([at]))),
     }
+    return pl.Robot(body, rows)
+
+
+@pytest.fixture(scope="module")
+def three_rows():
+    return _rows()
+
+
+@pytest.mark.parametrize(
+    "text, row, law",
+    [
+        ("cable 1=effort:2.5", "cable 1", Known(effort=2.5)),
+        (" cable 1 = displacement : 1e-2", "cable 1", Known(displacement=0.01)),
+        ("cable 1=length:20mm", "cable 1", Known(displacement=0.02)),
+        ("cable 1=tension:1.5 N", "cable 1", Known(effort=1.5)),
+        ("cable 1=1.5N", "cable 1", Known(effort=1.5)),
+        ("cable 1=−1 cm", "cable 1", Known(displacement=-0.01)),
+        ("air=pressure:30 kPa", "air", Known(effort=3e4)),
+        ("air=5ml", "air", Known(displacement=5e-6)),
+        ("push=force:0,0,-100mN", "push", Known(effort=[0.0, 0.0, -0.1])),
+    ],
+)
+def test_settings_have_units_and_words(three_rows, text, row, law):
+    name, found = setting(three_rows, text)
+    assert name == row
+    for side in ("effort", "displacement"):
+        given, want = getattr(found, side), getattr(law, side)
+        assert (given is None) == (want is None) and (want is None or given == pytest.approx(want))
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        (
+            "cable 1=pressure:30 kPa",
+            "effort, displacement, tension or length, as it is a cable, got pressure",
+        ),
+        ("air=tension:3 N", "pressure or volume"),
+        ("cable 1=length:3 N", "'cable 1': expected a number in m, or with a unit: m, cm, mm"),
+        ("cable 1=30 kPa", "tension or length, a colon and a value, got '30 kPa'"),
+        ("cable 1=3", "a colon and a value"),
+    ],
+)
+def test_what_does_not_fit_a_row_names_what_does(three_rows, text, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        setting(three_rows, text)
+
+
+def test_commands_beyond_the_limits_are_refused_before_solving(three_rows, error):
+    check_limits(three_rows, {"cable 1": Known(displacement=0.02), "air": Known(effort=4e4)})
+    with pytest.raises(
+        InputError, match="pressure of 'air': expected within its limits, 0 kPa to 40 kPa, got 41"
+    ):
+        check_limits(three_rows, {"air": Known(effort=4.1e4)})
+    assert "length of 'cable'" in error("run", "finger", "--set", "cable=length:9m")
 
 
 @pytest.mark.parametrize(
     "setting, message",
     [
-        ("load", "ROW=effort:VALUE"),
-        ("load=5", "ROW=effort:VALUE"),
-        ("load=tension:5", "ROW=effort:VALUE"),
-        ("=effort:5", "ROW=effort:VALUE"),
-        ("load=effort:much", "a number in SI units"),
+        ("load", "ROW=WHAT:VALUE"),
+        ("load=5", "effort, displacement, force or length, a colon and a value"),
+        ("load=tension:5", "effort, displacement, force or length, as it is a pointforce"),
+        ("=effort:5", "ROW=WHAT:VALUE"),
+        ("load=effort:much", "a number in N"),
         ("laod=effort:1", "Did you mean 'load'"),
         ("load=effort:1,2", "a number or 1 numbers"),
         ("load=effort:nan", "finite"),

@@ -92,6 +92,70 @@ def test_depth_is_what_brute_force_finds(kind, which, seed, turn, aside):
         assert brute - TOLD * robot.length <= measured <= brute + cell
 
 
+def bumpy_floor() -> contact.TriangleMesh:
+    """A slab whose top, at z = 0, has a small pyramid: concave edges at its foot, flat all around."""
+    n, size, foot, top = 9, 0.16, 0.004, 0.003
+    xy = np.linspace(-size / 2, size / 2, n)
+    mesh = pl.mesh.box((size, size, 0.02), cells=(n - 1, n - 1, 1), kind="hex")
+    X = mesh.surface.nodes - [size / 2, size / 2, 0.02]
+    middle = (np.abs(X[:, :2]).max(axis=1) < 1e-9) & (X[:, 2] > -1e-9)
+    ring = (np.abs(X[:, :2]).max(axis=1) < 1.1 * (xy[1] - xy[0])) & (X[:, 2] > -1e-9) & ~middle
+    X = X.copy()
+    X[ring, :2] *= foot / (xy[1] - xy[0])
+    X[middle, 2] = top
+    return contact.TriangleMesh(X, mesh.surface.triangles, name="floor")
+
+
+RIMMED = {
+    "open pipe": contact.Pipe([(0, 0, 0), (0, 0, 0.06)], 0.03, name="pipe"),
+    "bent pipe": contact.Pipe([(0, 0, 0), (0, 0, 0.03), (0.02, 0, 0.06)], 0.03, name="bent"),
+    "fork": contact.ForkedPipe(
+        [[(0, 0, 0), (0, 0, 0.05)], [(0, 0, 0.05), (0.03, 0, 0.09)]], 0.03, name="fork"
+    ),
+    "floor with a pyramid": bumpy_floor(),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(RIMMED))
+@pytest.mark.parametrize("which", sorted(ROBOTS))
+def test_depth_at_rims_and_concave_edges_is_what_brute_force_finds(kind, which):
+    """Facets that span a rim or a foot: nothing between nodes may hide, in the measure and in the rows."""
+    robot, rng = BUILT[which], np.random.default_rng(sorted(ROBOTS).index(which))
+    bound, deep = contact.depth_bound(robot.length), 0
+    for _ in range(30):
+        middle = np.array([0.03, 0.01, 0.01])
+        rim = (
+            middle
+            + rng.uniform(-0.012, 0.012, 3)
+            - (0.0 if kind.startswith("floor") else 0.03) * _across(rng)
+        )
+        turn = Rotation.from_rotvec(rng.normal(size=3) * (0.15 if kind.startswith("floor") else 1.0))
+        obstacle = RIMMED[kind].moved(rotation=turn.as_matrix(), translation=rim)
+        q, target = deformed(robot, int(rng.integers(99)), 2e-4), rng.uniform(2e-4, 1.5e-3)
+        X, moves = robot.positions(q), mobile(robot, robot.body)
+        for _ in range(8):  # drawn back until it is about as deep
+            gap, normal = obstacle.distance(X[moves])
+            deepest = gap.argmin()
+            obstacle = obstacle.moved(translation=(gap[deepest] + target) * normal[deepest])
+        if obstacle.distance(X[~moves])[0].min(initial=0.0) < 0.0:
+            continue  # points that nothing can move do not count, but those right beside them do
+        detector = contact.Detector(robot, [obstacle], samples=contact.Samples.on(robot.body))
+        measured, brute = detector.penetration(q), brute_depth(robot, obstacle, q)
+        assert brute - TOLD * robot.length <= measured <= brute + 0.017 / PIECES
+        if not 1e-4 < brute < 2e-3:
+            continue
+        deep += 1
+        contacts = detector.detect(q)
+        assert brute - bound <= -(contacts.gap + contacts.margin).min(initial=0.0)
+    assert deep > 0
+
+
+def _across(rng: np.random.Generator) -> np.ndarray:
+    """A random unit vector (3,)."""
+    v = rng.normal(size=3)
+    return v / np.linalg.norm(v)
+
+
 def _inside(robot: pl.Robot, p: np.ndarray, q: np.ndarray) -> bool:
     """Whether p lies in the bar, which is convex but for what little it is deformed."""
     surface = robot.body.mesh.surface

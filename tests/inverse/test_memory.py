@@ -101,13 +101,16 @@ def test_a_step_goes_through_the_modes_of_the_policy():
     assert modes[0] == (GoingBack, "backing out") and modes[-1] == (Resting, "stuck")
     before = controller.memory
     again = controller.step().certificate
-    assert again == replace(out.certificate, linearisations=0) and controller.memory.pose is before.pose
+    assert (
+        again == replace(out.certificate, linearisations=0, pivots=0)
+        and controller.memory.pose is before.pose
+    )
     controller.detector.remove("whale")
     assert controller.step().certificate.moved and isinstance(controller.memory.mode, Following)
 
 
-def test_a_robot_about_to_buckle_goes_back_once_and_rests(monkeypatch):
-    """Along the poses that were stable, then for good; until the target moves."""
+def test_a_robot_about_to_buckle_goes_back_looks_elsewhere_and_rests(monkeypatch):
+    """Along the poses that were stable, then for good where no scout is stable; until the target moves."""
     controller = Inverse(arm())
     for _ in range(5):
         controller.step({"tip": tip(0.0, 0.02, 0.0)})
@@ -121,13 +124,13 @@ def test_a_robot_about_to_buckle_goes_back_once_and_rests(monkeypatch):
 
     monkeypatch.setattr(line_search, "attempt", unstable)
     seen, motions, q = [], [], brink
-    for _ in range(40):
+    for _ in range(80):
         out = controller.step()
         seen.append(out.certificate.status)
         motions.append(np.abs(out.q - q).max())
         q = out.q
     statuses = list(dict.fromkeys(seen))
-    assert statuses[0] == "going back" and statuses[-1] == "about to buckle"
+    assert statuses == ["going back", "looking for another way", "about to buckle"]
     assert max(motions) < 0.06 * controller.robot.length and np.abs(q - brink).max() > max(motions)
     assert isinstance(controller.memory.mode, Resting) and controller.memory.tried.brink
     assert min(np.abs(guide.q - q).max() for guide in stable) < 1e-5

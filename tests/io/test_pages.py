@@ -71,7 +71,12 @@ PARTS = {
     "paragraph": page.paragraph,
     "kind of a paragraph": lambda text: page.paragraph("", text or " "),
     "table": lambda text: page.table([text], [[text]]),
+    "list": lambda text: page.listed([text]),
+    "parts": lambda text: page.together([text]),
     "photo": lambda text: page.photo(b"", text),
+    "drawn by a script": lambda text: page.drawn_by("draw();", {"data": b"data"}, text),
+    "frame": lambda text: page.framed(page.paragraph(text), 100),
+    "window": lambda text: page.window(text, 100),
     "drawing": lambda text: page.drawing(text, text),
     "figures": lambda text: page.side_by_side([text]),
     "alarm": page.alarm,
@@ -181,6 +186,12 @@ def test_the_studio_has_the_policy_of_a_player_and_its_server():
         "connect-src 'self'",
         "frame-ancestors 'none'",
     }
+
+
+def test_a_studio_in_a_notebook_stands_in_frames_of_this_machine_alone():
+    shown, served = (set(policy(served=True, framed=framed).split("; ")) for framed in (True, False))
+    assert served - shown == {"frame-ancestors 'none'"}
+    assert shown - served == {"frame-ancestors http://localhost:* http://127.0.0.1:*"}
 
 
 def test_a_page_without_scripts_may_show_its_pictures_and_nothing_else():

@@ -14,6 +14,7 @@ from pliant.contact import Box, Sphere
 from pliant.errors import InputError
 from pliant.hardware import Channel, Loop, SerialLine
 from pliant.hardware.emulators import EmulatedWire, FakeClock, Microcontroller
+from pliant.inverse import Settings
 from pliant.planning import PlanError, Playback, plan
 from pliant.planning.timing import duration, full_speed, progress, sampled
 from pliant.planning.walk import Walker
@@ -67,12 +68,14 @@ def test_the_slowest_actuator_sets_the_pace(count, seed):
 # Plans
 
 
-def test_the_inverse_model_alone_is_stuck_at_the_wall(trunk):
-    inverse = pl.Inverse(trunk, [WALL])
+@pytest.mark.parametrize("scouts", [False, True])
+def test_the_inverse_model_alone_is_stuck_at_the_wall_unless_it_sends_scouts(trunk, scouts):
+    inverse = pl.Inverse(trunk, [WALL], settings=Settings(scouts=scouts))
     for target in (LEFT, RIGHT):
-        for _ in range(50):
+        for _ in range(70):
             out = inverse.step(targets={"tip": target})
-    assert np.linalg.norm(out.error["tip"]) > 0.02
+    off = np.linalg.norm(out.error["tip"])
+    assert off < 1e-3 * trunk.length if scouts else off > 0.02
 
 
 @pytest.mark.xfail(

@@ -260,6 +260,65 @@ def test_a_file_makes_the_robot_it_describes(folder):
 ALSO_RIGHT = [("radius", [0.002]), ("displacement", [0.002]), ("port", 17)]
 
 
+def test_values_may_have_units_and_limits_the_words_of_their_rows(folder):
+    """The same robot, said in millimetres, kilopascals and degrees, with tension, pressure and torque."""
+    said = ROBOT
+    for old, new in [
+        ("[0.012, 0.0, 0.015],", '["12 mm", 0.0, "1.5cm"],'),
+        (
+            "effort = [0.0, 10.0]\ndisplacement = [-0.01, 0.01]",
+            'tension = [0, "10N"]\nlength = ["-10mm", "10mm"]',
+        ),
+        ("speed = 0.1", 'speed = "100 mm/s"'),
+        ("effort = [-5e3, 2e4]", 'pressure = ["-5 kPa", "20 kPa"]'),
+        ("effort = [-0.5, 0.5]", 'torque = ["-500 mNm", "0.5 N·m"]'),
+        ("young = 300e3", 'young = "0.3 MPa"'),
+        ("density = 1100.0", 'density = "1.1 g/cm3"'),
+        ("0.02]\nradius = 0.01", '0.02]\nradius = "10 mm"'),
+        ("displacement = 0.002", 'length = "2 mm"'),
+    ]:
+        assert said.count(old) == 1, old
+        said = said.replace(old, new)
+    (folder / "robot.toml").write_text(ROBOT, encoding="utf-8")
+    plain = load(folder / "robot.toml")
+    (folder / "robot.toml").write_text(said, encoding="utf-8")
+    worded = load(folder / "robot.toml")
+    for name, row in plain.robot.rows.items():
+        law, other = row.law, worded.robot.rows[name].law
+        assert getattr(law, "effort", None) == pytest.approx(getattr(other, "effort", None)), name
+        if isinstance(law, pl.Bounded):
+            assert law.displacement == pytest.approx(other.displacement)
+            assert law.speed == pytest.approx(other.speed)
+    assert worded.laws["cable 1"].displacement == pytest.approx(0.002)
+    one, two = (pl.compliance(p.robot).matrix for p in (plain, worded))
+    assert np.allclose(one, two, rtol=1e-9, atol=1e-12 * np.abs(one).max())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line_has", "says"),
+    [
+        ("effort = [-5e3, 2e4]", 'pressure = ["-5 kPa", "20 N"]', "pressure", "Pa, hPa"),
+        ("effort = [-5e3, 2e4]", "tension = [0, 2e4]", "tension", "no such key"),
+        ("speed = 0.1", "tension = [0, 3]", "cables", "effort or tension"),
+        ("displacement = 0.002", 'pressure = "2 kPa"', "pressure", "tension or length, as it is a cable"),
+        ("displacement = 0.002", 'length = "2 kPa"', "length", "a number in m"),
+    ],
+)
+def test_words_and_units_that_do_not_fit_name_what_does(folder, old, new, line_has, says):
+    text = ROBOT.replace(old, new)
+    line, _, message = fault(folder, text)
+    assert line_has in text.split("\n")[line - 1] and says in message
+
+
+def test_a_mesh_in_another_unit_is_doubted_by_its_size(folder):
+    (folder / "robot.toml").write_text(ROBOT.replace('unit = "mm"', 'unit = "m"', 1), encoding="utf-8")
+    with (
+        pytest.warns(pl.errors.PliantWarning, match='Is the file in mm. Then say unit = "mm"'),
+        pytest.raises(InputError),
+    ):
+        load(folder / "robot.toml")
+
+
 def test_the_hardware_table_makes_devices(folder):
     (folder / "robot.toml").write_text(ROBOT, encoding="utf-8")
     (device,) = load(folder / "robot.toml").devices()

@@ -9,7 +9,7 @@ import pliant as pl
 from pliant.laws import Known
 from pliant.robots.parallel import parallel, parallel_layouts
 from pliant.sensing import ForceEstimator, instrumented, usual_doubts
-from pliant.sensing.judgement import CHANCE, components
+from pliant.sensing.judgement import CHANCE, LEAST_SCALE, components
 
 LAWS = {f"cable {n}": Known(effort=2.0) for n in range(1, 5)}
 LAYOUT = parallel_layouts["r2"]
@@ -32,13 +32,13 @@ def estimator(robot, **options):
 
 
 @settings(max_examples=20)
-@given(st.integers(0, 10**6), st.floats(1.0, 50.0))
+@given(st.integers(0, 10**6), st.floats(0.1, 50.0))
 def test_the_scale_of_the_noise_is_found(seed, true):
     rng = np.random.default_rng(seed)
     y, Q = true * rng.normal(size=400), rng.normal(size=(400, 2))
     scale, _ = components(y, [Q])
-    own = np.sqrt(np.mean(y**2))
-    assert scale == pytest.approx(max(own, 1.0), rel=0.02)
+    own = np.sqrt(np.mean(y**2))  # smaller than stated as well as larger
+    assert scale == pytest.approx(own, rel=0.02)
 
 
 def test_a_doubt_acts_by_chance_as_rarely_as_stated_and_where_it_should():
@@ -52,7 +52,7 @@ def test_a_doubt_acts_by_chance_as_rarely_as_stated_and_where_it_should():
 
 def test_nothing_to_judge_leaves_all_as_stated():
     assert components(np.zeros(0), [np.zeros((0, 2))]) == (1.0, (True,))
-    assert components(np.zeros(5), [np.zeros((5, 0))]) == (1.0, (True,))
+    assert components(np.zeros(5), [np.zeros((5, 0))]) == (pytest.approx(LEAST_SCALE), (True,))
 
 
 def test_independent_noise_is_felt_no_worse_than_by_the_plain_estimator_and_intervals_hold(robot):
@@ -80,7 +80,7 @@ def test_errors_with_a_model_act_and_are_taken_out(robot):
     ours, plain = estimator(robot, **options), estimator(robot)
     moved = exact + np.array([0.0, 0.0, 1e-4])
     found, off = ours.converge(moved), np.abs(plain.converge(moved).forces() - LAYOUT.applied).sum()
-    assert found.judgement.offset and not found.judgement.loads and found.judgement.scale == 1.0
+    assert found.judgement.offset and not found.judgement.loads and found.judgement.scale < 1.0
     assert np.abs(found.forces() - LAYOUT.applied).sum() < 0.1 * off
     strong = shown(robot, {name: Known(effort=2.2) for name in LAWS})
     ours.reset()

@@ -212,3 +212,22 @@ def test_chi_square_quantiles(freedom, chance):
     from scipy.stats import chi2
 
     assert chi_square(freedom, chance) == pytest.approx(chi2.isf(chance, freedom), rel=1e-9)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_no_pair_explains_more_than_the_one_found(width):
+    """Neighbours whose effects nearly cancel are found: the choice is the best of all pairs."""
+    rng, n, m = np.random.default_rng(7), 10, 40
+    x = np.linspace(0.0, 1.0, m)
+    bumps = [np.exp(-(((x - k / n) / 0.2) ** 2)) for k in range(n)]
+    A = np.column_stack([bump * np.cos(3.0 * d * x) for bump in bumps for d in range(width)])
+    free = np.full(n * width, np.inf)
+    for _ in range(20):
+        first = int(rng.integers(n - 1))
+        effort = np.zeros((n, width))
+        effort[first], effort[first + 1] = 400.0, -300.0
+        b = A @ effort.ravel() + rng.normal(size=m)
+        problem = Candidates(A, b, -free, free, width)
+        found = greedy(problem, most=2)
+        best = min(problem.fit([i, j])[1] for i in range(n) for j in range(i))
+        assert problem.fit(found)[1] == pytest.approx(best, rel=1e-9)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.bench.soak.record import FAR, REACHABLE, Hold, Moment, Record
+from pliant.result import STANDING_OFF
 from pliant.status import BAD, STATUSES
 
 EXCEPTION, NOT_FINITE, SILENT, STANDOFF = "exceptions", "not finite", "silent depth", "standoff"
@@ -54,7 +55,8 @@ def _of_moment(record: Record, moment: Moment) -> Iterator[tuple[str, str]]:
     if silent(record, moment):
         said = f"certificate {1e3 * moment.certified:.3f} mm, {moment.status!r}"
         yield SILENT, f"{1e3 * moment.depth:.3f} mm in {moment.inside!r}: {said}"
-    if moment.standoff > record.bound and moment.status != "recovering" and not _warned(moment):
+    said = moment.status in ("recovering", STANDING_OFF) or _warned(moment)
+    if moment.standoff > record.bound and not said:
         yield STANDOFF, f"pushed from {1e3 * moment.standoff:.3f} mm away ({moment.status})"
     if moment.motion > FARTHEST:
         yield JUMP, f"a node moves by {100 * moment.motion:.0f} % of the length ({moment.status})"

@@ -105,7 +105,7 @@ def rows_between(
     """
     gap, normal = samples
     cut = (DENSE_CUT if dense else CUT if obstacle.bulges else FLAT_CUT) * length
-    first = skin.facets, skin.p, gap, normal, skin.mobile, obstacle.convex
+    first = skin.facets, skin.p, gap, normal, _pieces(skin, obstacle), skin.mobile, obstacle.convex
     triangles, least = first_cells(*first, limit, INF if obstacle.exact else limit, cut, FAR_CUT)
     if not len(triangles) and not len(held):
         return None
@@ -157,11 +157,16 @@ def least_gap(
     gap, normal = samples
     tolerance = MEASURED * length
     best = np.array([min(0.0, float(gap[skin.mobile[: len(gap)]].min(initial=0.0)))])
-    first = skin.facets, skin.p, gap, normal, skin.mobile, obstacle.convex
+    first = skin.facets, skin.p, gap, normal, _pieces(skin, obstacle), skin.mobile, obstacle.convex
     triangles, _ = first_cells(*first, best[0] - tolerance, INF if obstacle.exact else 0.0, tolerance, 0.0)
     if len(triangles):
         _cut(skin, obstacle, triangles, np.zeros(len(triangles), np.int64), best, -tolerance, tolerance)
     return float(best[0])
+
+
+def _pieces(skin: Surfaced, obstacle: Obstacle) -> np.ndarray:
+    """Of samples (S,), the concave functions that are an obstacle's gap there; none where it is convex."""
+    return NO_GROUP if obstacle.convex else obstacle.concave_piece(skin.p[: len(skin.radius)])
 
 
 def _facing(skin: Surfaced, found: Spots, groups: int) -> np.ndarray:

@@ -118,10 +118,12 @@ def _hollow(x, gap, normal, tolerance):
 def _open(x, gap, normal, convex, bulge, level, beyond, tolerance):
     """Whether a cell must be cut: it may be below `beyond`, and deeper between its corners than at them."""
     bound, least = _bound(x, gap, normal, convex)
-    bound -= bulge / (1 << (2 * level))
+    bulge /= 1 << (2 * level)
+    bound -= bulge
     if bound > beyond or bound >= least - tolerance:
         return False
-    return convex or level < SURE_AFTER or not _hollow(x, gap, normal, tolerance)
+    sure = not convex and level >= SURE_AFTER and bulge <= tolerance
+    return not (sure and _hollow(x, gap, normal, tolerance))
 
 
 @njit(error_model="numpy")
@@ -159,13 +161,15 @@ def _parts_beyond(samples, corner, p, gap, normal, known, beyond):
 
 
 @njit(cache=True, error_model="numpy")
-def first_cells(arrays, p, gap, normal, mobile, convex, reach, known, cut, far_cut):
+def first_cells(arrays, p, gap, normal, piece, mobile, convex, reach, known, cut, far_cut):
     """The triangles that may be nearer than `reach` somewhere, and nearer than at their samples.
 
     That is by more than `cut` and `far_cut` of the samples' gap.
 
     gap (S,), less the radii, and normal (S, 3) of the samples; those above `known` [m] are bounds without a
-    normal. Returns the triangles' numbers, and of each facet (F,) the least gap of its samples.
+    normal. piece (S,): see `Obstacle.concave_piece`, of an obstacle that is not convex: no facet with one for
+    all of its samples is nearer than these. Returns the triangles' numbers, and of each facet (F,) the least
+    gap of its samples.
     """
     code, node_ptr, node, sample_ptr, sample, facet, _, corner, _, _, _ = arrays
     least = np.full(len(code), np.inf)
@@ -197,14 +201,11 @@ def first_cells(arrays, p, gap, normal, mobile, convex, reach, known, cut, far_c
                 else:
                     low = min(low, gap[s] - np.sqrt(u * u + v * v + w * w))
             bound = max(bound, low)
-            if hollow:
-                for o in range(sample_ptr[f], sample_ptr[f + 1]):
-                    c = sample[o]
-                    u, v, w = p[c, 0] - p[s, 0], p[c, 1] - p[s, 1], p[c, 2] - p[s, 2]
-                    above = gap[c] - gap[s] - normal[s, 0] * u - normal[s, 1] * v - normal[s, 2] * w
-                    hollow = hollow and above <= cut and gap[s] < known
+            hollow = hollow and 0 <= piece[s] == piece[sample[sample_ptr[f]]]
         beyond = min(reach, least[f] - cut - far_cut * max(least[f], 0.0))
-        if bound - bulge > beyond or hollow:
+        if hollow:
+            bound = max(bound, least[f])
+        if bound - bulge > beyond:
             continue
         if (
             convex

@@ -93,6 +93,14 @@ class Obstacle:
         """Whether it is flat, hollow or round by at least `radius` [m] near points (P, 3) [m]: no edges."""
         return np.full(len(p), not self.bulges)
 
+    def concave_piece(self, p: np.ndarray) -> np.ndarray:
+        """The number (P,) of a concave function that is the gap at each of the points, −1 for none.
+
+        The gap is nowhere below such a function: between points with the same one it is no smaller than at
+        the nearest of them. It is asked of obstacles whose gap is not convex.
+        """
+        return np.full(len(p), -1)
+
     @property
     def core(self) -> np.ndarray | None:
         """A point (3,) [m] deep inside, where a body may have closed round it; None where none can."""

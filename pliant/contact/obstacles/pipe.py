@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import njit
 
-from pliant.arrays import frozen
+from pliant.arrays import frozen, frozen_view
 from pliant.contact.obstacles import surfaces
 from pliant.contact.obstacles.checks import polyline
 from pliant.contact.obstacles.directions import unit_or_across
@@ -66,8 +66,12 @@ class Pipe(Obstacle):
 
     @property
     def bulges(self) -> bool:
-        """Only where it bends."""
-        return len(self.path) > 2
+        """Only where it bends, and at the rims of open ends."""
+        return len(self.path) > 2 or any(self.open)
+
+    def concave_piece(self, p: np.ndarray) -> np.ndarray:
+        """That of its tube or mouth: radius − distance, and the funnel's, are concave everywhere."""
+        return widest_piece(frozen_view(p), self._tubes, self._radii, self._mouths)
 
     def _distance(self, p: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
         return inside_distance(p, self._tubes, self._radii, self._mouths)
@@ -132,6 +136,10 @@ class ForkedPipe(Obstacle):
     def convex(self) -> bool:
         """No: the wall bends towards the point."""
         return False
+
+    def concave_piece(self, p: np.ndarray) -> np.ndarray:
+        """That of its tube or mouth, as of a `Pipe`."""
+        return widest_piece(frozen_view(p), self._tubes, self._radii, self._mouths)
 
     def _checked_radii(self, count: int) -> tuple[float, ...]:
         given = [self.radius] * count if np.ndim(self.radius) == 0 else list(self.radius)
@@ -271,3 +279,14 @@ def inside_distance(p, tubes, radii, mouths):
                 (normal[i, 2] + uz) * np.sqrt(0.5),
             )
     return gap, normal
+
+
+@njit(cache=True, error_model="numpy")
+def widest_piece(p, tubes, radii, mouths):
+    """The tube (from 0) or mouth (from len(tubes)) that gives the gap at each point, (P,)."""
+    piece = np.empty(len(p), np.int64)
+    for i in range(len(p)):
+        g, k, _ = _widest_tube(p[i, 0], p[i, 1], p[i, 2], tubes, radii)
+        _, m, _ = _widest_mouth(p[i, 0], p[i, 1], p[i, 2], mouths, g)
+        piece[i] = k if m < 0 else len(tubes) + m
+    return piece

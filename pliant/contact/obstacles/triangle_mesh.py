@@ -56,6 +56,10 @@ class TriangleMesh(Obstacle):
         """Whether the solid is convex; a container never counts as such."""
         return not self.inside and self._shape.convex
 
+    def concave_piece(self, p: np.ndarray) -> np.ndarray:
+        """One for all points in a convex container, none in others."""
+        return np.full(len(p), 0 if self.inside and self._shape.convex else -1)
+
     def moved(self, *, rotation: Any = None, translation: Any = None) -> Self:
         """Moved rigidly, x → R x + t. Cheap: the tree of triangles stays where it was built."""
         R = rotation_matrix(rotation)

@@ -10,10 +10,12 @@ from pliant.inverse.outcome import InverseCertificate
 from pliant.inverse.policy.acceptance import stands_off
 from pliant.inverse.policy.line_search import Attempt
 from pliant.inverse.policy.memory import Memory
-from pliant.result import UNSOLVED
+from pliant.result import STANDING_OFF, UNSOLVED
 
 REACHED = 1e-3  # of the length: distance from a target that is reached
 IN_EQUILIBRIUM = 1e-4  # of the length: decrement of a state that counts as reached
+
+UNDER_WAY = ("moving", "going back", "recovered")  # said of steps on the way, wherever they end
 
 
 def at_target(model: Model, memory: Memory) -> bool:
@@ -55,6 +57,8 @@ def of_waiting(model: Model, memory: Memory, status: str) -> InverseCertificate:
 
 def of_walk(model: Model, memory: Memory, status: str, *, moved: bool) -> InverseCertificate:
     """Of a robot that stands where its memory says; `moved`: elsewhere than before."""
+    if moved and status in UNDER_WAY and stands_off(model, memory.pose):
+        status = STANDING_OFF
     return InverseCertificate(
         status=status,
         decrement=memory.decrement,

@@ -68,19 +68,25 @@ def go_back(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
 
 
 def _retreated(model: Model, memory: Memory, path: tuple[Guide, ...]) -> tuple[Memory, InverseCertificate]:
-    """The memory one stride on along poses as they were, whatever is there now; clear of it, it recovers."""
+    """The memory one stride on along poses as they were, whatever is there now.
+
+    Clear of it, or at the end, it recovers, unless the last pose is known to be an equilibrium.
+    """
     model.spent.linearisations += 1
     pose, arrived = _towards(model, memory.pose, path[0])
     left = path[1:] if arrived else path
     mode = memory.mode
     assert isinstance(mode, GoingBack)
     clear = mode.until_clear and not pose.swallowed and pose.depth <= CLEAR * model.robot.length
+    over = clear or not left
+    decrement = path[0].decrement if arrived and path[0].version == model.detector.version else np.inf
+    there = over and near_equilibrium(model, pose, decrement)
     memory = memory.with_(
         pose=pose,
-        decrement=np.inf,
+        decrement=decrement,
         trail=memory.trail.passed(model, pose, path[0].decrement),
-        mode=Recovering() if clear or not left else replace(mode, path=left),
-        disturbed=True,
+        mode=Following() if there else Recovering() if over else replace(mode, path=left),
+        disturbed=not there,
         idle=0,
         nearest=np.inf,
         step_length=1.0,

@@ -27,16 +27,18 @@ from pliant.inverse.policy.modes import Searching
 
 RESTART = 0.25  # step length, at least, of a robot that did not get on and now may
 SHORTER, LONGER = 0.5, 1.5  # factors of the step length after a step
-SHORTEST, LONGEST = 1e-3, 32.0  # step lengths
+SHORTEST, LONGEST = 1e-3, 1e3  # step lengths
 SLOW = 0.3  # of the way to its goal: where no more is predicted, a step length above 1 may do better
 AFTER_FAILURE = 0.4  # factor of the step length after a failed attempt
 DAMPING = 1e-2  # ρ_d
 POOR_GAIN = 0.25  # of the progress that was predicted: with less, the next step is shorter
 GOOD_GAIN = 0.75  # of the progress that was predicted: with more, the next step is longer
-RELAXING = 0.8  # factor of ρ in a step that comes no nearer: redundant efforts go to where they cost least …
-RELAXED = 30  # … in so many steps, …
+RELAXING = 0.65  # factor of ρ in a step that comes no nearer: redundant efforts go to where they cost least …
+RELAXED = 20  # … in so many steps, …
 LEAST_INERTIA = 0.03  # … with no less of ρ than this; …
-CALMING = 1.5  # … then ρ grows by this factor in each, until the efforts rest
+CALMING = 2.0  # … then ρ grows by this factor in each, until the efforts rest
+TO_TOUCH = 2  # linearisations more, where something pushes the robot that it does not touch yet
+SCOUT_PACE = 2.0  # task steps that a scout takes at a time
 NO_PROGRESS = 1e-6  # of the length: less progress than this is none
 LEAP_AGAIN = 5e-2  # of the length: so far on, the target lets efforts of another minimum be tried again
 
@@ -89,8 +91,9 @@ def tried_aim(model: Model, memory: Memory, aim: Aim) -> Attempt | None:
     """The same with an aim of one's own."""
     settings, before = model.settings, memory.pose
     pose, move, decrement, count, predicted, stable = before, None, np.inf, 0, aim.goal, True
-    exactly, most = settings.decrement * model.robot.length, min(settings.linearisations, max(1, model.left))
-    while count < most and (decrement > exactly or stands_off(model, pose)):
+    exactly, left = _enough(model, memory), max(1, model.left)
+    few, more = min(settings.linearisations, left), min(settings.linearisations + TO_TOUCH, left)
+    while (count < few and decrement > exactly) or (count < more and stands_off(model, pose)):
         move, count = model.move(pose, before, aim), count + 1
         if move is None:
             return None
@@ -104,6 +107,12 @@ def tried_aim(model: Model, memory: Memory, aim: Aim) -> Attempt | None:
     if jumps(model, before, pose):
         return None
     return Attempt(move, before, aim.goal, predicted, decrement, memory.failures, stable)
+
+
+def _enough(model: Model, memory: Memory) -> float:
+    """The decrement [m] after which an attempt does not linearise again; a scout only looks for a way."""
+    settings = model.settings
+    return (settings.worst_decrement if memory.scout else settings.decrement) * model.robot.length
 
 
 def next_step_length(model: Model, memory: Memory, taken: Attempt, still: bool) -> float:
@@ -162,7 +171,7 @@ def _inertia_factor(idle: int) -> float:
 
 def _goal(model: Model, memory: Memory) -> np.ndarray:
     """The target with its bias, or a point on the way to it."""
-    here, task_step = model.effector_delta(memory.pose), model.settings.task_step * model.robot.length
-    error = memory.target - here
+    here, pace = model.effector_delta(memory.pose), SCOUT_PACE if memory.scout else 1.0
+    error, task_step = memory.target - here, pace * model.settings.task_step * model.robot.length
     motion = model.clipped(error, min(1.0, memory.step_length) * task_step)
     return here + motion + (memory.bias if motion is error else 0.0)

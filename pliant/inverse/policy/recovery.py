@@ -9,11 +9,18 @@ from __future__ import annotations
 
 from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate
-from pliant.inverse.policy.acceptance import FARTHEST, allowed_decrement, near_equilibrium
+from pliant.inverse.policy.acceptance import (
+    FARTHEST,
+    allowed_decrement,
+    allowed_depth,
+    near_equilibrium,
+    stands_off,
+)
 from pliant.inverse.policy.certificates import of_waiting, of_walk
 from pliant.inverse.policy.line_search import RESTART
 from pliant.inverse.policy.memory import Memory
 from pliant.inverse.policy.modes import Following, GoingBack, Recovering, Resting
+from pliant.inverse.policy.scouting import may_scout, send
 from pliant.inverse.policy.trail import Guide
 from pliant.static.creep import Strides
 
@@ -34,7 +41,8 @@ def recover(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     if pose.view is None or pose.swallowed or spent == 0:
         return retreat(model, memory)
     memory = memory.with_(pose=pose, decrement=decrement)
-    if near_equilibrium(model, pose, decrement):
+    touches = not stands_off(model, pose) or mode.spent + spent >= ITERATIONS // 2
+    if near_equilibrium(model, pose, decrement) and touches:
         memory = memory.with_(
             trail=memory.trail.passed(model, pose, decrement),
             step_length=max(RESTART, memory.step_length),
@@ -42,14 +50,20 @@ def recover(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
             disturbed=False,
         )
         return memory, of_walk(model, memory, "recovered", moved=True)
-    if mode.spent + spent >= ITERATIONS or decrement <= strides.enough:  # it rests as deep as it is
+    too_deep = pose.depth > allowed_depth(model)
+    if mode.spent + spent >= ITERATIONS or (decrement <= strides.enough and too_deep):  # it rests there
         return retreat(model, memory)
     memory = memory.with_(mode=Recovering(command, mode.spent + spent), disturbed=True)
     return memory, of_walk(model, memory, "recovering", moved=True)
 
 
 def retreat(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
-    """The way back along the trail and on to the undeformed shape, poses as they were; next time, rest."""
+    """The way back along the trail and on to the undeformed shape, poses as they were.
+
+    Next time scouts look for an equilibrium to go to; without one it is stuck.
+    """
+    if memory.tried.retreated and may_scout(model, memory):
+        return send(model, memory), of_waiting(model, memory, "stuck")
     if memory.scout or memory.tried.retreated:
         certificate = of_waiting(model, memory, "stuck")
         return memory.with_(mode=Resting(certificate), disturbed=True), certificate

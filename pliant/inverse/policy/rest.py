@@ -16,6 +16,8 @@ from pliant.inverse.policy.certificates import at_target, of_rest, of_waiting
 from pliant.inverse.policy.line_search import Attempt
 from pliant.inverse.policy.memory import Memory
 from pliant.inverse.policy.modes import Following, GoingBack, Resting, Settling
+from pliant.inverse.policy.scouting import may_scout, send
+from pliant.inverse.policy.trail import Guide, Trail
 from pliant.newton import Tolerance
 from pliant.result import Result
 
@@ -24,12 +26,10 @@ AT_LEAST_NEARER = 2e-3  # … unless it is more than this share of the length
 EXACTLY = 1e-4  # of the length: at a target that is so near, there is no nearer
 AT_SPEED_LIMIT = 0.99  # of the motion in a period that a speed limit allows
 CALM = 2e-5  # of the largest effort: a change in a step that is none
-LEAST_IDLE, MOST_IDLE = (
-    15,
-    60,
-)  # steps that come no nearer before a robot rests: if it is calm, and in any case
+LEAST_IDLE, MOST_IDLE = 15, 40  # steps that come no nearer before a robot rests: if calm, in any case
 STEPS_BACK = 4  # poses of the trail that a robot goes back where it would buckle
 ITERATIONS = 80  # towards the equilibrium in which a robot rests
+SAME = 1e-6  # of the length: a robot that moves by less has only exchanged efforts that lock each other
 SETTLED = 3  # times that a robot may find that it was not in equilibrium when it was about to rest
 
 
@@ -68,16 +68,32 @@ def settle(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     if result is None:
         memory = memory.with_(mode=progress)
         return memory, of_waiting(model, memory, "searching")
+    if memory.scout:
+        return _set_out(model, memory, result)
     before, pose, there = memory.pose, model.pose_of(result), at_target(model, memory)
     memory = memory.having_tried(settled=memory.tried.settled + 1)
     if not result.certificate.converged or jumps(model, before, pose):
         return step_back(model, memory)
-    memory = memory.with_(pose=pose, decrement=result.certificate.decrement, disturbed=False)
+    if model.motion(before, pose) > SAME * model.robot.length:  # else its efforts are as good, and chosen
+        memory = memory.with_(pose=pose, decrement=result.certificate.decrement)
+    memory = memory.with_(disturbed=False)
     if there and not at_target(model, memory) and memory.tried.settled < SETTLED:
         memory = memory.with_(mode=Following(), idle=0, nearest=np.inf)
         return memory, of_waiting(model, memory, "moving")
+    if memory.tried.brink and may_scout(model, memory):
+        return send(model, memory), of_waiting(model, memory, "looking for another way")
     certificate = of_rest(model, memory)
     return memory.with_(mode=Resting(certificate)), certificate
+
+
+def _set_out(model: Model, memory: Memory, result: Result) -> tuple[Memory, InverseCertificate]:
+    """The memory of a scout that sets out from where statics led, however far that is; if anywhere."""
+    memory = memory.with_(mode=Following())
+    if result.certificate.converged:
+        pose, decrement = model.pose_of(result), result.certificate.decrement
+        trail = Trail((Guide.at(model, pose, decrement),), memory.trail.spacing)
+        memory = memory.with_(pose=pose, decrement=decrement, trail=trail, disturbed=False)
+    return memory, of_waiting(model, memory, "moving")
 
 
 def _sought(model: Model, memory: Memory, progress: Settling) -> tuple[Settling, Result | None]:
@@ -96,11 +112,13 @@ def _sought(model: Model, memory: Memory, progress: Settling) -> tuple[Settling,
 
 
 def step_back(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
-    """The way back to poses that were stable; for the second time, to rest there.
+    """The way back to poses that were stable; for the second time, to look for another way or rest there.
 
     One step more and the robot would buckle, drives locked or not.
     """
     memory = memory.having_tried(brink=memory.tried.brink + 1)
+    if memory.tried.brink > 2 and may_scout(model, memory):
+        return send(model, memory), of_waiting(model, memory, "looking for another way")
     if memory.tried.brink > 2 or memory.scout or len(memory.trail.guides) == 1:
         certificate = of_rest(model, memory)
         return memory.with_(mode=Resting(certificate)), certificate

@@ -4,7 +4,8 @@ A scout is a memory of its own, which begins at the first pose of the trail and 
 policy, a few steps of it in each control step while the robot waits:
 
     0       straight on, unless the robot itself has just come from there
-    1       straight on from the undeformed shape, if obstacles or laws have changed since the trail began
+    1       straight on from where statics leads from the undeformed shape, if obstacles or laws have
+            changed since the trail began
     2, 3    by way of a detour to either side
     4, 5    from where one of the actuators that are used least has half of its largest effort, if the target
             is near
@@ -22,12 +23,23 @@ import numpy as np
 
 from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate
-from pliant.inverse.policy.certificates import at_target, of_waiting
+from pliant.inverse.policy.acceptance import near_equilibrium, stands_off
+from pliant.inverse.policy.certificates import REACHED, at_target, of_waiting
 from pliant.inverse.policy.memory import SCOUTS, Memory
-from pliant.inverse.policy.modes import PARTS, Approaching, Following, GoingBack, Mode, Resting, Scouting
+from pliant.inverse.policy.modes import (
+    PARTS,
+    Approaching,
+    Following,
+    GoingBack,
+    Mode,
+    Resting,
+    Scouting,
+    Settling,
+)
 from pliant.inverse.policy.trail import Guide, Trail
 
-IDLE = 12  # steps without coming nearer after which it is not to be expected any more
+IDLE = 12  # steps without coming nearer after which it is not to be expected any more …
+SCOUT_IDLE, LEG_IDLE = 6, 3  # … of a scout, at its last target, and on a detour
 STEPS = 120  # of a scout, at most
 WORTH = 5e-3  # of the length: what a scout must come nearer than the robot
 STRAIGHT, UNDEFORMED = 0, 1  # scouts by number
@@ -42,9 +54,14 @@ Step = Callable[[Model, Memory, bool], tuple[Memory, InverseCertificate]]
 
 
 def may_scout(model: Model, memory: Memory) -> bool:
-    """Whether there is a reason to send a scout, and one left to send for this target."""
+    """Whether there is a reason to send a scout, and one left to send for this target.
+
+    There is none where the effectors are at their targets and efforts that relax have yet to settle.
+    """
     left = model.settings.scouts and _next(model, memory) < SCOUTS
-    return left and not memory.scout and not at_target(model, memory)
+    far = model.distance(memory.target, model.effector_delta(memory.pose)) > REACHED * model.robot.length
+    astray = far or memory.decrement == np.inf or stands_off(model, memory.pose)
+    return left and not memory.scout and astray
 
 
 def _next(model: Model, memory: Memory) -> int:
@@ -93,7 +110,7 @@ def _mode(model: Model, memory: Memory) -> Mode:
     """What the next scout does at first."""
     number = memory.tried.scouts - TENSED
     if number < 0:
-        return Following()
+        return Settling() if memory.tried.scouts == UNDEFORMED else Following()
     efforts = np.clip(np.zeros(len(model.roles.actuators)), *model.roles.effort)
     chosen = _tensed(model, memory)[number]
     efforts[chosen] = 0.5 * model.roles.effort[1][chosen]
@@ -145,7 +162,7 @@ def scouted(model: Model, memory: Memory, step: Step) -> tuple[Memory, InverseCe
     scout, legs, steps, over = mode.scout, mode.legs, mode.steps, False
     while True:
         scout, _ = step(model, scout, True)
-        steps, over = steps + 1, _over(model, scout)
+        steps, over = steps + 1, _over(model, scout, LEG_IDLE if legs else SCOUT_IDLE)
         if steps >= STEPS or (over and not legs) or model.left < 2:
             break
         if over:
@@ -162,22 +179,24 @@ def _next_leg(scout: Memory, legs: tuple[np.ndarray, ...]) -> tuple[Memory, tupl
     return scout.with_(target=legs[0], bias=0.0 * scout.bias, mode=Following()).anew(), legs[1:]
 
 
-def _over(model: Model, scout: Memory) -> bool:
+def _over(model: Model, scout: Memory, most_idle: int) -> bool:
     """Whether a scout has come to where it was sent, or comes no nearer."""
-    return isinstance(scout.mode, Resting) or scout.idle >= IDLE or at_target(model, scout)
+    return isinstance(scout.mode, Resting) or scout.idle >= most_idle or at_target(model, scout)
 
 
 def _returned(model: Model, memory: Memory, scout: Memory) -> tuple[Memory, InverseCertificate]:
     """The memory when a scout has come back: the robot goes its way, or the next scout sets out."""
     far = lambda m: model.distance(memory.target, model.effector_delta(m.pose))
-    better = far(scout) < far(memory) - WORTH * model.robot.length or at_target(model, scout)
-    better = better and scout.decrement < np.inf
-    doubt = memory.tried.doubt or (scout.idle < IDLE and not scout.tried.brink)
+    lost = memory.decrement == np.inf  # not in equilibrium itself, and no way to one
+    better = lost or far(scout) < far(memory) - WORTH * model.robot.length or at_target(model, scout)
+    better = better and near_equilibrium(model, scout.pose, scout.decrement)
+    doubt = memory.tried.doubt or (scout.idle < SCOUT_IDLE and not scout.tried.brink)
     memory = memory.having_tried(scouts=memory.tried.scouts + 1, doubt=doubt and not better)
     if better:
+        memory = memory.having_tried(brink=0)
         end = Guide.at(model, scout.pose, scout.decrement)
         other = replace(scout.trail, guides=(*scout.trail.guides, end))
-        memory = memory.with_(mode=GoingBack(memory.trail.by_way_of(other)))
+        memory = memory.with_(mode=GoingBack(memory.trail.by_way_of(other), blindly=lost))
         return memory, of_waiting(model, memory, "going back")
     if may_scout(model, memory):
         memory = send(model, memory)

@@ -32,16 +32,17 @@ SIZES = {
 }
 FIRST_AND_LAST = {"modulus": (20.0, 60.0), "offset": (0.05, 0.15), "tension": (0.1, 0.2)}  # errors
 LINEAR = 0.15  # how far the growth may be from proportional
-NOISE = 1e-5  # [m] stated with doubts, and the least: the markers of a simulation have none
+NOISE = 1e-5  # [m] stated with doubts; the markers of a simulation have none
 TEXT = (
     "I_e in mN: the paper's | the paper's method here | ours. The paper's method trusts its model; its "
     "errors must grow in proportion. They are (s − 1)(f + W_ef⁺ W_ea λ_a) for a modulus off by s, and so on: "
     "a property of the robot's geometry, whatever the estimator. Ours has the usual doubts, one setting for "
     "all cases, not told which is wrong: the modulus known to 5 %, the tensions to a common 10 % and each "
-    "to 5 %, a common offset of the markers of a thousandth of the robot's length, marker noise of 10 µm or "
-    "more, as its residuals say. These are errors that it has a model of; the next part has others. No error "
-    "of ours may exceed the paper's in its layout of the nearest I_w. On an object without known loads, as "
-    "the sheet, a wrong modulus scales all forces: no marker tells."
+    "to 5 %, a common offset of the markers of a thousandth of the robot's length, marker noise of 10 µm, "
+    "or more or less, as its residuals say: markers of a simulation have none beside the error in question, "
+    "which is why it finds some errors almost exactly. These are errors that it has a model of; the next "
+    "part has others. No error of ours may exceed the paper's in its layout of the nearest I_w. On an "
+    "object without known loads, as the sheet, a wrong modulus scales all forces: no marker tells."
 )
 LOADED = (
     "0.8 N of forces scaled by the modulus make 53 mN here; theirs are up to five times as much: something "
