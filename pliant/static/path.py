@@ -131,12 +131,12 @@ def walk(
         size /= REFINEMENT
         spent = account.overdrawn(path.count.iterations)
         if size < SMALLEST_LOAD_STEP or spent:
-            landed = None
-            if path.refused is None and fall and not spent:
-                path, landed = _fallen(loads, path, tolerance, account, work)
-            if path.refused is None and landed is None:
+            jump = path.refused
+            if jump is None and fall and not spent:
+                path, jump = _fallen(loads, path, tolerance, account, work)
+            if jump is None:
                 return Walk(path, found, f"{spent}, and {_reason(found)}" if spent else _reason(found))
-            path = path.to(*(path.refused or landed))  # nothing but the jump leads on
+            path = path.to(*jump)  # nothing but the jump leads on
             size = SMALLEST_GAP
         if not carrying and path.count.steps == 0:
             path = _with_supports_behind(loads, path)
