@@ -18,8 +18,8 @@ where ḡ_a are the mean gradients of the shape functions,
     f_a  = Σ_k b_ka m_k
     K_ab = Σ_kl b_ka b_lb Ĉ_kl − f_b h_aᵀ − h_b f_aᵀ
 
-Cells that are turned inside out are inadmissible, in the mean or at a point, where F = F̄T, T = I + Σ y_k a_kᵀ.
-The law resists that in the mean; at points, whose volume is t = det T of the mean, a term of the energy does,
+Cells turned inside out are inadmissible, in the mean or at a point, where F = F̄T, T = I + Σ y_k a_kᵀ. The
+law resists that in the mean; at points, whose volume is t = det T of the mean, a term of the energy does,
 
     E_p = c/6 (ln t₀ − ln t)³  for t < t₀,   ∂E_p/∂y_k = −c/2 (ln t₀ − ln t)² T⁻ᵀa_k
 

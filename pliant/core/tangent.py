@@ -14,7 +14,7 @@ the answer. Nobody else catches a bad pivot.
 | unstable | the same where nothing supports them: for an equilibrium that would buckle |
 | clamped | without the terms that can make it indefinite |
 | shifted | raised on its diagonal until it is positive definite |
-| barely shifted | the same by the least that does, which is dearer: for a robot that is softer in bending than in any cell |
+| barely shifted | the same by the least that does, which is dearer: for bodies far softer than their cells |
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def _shifted(scene: Scene, view: View) -> Treated:
 
 
 def _barely_shifted(scene: Scene, view: View) -> Treated:
-    """With less than that where less will do: slender and nearly incompressible bodies bend at 1e-10 of it."""
+    """With less than that where less will do: slender and nearly incompressible bodies bend at 1e-10."""
     found = _shifted(scene, view)
     while found is not None and LEAST_SHIFT < found[2] <= SMALLEST_SHIFT:
         less = found[2] / REDUCTION

@@ -13,6 +13,7 @@ from pliant.dynamics.implicit import StageSolution, Task
 from pliant.dynamics.model import Model
 from pliant.result import Certificate
 
+KEEPS_ENERGY = "midpoint"  # the scheme whose steps are asked what they kept of it
 FLIGHT = 1e-3  # of momentum over h: a force to compare with for a body that just flies
 NO_FORCE = 1e-12  # [N] a force to compare with where there is none
 
@@ -33,7 +34,8 @@ class StepCertificate(Certificate):
     `scheme` is the one that took this step: the simulation's own, "two stages" (of second order too, where
     nothing has gone before) or "euler". `fallback` says why it was not the simulation's own, in words.
     `energy_drift` [J] is what a scheme that keeps energy lost of it (< 0) or gained in this step, less the
-    work of rows, contacts and Rayleigh's damping; nan for other schemes.
+    work of rows, contacts and Rayleigh's damping. It is nan for other schemes, and where it is not judged:
+    losses of viscous materials and liquids are not counted.
     """
 
     scheme: str = ""
@@ -52,8 +54,10 @@ class StepCertificate(Certificate):
 
     @property
     def drift(self) -> str:
-        """The energy that was not kept, in words, if that is known."""
-        return "" if np.isnan(self.energy_drift) else f", energy drift {self.energy_drift:.1e} J"
+        """The energy that was not kept, in words; not judged where losses are not counted."""
+        if not np.isnan(self.energy_drift):
+            return f", energy drift {self.energy_drift:.1e} J"
+        return ", energy drift not judged" if self.scheme == KEEPS_ENERGY else ""
 
 
 def imbalance(

@@ -21,7 +21,7 @@ from pliant.newton import Iterate, Look, Problem, looked, moved
 from pliant.static.stability import softest
 from pliant.timing import Stopwatch
 
-PUSHES = (0.1, 0.05, 0.02, 0.01, 0.003, 0.001)  # of the length: how far along the softest direction
+PUSHES = (0.1, 0.05, 0.02, 0.01, 0.003, 0.001, 1e-4)  # of the length: how far along the softest direction
 MOST_PUSHES, CLOSING_STEPS = 8, 2
 LONGEST_STEP = 0.1  # of the length, downhill
 FARTHEST = 10.0  # lengths: a robot that is farther from where it began falls for ever
@@ -98,7 +98,7 @@ def _pushed(
     """The state moved on along its softest direction, away from where it was found.
 
     By the farthest of a few pushes after which the energy is lower, once a few steps have closed what a
-    straight push opened or broke; else by the least of them.
+    straight push opened or broke; else by the one that raises it least.
     """
     way = softest(problem.scene, look)
     if way is None:
@@ -107,19 +107,20 @@ def _pushed(
     gone = robot.difference(found.q, now.q)
     phi = -phi if float(gone @ (robot.reach**2 * phi)) < 0.0 else phi
     weight = _penalty(look, look.view.lam)
-    before, last = potential(look, weight), (now, look)
+    before, least, best = potential(look, weight), np.inf, (now, look)
     for share in PUSHES:
         after, trial = _tried(problem, now, look, share * robot.length * phi, look.view.lam, work)
         for _ in range(CLOSING_STEPS):
             move = None if trial is None else moved(problem, trial, work)
             if trial is None or move is None:
                 break
-            after, trial = _tried(problem, after, trial, move.dq, move.lam, work)
-        if trial is not None:
-            last = after, trial
-            if potential(trial, _on(trial, weight)) < before:
-                break
-    return last
+            after, trial = _shortened(problem, after, trial, move, _longest(problem, trial, move), work)
+        energy = np.inf if trial is None else potential(trial, _on(trial, weight))
+        if energy < least:
+            least, best = energy, (after, trial)
+        if energy < before:
+            break
+    return best
 
 
 def _tried(

@@ -7,8 +7,8 @@ doubles where steps succeed. Without contacts each step begins where the last tw
 
 and where supports move, with the body carried along. A load step after which the robot would be on the other
 side of something, or have lost it after a long way, is refined as well, so that what stands in the way is
-met. If the gap in the path stays however small the load step is, the robot slips off or jumps: an event. Where
-the path ends, as at a limit point, the robot falls to the next stable state downhill, an event as well.
+met. If the gap in the path stays however small the load step is, the robot slips off or jumps: an event.
+Where the path ends, as at a limit point, it falls to the next stable state downhill, an event as well.
 """
 
 from __future__ import annotations
@@ -131,12 +131,12 @@ def walk(
         size /= REFINEMENT
         spent = account.overdrawn(path.count.iterations)
         if size < SMALLEST_LOAD_STEP or spent:
-            landed = None
-            if path.refused is None and fall and not spent:
-                path, landed = _fallen(loads, path, tolerance, account, work)
-            if path.refused is None and landed is None:
+            jump = path.refused
+            if jump is None and fall and not spent:
+                path, jump = _fallen(loads, path, tolerance, account, work)
+            if jump is None:
                 return Walk(path, found, f"{spent}, and {_reason(found)}" if spent else _reason(found))
-            path = path.to(*(path.refused or landed))  # nothing but the jump leads on
+            path = path.to(*jump)  # nothing but the jump leads on
             size = SMALLEST_GAP
         if not carrying and path.count.steps == 0:
             path = _with_supports_behind(loads, path)

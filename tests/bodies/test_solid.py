@@ -27,6 +27,36 @@ def test_forces_and_tangent_are_derivatives_of_the_energy(element: str, material
     Probe.random(body, 2e-4).check()
 
 
+@pytest.mark.parametrize("bent", [1.0, 1.5, 1.65])
+def test_a_hexahedron_bent_until_it_is_flat_on_one_side_resists(bent: float) -> None:
+    """Its forces stay derivatives of its energy; at √3 the volume is zero at a point of Gauss."""
+    body = Solid(box((0.02, 0.02, 0.02), cells=(1, 1, 1), kind="hex"), NeoHookean(3e5, 0.4))
+    X, rng = body.mesh.nodes, np.random.default_rng(1)
+    way = np.zeros_like(X)
+    way[:, 0] = -(X[:, 0] - 0.01) * (X[:, 2] - 0.01) / 0.01
+    at, step = X + bent * way + 1e-5 * rng.normal(size=X.shape), 1e-6
+    _, force, K = body.linearise(at.ravel(), NONE)
+    for direction in (way, 0.01 * rng.normal(size=X.shape)):
+        ahead, behind = (body.linearise((at + s * direction).ravel(), NONE) for s in (step, -step))
+        assert -force @ direction.ravel() == pytest.approx((ahead[0] - behind[0]) / (2 * step), rel=1e-6)
+        change = (behind[1] - ahead[1]) / (2 * step)
+        tangent = body.pattern.to_csr(K) @ direction.ravel()
+        np.testing.assert_allclose(tangent, change, atol=1e-6 * np.abs(change).max())
+
+
+def test_a_hexahedron_flat_at_a_point_resists_more_than_its_hourglasses_do() -> None:
+    """Bending alone has an energy ∝ bent² until a fifth of the volume is left at a point, then a wall."""
+    body = Solid(box((0.02, 0.02, 0.02), cells=(1, 1, 1), kind="hex"), NeoHookean(3e5, 0.4))
+    X = body.mesh.nodes
+    way = np.zeros_like(X)
+    way[:, 0] = -(X[:, 0] - 0.01) * (X[:, 2] - 0.01) / 0.01
+    energy = {bent: body.linearise((X + bent * way).ravel(), NONE)[0] for bent in (0.5, 1.0, 1.38, 1.7)}
+    assert energy[1.0] == pytest.approx(4 * energy[0.5], rel=1e-9)
+    assert energy[1.38] == pytest.approx(1.38**2 * energy[1.0], rel=1e-9)
+    assert energy[1.7] > 1.05 * 1.7**2 * energy[1.0]
+    assert body.linearise((X + 1.74 * way).ravel(), NONE)[1] is None
+
+
 @pytest.mark.parametrize("material", ["hooke", "neo-Hookean", "St Venant", "incompressible"])
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_rigid_motion_changes_nothing(element: str, material: str) -> None:

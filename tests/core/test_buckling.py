@@ -105,6 +105,15 @@ def test_imposed_displacements_pass_a_limit_point_and_stay_stable():
     assert result.certificate.stability == "stable" and result.certificate.negative == 1
 
 
+def test_a_truss_loaded_beyond_its_limit_falls_to_the_other_side():
+    """Statics ends on the far branch of its curve, and is stable there."""
+    load = 1.5 * GREATEST
+    result = pl.static(truss(), {"push": pl.Known(effort=load)})
+    w = result.displacement["push"][0]
+    assert w > 2 * RISE and carried(np.array(w)) == pytest.approx(load, rel=1e-6)
+    assert result.certificate.stability.startswith("stable")
+
+
 def test_inputs_of_paths():
     for bad in ({"until": 0.0}, {"steps": 0}, {"first": -1.0}, {"budget": "much"}):
         with pytest.raises(pl.InputError):

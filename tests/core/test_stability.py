@@ -7,7 +7,7 @@ import pytest
 
 import pliant as pl
 from pliant.bench.validation.stability import leaves_its_plane, rolled
-from pliant.bodies.beams import Circle, Stiffness
+from pliant.bodies.beams import Circle, Rectangle, Stiffness
 from pliant.interactions import SurfaceForce
 from pliant.mesh.lines import line
 
@@ -166,3 +166,27 @@ def test_a_rubber_column_far_beyond_its_buckling_load_is_followed_to_where_it_li
     result = pl.static(pl.Robot(body, gravity=(0, 0, -9.81)))
     assert result.certificate.stability == "stable, after leaving an unstable state"
     assert -0.2 < result.positions[:, 2].min() < -0.15
+
+
+@pytest.mark.parametrize(
+    "material", [pl.Hooke(3e4, 0.45), pl.NeoHookean(3e4, 0.49)], ids=["Hooke", "neo-Hookean"]
+)
+@pytest.mark.parametrize("factor", [66, 129])
+def test_a_column_that_only_hangs_ends_where_a_beam_does(material, factor):
+    """At 66 and 129 times the weight it can carry (Greenhill: ρgAL³ = 7.8373 EI), its foot's cells cut."""
+    side, density, g = 0.01, 1100.0, 9.81
+    length = (factor * 7.8373 * material.young * side**2 / (12 * density * g)) ** (1 / 3)
+    mesh = pl.mesh.box((side, side, length), cells=(3, 3, 24), kind="hex")
+    solid = pl.Solid(mesh, material, density=density, fixed=mesh.nodes[:, 2] < 1e-9)
+    result = pl.static(pl.Robot(solid, gravity=(0, 0, -g)))
+    assert result.certificate.stability == "stable, after leaving an unstable state"
+    beam = pl.Beam(
+        line((0, 0, 0), (0, 0, length), elements=40),
+        Rectangle(side, side),
+        pl.Hooke(material.young, material.poisson),
+        density=density,
+        fixed=0,
+    )
+    hanging = pl.static(pl.Robot(beam, gravity=(1e-3 * g, 0, -g)))
+    assert hanging.certificate.stability.startswith("stable")
+    assert result.positions[:, 2].min() == pytest.approx(hanging.positions[:, 2].min(), rel=0.05)

@@ -177,3 +177,13 @@ def test_work_that_is_done_on_a_robot_is_no_drift():
         moment = sim.step({"load": pl.Known(effort=0.1 * np.sin(0.3 * k))})
         assert moment.certificate.status == "converged"
     assert abs(sim.energy_drift) < 1e-8 * sim.energy.kinetic and sim.momentum_drift is None
+
+
+def test_what_viscous_materials_lose_is_not_counted_and_the_certificate_says_so():
+    body = pl.Solid(pl.mesh.box((0.1, 0.03, 0.015), cells=(3, 1, 1)), pl.NeoHookean(3e5, 0.4), density=1100)
+    sim = Simulation(pl.Robot(body), scheme="midpoint", time_step=5e-3, damping=pl.dynamics.KelvinVoigt(0.01))
+    certificate = sim.step().certificate
+    assert certificate.scheme == "midpoint" and "energy drift not judged" in str(certificate)
+    assert np.isnan(certificate.energy_drift) and np.isnan(sim.energy_drift)
+    plain = Simulation(pl.Robot(body), scheme="midpoint", time_step=5e-3)
+    assert "not judged" not in str(plain.step().certificate) and abs(plain.energy_drift) < 1e-12
