@@ -38,7 +38,9 @@ def recover(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     stiff = mode.spent < ITERATIONS // 2
     strides, iterations = _strides(model), max(1, model.left)
     pose, decrement, spent = model.crept(command, before, iterations, strides, stiff=stiff)
-    if pose.view is None or pose.swallowed or spent == 0:
+    if spent == 0:  # contacts contradict each other with drives locked
+        spent = ITERATIONS // 2
+    if pose.view is None or pose.swallowed:
         return retreat(model, memory)
     memory = memory.with_(pose=pose, decrement=decrement)
     touches = not stands_off(model, pose) or mode.spent + spent >= ITERATIONS // 2

@@ -201,5 +201,6 @@ def _returned(model: Model, memory: Memory, scout: Memory) -> tuple[Memory, Inve
     if may_scout(model, memory):
         memory = send(model, memory)
     else:
-        memory = memory.having_tried(scouts=SCOUTS).with_(mode=Following())
+        settles = near_equilibrium(model, memory.pose, memory.decrement)
+        memory = memory.having_tried(scouts=SCOUTS).with_(mode=Settling() if settles else Following())
     return memory, of_waiting(model, memory, "looking for another way")
