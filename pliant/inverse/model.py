@@ -295,15 +295,25 @@ class Model:
         still = {n: Known(displacement=imposed[self.robot.named(n)]) for n in dict.fromkeys(self.roles.names)}
         return {**self.laws, **still}
 
+    def _yielding(self, pose: Pose) -> dict[str, Law]:
+        """The laws with all drives at the efforts of a pose; those that support the robot do not move."""
+        laws: dict[str, Law] = {}
+        for name in dict.fromkeys(self.roles.names):
+            span = self.robot.named(name)
+            supports = np.isin(np.arange(span.start, span.stop), self.scene.support.rows).any()
+            laws[name] = Known(displacement=pose.delta[span]) if supports else Known(effort=pose.lam[span])
+        return {**self.laws, **laws}
+
     def crept(
-        self, command: np.ndarray, pose: Pose, iterations: int, strides: Strides, *, stiff: bool
+        self, command: np.ndarray | None, pose: Pose, iterations: int, strides: Strides, *, stiff: bool
     ) -> tuple[Pose, float, int]:
         """Where the robot creeps from a pose with commands (na,) imposed on all drives, see `creep`.
 
-        With the pose come how far [m] it is from equilibrium, and how many iterations it took. stiff: whether
-        K has the contact stiffness.
+        Without commands the drives yield: they keep their efforts. With the pose come how far [m] it is from
+        equilibrium, and how many iterations it took. stiff: whether K has the contact stiffness.
         """
-        loads = Loads(self.robot, self._locked(command), self.state(pose), self.detector)
+        laws = self._yielding(pose) if command is None else self._locked(command)
+        loads = Loads(self.robot, laws, self.state(pose), self.detector)
         here = Iterate(pose.q, pose.lam, pose.contacts, pose.force)
         problem = replace(loads.at(1.0, here, self.internal), stiff=stiff)
         now = creep(problem, here, iterations, strides, self.work)

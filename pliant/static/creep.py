@@ -30,8 +30,8 @@ class Strides:
 def creep(problem: Problem, guess: Iterate, iterations: int, strides: Strides, work: Stopwatch) -> Iterate:
     """The iterate after so many iterations, or when it is near equilibrium or has gone far.
 
-    Its decrement is how far [m] the last iteration wanted to go: infinite if there was none. It ends, too, where
-    contacts contradict each other with drives as they are: the forces of such a step mean nothing.
+    Its decrement is how far [m] the last iteration wanted to go: infinite if there was none.
+    It ends, too, where contacts contradict each other, or the laws: the forces of such a step mean nothing.
     """
     robot = problem.scene.robot
     begin, given = robot.positions(guess.q), problem.conditions

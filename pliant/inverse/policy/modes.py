@@ -54,6 +54,9 @@ class Recovering:
 
     command: np.ndarray | None = None  # to each drive (na,); None: as they stand at the pose
     spent: int = 0  # iterations that were not enough
+    yielding: bool = (
+        False  # whether drives keep their efforts instead, because contacts contradict each other
+    )
 
 
 @dataclass(frozen=True)
