@@ -30,6 +30,7 @@ from pliant.static.loads import Loads
 from pliant.timing import Stopwatch
 
 STILL = 0.01  # of the alarm distance: contacts may close by it, however still the effectors are
+PIVOTS = 500  # of the solver, that cost no more than a linearisation of a small robot
 LADDER = (EXACT, FLAT, INDEFINITE, CLAMPED, SHIFTED)
 AT_EFFORT_LIMIT = 1e-6  # of a bound, or of one unit where that is more: an effort so near is at it
 AT_DISPLACEMENT_LIMIT = 1e-5  # of the length: a displacement so near a bound is at it
@@ -103,6 +104,11 @@ class Work:
     pivots: int = 0
     watch: Stopwatch = field(default_factory=Stopwatch)
 
+    @property
+    def whole(self) -> int:
+        """All of it in linearisations, rounded up."""
+        return self.linearisations + math.ceil(self.pivots / PIVOTS)
+
     def clear(self) -> None:
         """Begin anew."""
         self.linearisations = self.pivots = 0
@@ -142,7 +148,7 @@ class Model:
     @property
     def left(self) -> int:
         """Linearisations that the budget of this step still has."""
-        return self.settings.budget - self.spent.linearisations
+        return self.settings.budget - self.spent.whole
 
     def state(self, pose: Pose) -> State:
         """A pose as a state of the robot."""
