@@ -54,7 +54,7 @@ STATUSES: dict[str, Status] = {
     "standing off": Status(
         LIMIT,
         "a step that ends where something pushes without touching",
-        "{name} is on its way, sliding along something that it does not touch yet: {off} to go.",
+        "{name} is on its way, pushed by something that it does not touch yet: {off} to go.",
     ),
     "at its limits": Status(LIMIT, "as near as the named limits let it come"),
     "out of reach": Status(LIMIT, "as near as it can come: searches from elsewhere came no nearer either"),

@@ -30,6 +30,7 @@ from pliant.static.loads import Loads
 from pliant.timing import Stopwatch
 
 STILL = 0.01  # of the alarm distance: contacts may close by it, however still the effectors are
+PIVOTS = 500  # of the solver, that cost no more than a linearisation of a small robot
 LADDER = (EXACT, FLAT, INDEFINITE, CLAMPED, SHIFTED)
 AT_EFFORT_LIMIT = 1e-6  # of a bound, or of one unit where that is more: an effort so near is at it
 AT_DISPLACEMENT_LIMIT = 1e-5  # of the length: a displacement so near a bound is at it
@@ -103,6 +104,11 @@ class Work:
     pivots: int = 0
     watch: Stopwatch = field(default_factory=Stopwatch)
 
+    @property
+    def whole(self) -> int:
+        """All of it in linearisations, rounded up."""
+        return self.linearisations + math.ceil(self.pivots / PIVOTS)
+
     def clear(self) -> None:
         """Begin anew."""
         self.linearisations = self.pivots = 0
@@ -142,7 +148,7 @@ class Model:
     @property
     def left(self) -> int:
         """Linearisations that the budget of this step still has."""
-        return self.settings.budget - self.spent.linearisations
+        return self.settings.budget - self.spent.whole
 
     def state(self, pose: Pose) -> State:
         """A pose as a state of the robot."""
@@ -295,15 +301,25 @@ class Model:
         still = {n: Known(displacement=imposed[self.robot.named(n)]) for n in dict.fromkeys(self.roles.names)}
         return {**self.laws, **still}
 
+    def _yielding(self, pose: Pose) -> dict[str, Law]:
+        """The laws with all drives at the efforts of a pose; those that support the robot do not move."""
+        laws: dict[str, Law] = {}
+        for name in dict.fromkeys(self.roles.names):
+            span = self.robot.named(name)
+            supports = np.isin(np.arange(span.start, span.stop), self.scene.support.rows).any()
+            laws[name] = Known(displacement=pose.delta[span]) if supports else Known(effort=pose.lam[span])
+        return {**self.laws, **laws}
+
     def crept(
-        self, command: np.ndarray, pose: Pose, iterations: int, strides: Strides, *, stiff: bool
+        self, command: np.ndarray | None, pose: Pose, iterations: int, strides: Strides, *, stiff: bool
     ) -> tuple[Pose, float, int]:
         """Where the robot creeps from a pose with commands (na,) imposed on all drives, see `creep`.
 
-        With the pose come how far [m] it is from equilibrium, and how many iterations it took. stiff: whether
-        K has the contact stiffness.
+        Without commands the drives yield: they keep their efforts. With the pose come how far [m] it is from
+        equilibrium, and how many iterations it took. stiff: whether K has the contact stiffness.
         """
-        loads = Loads(self.robot, self._locked(command), self.state(pose), self.detector)
+        laws = self._yielding(pose) if command is None else self._locked(command)
+        loads = Loads(self.robot, laws, self.state(pose), self.detector)
         here = Iterate(pose.q, pose.lam, pose.contacts, pose.force)
         problem = replace(loads.at(1.0, here, self.internal), stiff=stiff)
         now = creep(problem, here, iterations, strides, self.work)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pliant.newton import Iterate, Look, Problem, line_search, looked, moved
+from pliant.solvers.solution import INFEASIBLE
 from pliant.timing import Stopwatch
 
 EMERGING = 0.5  # of a stride: how far an iteration leaves what the robot is in
@@ -30,6 +31,7 @@ def creep(problem: Problem, guess: Iterate, iterations: int, strides: Strides, w
     """The iterate after so many iterations, or when it is near equilibrium or has gone far.
 
     Its decrement is how far [m] the last iteration wanted to go: infinite if there was none.
+    It ends, too, where contacts contradict each other, or the laws: the forces of such a step mean nothing.
     """
     robot = problem.scene.robot
     begin, given = robot.positions(guess.q), problem.conditions
@@ -37,7 +39,7 @@ def creep(problem: Problem, guess: Iterate, iterations: int, strides: Strides, w
     look = looked(problem, now, work)
     for k in range(iterations):
         move = None if look is None else moved(problem, _emerging(look, strides), work)
-        if look is None or move is None:
+        if look is None or move is None or move.solution.status == INFEASIBLE:
             break
         look = replace(look, longest=min(look.longest, strides.stride))
         before, now = now, replace(now, iterations=k + 1, decrement=robot.farthest(move.dq))

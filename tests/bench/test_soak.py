@@ -24,6 +24,7 @@ from pliant.bench.soak.skin import Skins
 from pliant.bench.soak.tables import tables
 from pliant.cli import main
 from pliant.contact.obstacles import KINDS
+from pliant.inverse.model import PIVOTS
 
 SIZE = (0.1, 0.02, 0.02)
 
@@ -239,6 +240,9 @@ def test_work_that_is_not_punctual_is_found():
     assert not work.passed and work.rows[0]["p99.9 / median"] == pytest.approx(16 / 3)
     _, work, *_ = tables([Record("bar", 0, False, 0.1, 1e-4, moments)], 0)
     assert work.passed  # the default budget is shown, not judged
+    moments = [GOOD._replace(linearisations=2)] * 99 + [GOOD._replace(linearisations=5, pivots=20 * PIVOTS)]
+    _, work, *_ = tables([Record("bar", 1, True, 0.1, 1e-4, moments)], 0)
+    assert not work.passed and work.rows[0]["p99.9"] == 25.0
 
 
 def test_the_command(bar, monkeypatch, capsys, tmp_path):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pliant.contact import Sphere, depth_bound
+import pliant as pl
+from pliant.contact import Plane, Sphere, depth_bound
 from pliant.inverse import Inverse, Settings
 from pliant.inverse.policy.acceptance import FARTHEST
 from tests.inverse.test_inverse import LENGTH, arm, reachable, tip
@@ -85,3 +86,24 @@ def test_a_ball_that_comes_on_is_yielded_to_all_the_way():
     for _ in range(10):
         out = watched.step()
     assert out.certificate.penetration <= depth_bound(LENGTH)
+
+
+def test_drives_yield_where_contacts_contradict_them_locked():
+    """A drive holds a point of the skin, and a lid comes down on it: locked, nothing could give."""
+    body = arm().body
+    middle, corner = ([[LENGTH / 2, 0.01, 0.01]], [[LENGTH, 0.01, 0.02]])
+    tip_row = pl.Row(pl.Position(body.points(middle)), pl.Target())
+    hand = pl.Row(pl.Position(body.points(corner)), pl.Bounded(displacement=(-1.0, 1.0)))
+    controller = Inverse(pl.Robot(body, {"tip": tip_row, "hand": hand}), settings=Settings(budget=5))
+    controller.step()
+    controller.detector.add(Plane((0.0, 0.0, 0.016), (0.0, 0.0, -1.0), name="lid"))
+    log = [controller.step() for _ in range(12)]
+    assert "recovered" in [out.certificate.status for out in log]
+    assert log[-1].certificate.penetration < 1e-6 and log[-1].displacement["hand"][2] <= 0.016 + 1e-6
+    again = pl.static(
+        controller.robot,
+        {"hand": pl.Known(displacement=log[-1].command["hand"])},
+        state=log[-1].state,
+        obstacles=[controller.detector.obstacles["lid"]],
+    )
+    np.testing.assert_allclose(again.displacement["tip"], log[-1].displacement["tip"], atol=1e-5)

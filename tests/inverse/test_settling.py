@@ -205,8 +205,7 @@ def test_a_robot_that_cannot_get_out_says_how_deep_it_is_and_goes_on():
     controller = Inverse(arm())
     controller.detector.add(Sphere((0.05, 0.01, 0.01), 0.2, name="whale"))
     log = [controller.step({"tip": tip(0.0, 0.01, 0.0)}).certificate for _ in range(40)]
-    looked = {"backing out", "looking for another way", "stuck"}
-    assert {c.status for c in log} == looked and log[-1].status == "stuck"
+    assert {c.status for c in log} == {"backing out", "stuck"} and log[-1].status == "stuck"
     assert all(certificate.penetration > 0.1 for certificate in log)
     controller.detector.remove("whale")
     log = run(controller, [reachable(controller.robot, 0.0, 1.0, 0.0, 0.0)] * 40)

@@ -298,3 +298,11 @@ def test_a_guess_with_another_active_set_is_refused():
     for start in ([0.0, 9.0, 1.0], [1.0, 9.0, 1.0], [0.0, 9.0, 0.0]):
         assert not warm_start(W, q, rows, none, none, none, more, np.array(start))[1]
     assert not warm_start(np.ones((2, 2)), q, rows, none, none, none, more, np.ones(3))[1]
+
+
+def test_efforts_beyond_all_numbers_are_no_input_error():
+    """Two rows say almost the same of something so stiff that its compliance is next to nothing."""
+    W = 1e-305 * np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    with np.errstate(all="ignore"):
+        solution = mcp(W, [1e5, -1e5, -1e6], [-np.inf, 0.0, 0.0], np.inf)
+    assert solution.certificate.status == "infeasible" and solution.certificate.residual == np.inf

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pliant.inverse.limits import active_limits, within_limits
 from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate
-from pliant.inverse.policy.acceptance import stands_off
+from pliant.inverse.policy.acceptance import allowed_depth, stands_off
 from pliant.inverse.policy.line_search import Attempt
 from pliant.inverse.policy.memory import Memory
 from pliant.result import STANDING_OFF, UNSOLVED
@@ -16,6 +16,7 @@ REACHED = 1e-3  # of the length: distance from a target that is reached
 IN_EQUILIBRIUM = 1e-4  # of the length: decrement of a state that counts as reached
 
 UNDER_WAY = ("moving", "going back", "recovered")  # said of steps on the way, wherever they end
+WAITING = ("looking for another way", "searching")  # said of a robot that stays, if it can stay there
 
 
 def at_target(model: Model, memory: Memory) -> bool:
@@ -27,9 +28,9 @@ def at_target(model: Model, memory: Memory) -> bool:
 
 def of_step(model: Model, memory: Memory, taken: Attempt) -> InverseCertificate:
     """Of a step that was taken."""
-    efforts = taken.move.efforts
-    status = "reached" if at_target(model, memory) else "moving"
-    if status == "moving" and memory.idle and _all_tried(model, memory):
+    efforts, there = taken.move.efforts, at_target(model, memory)
+    status = "reached" if there and _touches(model, memory) else "moving"
+    if not there and memory.idle and _all_tried(model, memory):
         status = unreached(model, memory)
     return replace(
         of_walk(model, memory, UNSOLVED.get(efforts.status, status), moved=True),
@@ -38,6 +39,11 @@ def of_step(model: Model, memory: Memory, taken: Attempt) -> InverseCertificate:
         solver=efforts.certificate,
         tangent=taken.move.condensed.treatment,
     )
+
+
+def _touches(model: Model, memory: Memory) -> bool:
+    """Whether what pushes is touched to the last: a gap that closes with a lever would move the effectors."""
+    return memory.pose.standoff < IN_EQUILIBRIUM * model.robot.length
 
 
 def _all_tried(model: Model, memory: Memory) -> bool:
@@ -57,7 +63,9 @@ def of_waiting(model: Model, memory: Memory, status: str) -> InverseCertificate:
 
 def of_walk(model: Model, memory: Memory, status: str, *, moved: bool) -> InverseCertificate:
     """Of a robot that stands where its memory says; `moved`: elsewhere than before."""
-    if moved and status in UNDER_WAY and stands_off(model, memory.pose):
+    if status in WAITING and memory.pose.depth > allowed_depth(model):
+        status = "stuck"
+    if status in UNDER_WAY + WAITING and stands_off(model, memory.pose):
         status = STANDING_OFF
     return InverseCertificate(
         status=status,

@@ -14,7 +14,7 @@ shortens the step length; a step that was taken says how long the next may be.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -91,10 +91,12 @@ def tried_aim(model: Model, memory: Memory, aim: Aim) -> Attempt | None:
     """The same with an aim of one's own."""
     settings, before = model.settings, memory.pose
     pose, move, decrement, count, predicted, stable = before, None, np.inf, 0, aim.goal, True
-    exactly, left = _enough(model, memory), max(1, model.left)
-    few, more = min(settings.linearisations, left), min(settings.linearisations + TO_TOUCH, left)
-    while (count < few and decrement > exactly) or (count < more and stands_off(model, pose)):
+    exactly, few = _enough(model, memory), settings.linearisations
+    while (count < few and decrement > exactly) or (count < few + TO_TOUCH and stands_off(model, pose)):
+        if count and model.left <= 0:
+            break
         move, count = model.move(pose, before, aim), count + 1
+        aim = replace(aim, starts=1)  # what follows corrects the minimum that was chosen
         if move is None:
             return None
         pose, decrement = move.pose, model.decrement(move)

@@ -13,6 +13,7 @@ from pliant.inverse.policy.modes import Following, Mode, Searching, when_target_
 from pliant.inverse.policy.trail import Trail
 
 SCOUTS = 6  # that are sent for one target, at most, see `scouting`
+PATIENCE = 45  # steps in which a robot waits for scouts, at most, so that it rests before long
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Tried:
     fresh: whether the robot set out for it from the beginning of its trail, as a scout would. scouts: how
     many have come back. doubt: whether a search ended for other reasons than that nothing led nearer. brink:
     how often the robot has gone back from where it would have buckled. settled: how often it was about to
-    rest. retreated: whether it has gone back from obstacles that it could not yield to.
+    rest. retreated: whether it has gone back from obstacles that it could not yield to. waited: in how many
+    steps the robot has waited for scouts.
     """
 
     fresh: bool = False
@@ -31,11 +33,12 @@ class Tried:
     brink: int = 0
     settled: int = 0
     retreated: bool = False
+    waited: int = 0
 
     @property
     def all_ways(self) -> bool:
         """Whether no scout is left to send."""
-        return self.scouts >= SCOUTS
+        return self.scouts >= SCOUTS or self.waited >= PATIENCE
 
 
 @dataclass(frozen=True)

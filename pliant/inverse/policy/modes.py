@@ -8,7 +8,7 @@
         │                                          └── cannot yield ──→ GoingBack ──→ Recovering or Resting
         ├── comes no nearer ──→ Approaching, if contacts farther away offer a way ──→ Following
         ├── comes no nearer ──→ Scouting ── a scout has found a way ──→ GoingBack ──→ Following
-        │                          └─────── none has ──→ Following, to settle
+        │                          └─────── none has ──→ Settling ──→ Resting
         └── about to buckle ──→ GoingBack ──→ Settling ──→ Resting
 
 | event | Searching | Recovering | GoingBack | all others |
@@ -54,6 +54,9 @@ class Recovering:
 
     command: np.ndarray | None = None  # to each drive (na,); None: as they stand at the pose
     spent: int = 0  # iterations that were not enough
+    yielding: bool = (
+        False  # whether drives keep their efforts instead, because contacts contradict each other
+    )
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,14 @@
 """Where something has pushed the robot out of equilibrium: it creeps to that with all drives locked.
 
-An obstacle that comes into the robot pushes it aside, step by step and never far in one. Where that leads
-nowhere, or an obstacle is so deep in a body that contacts would close the body round it, the robot goes back
-along its trail, poses as they were, until one is clear of all obstacles; and from there it recovers.
+An obstacle that comes into the robot pushes it aside, step by step and never far in one. Where contacts
+contradict each other with drives that do not move, the drives yield: they keep their efforts. Where that
+leads nowhere, or an obstacle is so deep in a body that contacts would close the body round it, the robot goes
+back along its trail, poses as they were, until one is clear of all obstacles; and from there it recovers.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate
@@ -37,7 +40,11 @@ def recover(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     command = model.commands(before.lam, before.delta) if mode.command is None else mode.command
     stiff = mode.spent < ITERATIONS // 2
     strides, iterations = _strides(model), max(1, model.left)
-    pose, decrement, spent = model.crept(command, before, iterations, strides, stiff=stiff)
+    imposed = None if mode.yielding else command
+    pose, decrement, spent = model.crept(imposed, before, iterations, strides, stiff=stiff)
+    if spent == 0 and not mode.yielding:  # contacts contradict each other while all drives are locked
+        memory = memory.with_(mode=replace(mode, command=command, yielding=True), disturbed=True)
+        return memory, of_waiting(model, memory, "recovering")
     if pose.view is None or pose.swallowed or spent == 0:
         return retreat(model, memory)
     memory = memory.with_(pose=pose, decrement=decrement)
@@ -53,7 +60,7 @@ def recover(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     too_deep = pose.depth > allowed_depth(model)
     if mode.spent + spent >= ITERATIONS or (decrement <= strides.enough and too_deep):  # it rests there
         return retreat(model, memory)
-    memory = memory.with_(mode=Recovering(command, mode.spent + spent), disturbed=True)
+    memory = memory.with_(mode=replace(mode, command=command, spent=mode.spent + spent), disturbed=True)
     return memory, of_walk(model, memory, "recovering", moved=True)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate
-from pliant.inverse.policy.acceptance import jumps
+from pliant.inverse.policy.acceptance import jumps, near_equilibrium
 from pliant.inverse.policy.certificates import at_target, of_rest, of_waiting
 from pliant.inverse.policy.line_search import Attempt
 from pliant.inverse.policy.memory import Memory
@@ -89,8 +89,8 @@ def settle(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
 def _set_out(model: Model, memory: Memory, result: Result) -> tuple[Memory, InverseCertificate]:
     """The memory of a scout that sets out from where statics led, however far that is; if anywhere."""
     memory = memory.with_(mode=Following())
-    if result.certificate.converged:
-        pose, decrement = model.pose_of(result), result.certificate.decrement
+    pose, decrement = model.pose_of(result), result.certificate.decrement
+    if near_equilibrium(model, pose, decrement):
         trail = Trail((Guide.at(model, pose, decrement),), memory.trail.spacing)
         memory = memory.with_(pose=pose, decrement=decrement, trail=trail, disturbed=False)
     return memory, of_waiting(model, memory, "moving")

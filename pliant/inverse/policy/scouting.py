@@ -58,7 +58,7 @@ def may_scout(model: Model, memory: Memory) -> bool:
 
     There is none where the effectors are at their targets and efforts that relax have yet to settle.
     """
-    left = model.settings.scouts and _next(model, memory) < SCOUTS
+    left = model.settings.scouts and not memory.tried.all_ways and _next(model, memory) < SCOUTS
     far = model.distance(memory.target, model.effector_delta(memory.pose)) > REACHED * model.robot.length
     astray = far or memory.decrement == np.inf or stands_off(model, memory.pose)
     return left and not memory.scout and astray
@@ -169,7 +169,8 @@ def scouted(model: Model, memory: Memory, step: Step) -> tuple[Memory, InverseCe
             scout, legs = _next_leg(scout, legs)
     if over and legs:
         scout, legs, over = *_next_leg(scout, legs), False
-    if over or steps >= STEPS:
+    memory = memory.having_tried(waited=memory.tried.waited + 1)
+    if over or steps >= STEPS or memory.tried.all_ways:
         return _returned(model, memory, scout)
     memory = memory.with_(mode=Scouting(scout, legs, steps), idle=memory.idle + 1)
     return memory, of_waiting(model, memory, "looking for another way")
@@ -201,5 +202,6 @@ def _returned(model: Model, memory: Memory, scout: Memory) -> tuple[Memory, Inve
     if may_scout(model, memory):
         memory = send(model, memory)
     else:
-        memory = memory.having_tried(scouts=SCOUTS).with_(mode=Following())
+        settles = near_equilibrium(model, memory.pose, memory.decrement)
+        memory = memory.having_tried(scouts=SCOUTS).with_(mode=Settling() if settles else Following())
     return memory, of_waiting(model, memory, "looking for another way")
