@@ -18,7 +18,7 @@ import numpy as np
 from pliant.core.step import Step
 from pliant.core.tangent import BARELY
 from pliant.newton import Iterate, Look, Problem, looked, moved
-from pliant.static.stability import softest
+from pliant.static.stability import anew, softest
 from pliant.timing import Stopwatch
 
 PUSHES = (0.1, 0.05, 0.02, 0.01, 0.003, 0.001, 1e-4)  # of the length: how far along the softest direction
@@ -39,6 +39,7 @@ def departed(
     steps become short while the tangent is still indefinite, it is pushed on.
     """
     problem, robot = replace(problem, stiff=True, unstable=False, downhill=True), problem.scene.robot
+    found = anew(found)
     now, look, pushes = found, looked(problem, found, work), 0
     move = None if look is None else moved(problem, look, work)
     for k in range(MOST_DOWNHILL):

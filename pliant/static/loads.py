@@ -110,7 +110,8 @@ class Loads:
             effort = float(np.linalg.norm(self.view.H.transpose_dot(start.effort)))
             if np.linalg.norm(self.view.residual()) <= IN_BALANCE * max(self.weight, effort):
                 return tuple(None for _ in robot.bodies)
-        found = [b.support_motion(start.q[s]) for b, s in zip(robot.bodies, robot.q_spans, strict=True)]
+        parts = [(b, start.q[s]) for b, s in zip(robot.bodies, robot.q_spans, strict=True)]
+        found = [None if np.array_equal(q, b.q0) else b.support_motion(q) for b, q in parts]
         return tuple(m if m is not None and m.farthest > NOT_MOVED * m.spacing else None for m in found)
 
     @property

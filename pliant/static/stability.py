@@ -47,15 +47,15 @@ def judged(problem: Problem, found: Iterate, work: Stopwatch) -> str:
     turning = problem.stiff and found.full < KEEP_PAIRS_AFTER  # else K has no contact stiffness
     if (turning or found.contacts is None) and found.treatment in (EXACT, INDEFINITE):
         return STABLE
-    look = looked(replace(problem, stiff=True), _anew(found), work)
+    look = looked(replace(problem, stiff=True), anew(found), work)
     if look is None:
         return NOT_JUDGED
     count = negative(problem.scene, look)
     return NOT_JUDGED if count is None else UNSTABLE_STATE if count else STABLE
 
 
-def _anew(found: Iterate) -> Iterate:
-    """The iterate with pairs of contacts detected anew: normals that are kept have no stiffness in K."""
+def anew(found: Iterate) -> Iterate:
+    """The iterate with pairs of contacts detected anew: normals that are kept do not turn."""
     return replace(found, full=0)
 
 
