@@ -75,6 +75,8 @@ class Frame:
     obstacles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)  # [s] per stage
     speed: float = 0.0  # [m/s] of the fastest node, in dynamic mode
+    model: str = ""  # "reduced" or "full", where a reduced model stands in for the full one
+    model_error: float | None = None  # [m] how far they are apart, where it is known
 
     @property
     def distance(self) -> dict[str, float]:

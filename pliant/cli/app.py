@@ -13,6 +13,7 @@ app = tyro.extras.SubcommandApp()
 Name = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
 Given = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
 File = Annotated[Path | None, tyro.conf.arg(metavar="FILE")]
+Model = Annotated[str, tyro.conf.arg(metavar="auto|full|reduced")]
 Folder = Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")]
 
 

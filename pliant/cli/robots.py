@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from pliant.cli.app import FAILED, File, Folder, Name, app, entry_of, project_of, save_tables
+from pliant.cli.app import FAILED, File, Folder, Model, Name, app, entry_of, project_of, save_tables
 from pliant.errors import InputError
 from pliant.io.terminal import complain, console, drive_with_progress, summarise, tell
 
@@ -46,6 +46,7 @@ def run(
     steps: int = 10,
     json: File = None,
     settings: Settings = (),
+    model: Model = "auto",
 ) -> int:
     """Drive a robot and write a folder with a page, a picture, curves and numbers.
 
@@ -57,14 +58,19 @@ def run(
         settings: commands instead of the demonstration's: "cable 1=length:20mm", "cable 1=tension:1.5N",
             "chamber=pressure:30kPa"; also "cable 1=20mm", and effort or displacement, in SI units where none
             is said. Rows that are not named get no effort.
+        model: of a project file: full, reduced, or auto for the reduced one where it fits.
     """
     from pliant.project.command import beyond, check_limits, setting
 
-    chosen = entry_of(name)
+    project = project_of(name) if name.endswith(".toml") else None
+    chosen = project.entry() if project is not None else entry_of(name)
     robot = chosen.build()
     laws = dict(setting(robot, text) for group in settings for text in group) or dict(chosen.laws)
     check_limits(robot, laws)
-    results, first = drive_with_progress(robot, laws, steps)
+    fast = _fast_of(project, model) if project is not None else None
+    results, first = drive_with_progress(robot if fast is None else fast.robot, laws, steps)
+    if fast is not None and not _trusted(fast, results[-1], laws):
+        results, first = drive_with_progress(robot, laws, steps)
     folder = out or Path("results") / Path(name).stem
     with console().status("Drawing the picture and writing the report"):
         page = _report(results, folder, chosen, laws)
@@ -86,6 +92,7 @@ def view(
     browser: bool = True,
     folder: Folder = None,
     hardware: bool = False,
+    model: Model = "auto",
 ) -> int:
     """Open a robot in the browser, live; or a recording (a .mcap file), as a player beside it.
 
@@ -97,6 +104,7 @@ def view(
         browser: open the page; otherwise only print its link.
         folder: where recordings go, results/recordings by default.
         hardware: the devices of the project file follow what is shown; pause and reset are emergency stops.
+        model: of a project file: full, reduced, or auto for the reduced one where it fits.
     """
     import webbrowser
     from contextlib import ExitStack
@@ -114,9 +122,11 @@ def view(
     project = project_of(name) if name.endswith(".toml") else None
     if hardware and project is None:
         raise InputError("--hardware", expected="a project file (robot.toml)", got=repr(name))
+    fast = None if project is None else _fast_of(project, model)
     with ExitStack() as stack:
         shown = project.robot if project else name
-        window = stack.enter_context(open_studio(shown, host=host, port=port, browser=browser, folder=folder))
+        options = {"host": host, "port": port, "browser": browser, "folder": folder, "fast": fast}
+        window = stack.enter_context(open_studio(shown, **options))
         if hardware and project is not None:
             from pliant.project.drive import following
 
@@ -125,6 +135,30 @@ def view(
         tell("The studio is at {}. Ctrl+C ends it.", window.url)
         window.wait()
     return 0
+
+
+def _fast_of(project: Any, model: str) -> Any:
+    """The reduced model to run, None for the full one; says which."""
+    from pliant.project.reduced import chosen
+
+    fast, words = chosen(project, model)
+    console().print(words, style="dim", highlight=False, markup=False, soft_wrap=True)
+    return fast
+
+
+def _trusted(fast: Any, result: Any, laws: Any) -> bool:
+    """Whether a run by a reduced model ends as near to the full model as it is trusted to; says it."""
+    from pliant.project.reduced import settled
+    from pliant.units import quantity
+
+    error, found = settled(fast, result, laws)
+    off = f"{quantity(error, 'm', digits=2)} from the full one's equilibrium"
+    if found and error <= fast.bound:
+        tell(f"The reduced model ends {off}.")
+        return True
+    why = f"the reduced one ends {off}" if found else "it finds no equilibrium near the reduced one's"
+    complain(f"The full model runs instead: {why}; {quantity(fast.bound, 'm', digits=2)} are trusted.")
+    return False
 
 
 def _tell_stop(reason: str) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import tyro
 
-from pliant.cli.app import FAILED, File, Folder, Given, Name, app, entry_of
+from pliant.cli.app import FAILED, File, Folder, Given, Model, Name, app, entry_of, project_of, save_tables
 from pliant.errors import InputError
 from pliant.io.notes import PUNCTUAL
 from pliant.io.terminal import complain, console, tell
@@ -59,6 +59,7 @@ def drive(
     dry_run: bool = False,
     record: File = None,
     deadlines: float = PUNCTUAL,
+    model: Model = "auto",
 ) -> int:
     """Drive the devices of a project file (its [hardware] table). Space, escape, q or Ctrl+C stop it.
 
@@ -71,6 +72,7 @@ def drive(
         dry_run: everything but the devices.
         record: write what happens to this new file (.mcap); one that is there already is never overwritten.
         deadlines: the share of them that must be met, from 0 to 1.
+        model: full, reduced, or auto for the reduced one where it fits (see `pliant reduce`).
     """
     from pliant.project.drive import drive as drive_devices
 
@@ -80,7 +82,9 @@ def drive(
     console().print(
         "Dry run: nothing is sent." if dry_run else "Space, escape, q or Ctrl+C stop it.", style="dim"
     )
-    outcome = drive_devices(path, aims=aims, seconds=seconds, dry_run=dry_run, record=record)
+    outcome = drive_devices(
+        path, aims=aims, seconds=seconds, dry_run=dry_run, record=record, model=model, told=tell
+    )
     console().print(str(outcome), highlight=False, markup=False, soft_wrap=True)
     late = outcome.met < deadlines
     if late:
@@ -121,14 +125,16 @@ def reduce(
     cells: int | None = None,
     contact_modes: int | None = 0,
     error: float = 0.01,
+    cluster: str = "",
     json: File = None,
 ) -> int:
-    """Make a reduced model of a robot: model.npz, and a report.
+    """Make a reduced model of a robot: of a project file one that run, view and drive use from then on.
 
-    The report has its modes, its errors on held-out motions, and its speed-up.
+    Its commands come from the limits of the file's rows; of the options, it takes error, cluster and json. Of
+    a robot of the gallery it makes model.npz and a report, with its modes, errors and speed-up.
 
     Args:
-        name: a robot of `pliant list`.
+        name: a project file (robot.toml), or a robot of `pliant list`.
         out: the folder to write, "results/NAME reduced" by default. Snapshots in it are used again.
         plan: how the robot is driven: few (a few actuators at a time), halton, latin-hypercube,
             plackett-burman, grid or pull.
@@ -140,8 +146,14 @@ def reduce(
         cells: at most so many stand for the mesh.
         contact_modes: of contact forces; 0 leaves contacts as they are.
         error: of the stroke, that held-out motions may miss; more fails the check.
+        cluster: the address of a scheduler of dask.distributed, tcp://host:8786, whose workers make the
+            snapshots of a project file.
         json: also write the numbers to this file.
     """
+    if name.endswith(".toml"):
+        return _reduce_project(name, error, cluster, json)
+    if cluster:
+        raise InputError("--cluster", expected="a project file (robot.toml)", got=repr(name))
     from pliant.studies.reduce import Options, reduce_named
 
     options = Options(
@@ -157,6 +169,38 @@ def reduce(
     page, passed = reduce_named(name, out, options, json=json)
     tell("Look at {}", page)
     return 0 if passed else FAILED
+
+
+def _reduce_project(path: str, error: float, address: str, json: File) -> int:
+    from pliant.io.table import Table
+    from pliant.project.reduced import make, place_of
+    from pliant.reduction.cluster import connected
+
+    project = project_of(path)
+    with connected(address) as executor:
+        made = make(project, error=error, executor=executor, progress=True)
+    table = Table(
+        f"Reduced model of {path}", ("modes", "coordinates", "error mm", "stroke mm", "error %", "check")
+    )
+    facts = made.facts
+    table.add(
+        modes=made.robot.ndof,
+        coordinates=made.full.ndof,
+        **{
+            "error mm": 1e3 * facts["error"],
+            "stroke mm": 1e3 * facts["stroke"],
+            "error %": 100 * made.share,
+        },
+        check=made.share <= error,
+    )
+    table.notes.append(
+        f"Error: the largest of an effector on {facts['held']} held-out motions, of the stroke. "
+        f"{len(facts['failed'])} failed. Learnt from {facts['snapshots']} equilibria."
+    )
+    table.show()
+    save_tables([table], json)
+    tell("{} is used by run, view and drive; {} runs the full model.", place_of(project), "--model full")
+    return 0 if table.passed else FAILED
 
 
 def _refuse_existing(path: Path, part: Path | None) -> None:

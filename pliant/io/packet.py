@@ -114,6 +114,8 @@ def frame_facts(frame: Frame) -> dict[str, Any]:
         "contact": [len(frame.touch), short([frame.touch.total])[0]],
         "timings": {stage: round(float(t), 6) for stage, t in frame.timings.items()},
     }
+    if frame.model:
+        facts["model"] = [frame.model, frame.model_error]
     if frame.push is not None:
         facts["push"] = [*short(frame.push.position), *short(frame.push.force)]
     return facts

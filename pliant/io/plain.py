@@ -37,6 +37,7 @@ SCHEMA = {
         "speed": {"type": "number", "description": "of the fastest node, in dynamic mode [m/s]"},
         "obstacles": {"type": "object", "description": "when they changed: by name, lengths in m"},
         "timings": {"type": "object", "description": "[s] per stage"},
+        "model": {"type": "array", "description": "reduced or full, and how far they are apart [m] or null"},
     },
 }  # fmt: skip
 POSITIONS = "float32, little-endian, (nodes, 3) [m]: positions of the nodes, in the order of the robot"
@@ -55,6 +56,8 @@ def frame_data(frame: Frame) -> dict[str, Any]:
     if frame.push is not None:
         data["push"] = [*frame.push.position.tolist(), *frame.push.force.tolist()]
     data["lines"] = np.round(frame.lines, 7).ravel().tolist()
+    if frame.model:
+        data["model"] = [frame.model, frame.model_error]
     data["timings"] = {stage: float(t) for stage, t in frame.timings.items()}
     return data
 
@@ -62,6 +65,7 @@ def frame_data(frame: Frame) -> dict[str, Any]:
 def frame_from(data: Mapping[str, Any], positions: np.ndarray, shapes: Mapping[str, Any]) -> Frame:
     """The frame of which `frame_data` was made."""
     touch = [row[1:] for row in data["touch"]]
+    model, error = data.get("model", ("", None))
     numbers = np.array(touch, float).reshape(-1, 6)
     push = np.array(data["push"], float).reshape(6) if "push" in data else None
     rows = {kind: {n: np.array(v, float) for n, v in data[kind].items()} for kind in BY_ROW}
@@ -82,6 +86,8 @@ def frame_from(data: Mapping[str, Any], positions: np.ndarray, shapes: Mapping[s
         obstacles=shapes,
         timings={str(stage): float(t) for stage, t in data["timings"].items()},
         speed=float(data.get("speed", 0.0)),
+        model=str(model),
+        model_error=None if error is None else float(error),
     )
 
 

@@ -4,6 +4,7 @@ project = pliant.project.load("robot.toml")
 pl.static(project.robot, project.laws)
 pliant.project.save(pl.robots.trunk(), "trunk.toml")
 pliant.project.start("part.stl", "robot.toml", unit="mm")
+pliant.project.reduced.make(project)            # a fast model, kept beside the file
 """
 
 from pliant.project.export import save

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from pliant.hardware import Follower, Keyboard, Loop, LoopReport, Signals, Stop,
 from pliant.hardware.clock import Clock
 from pliant.io.recording import Recorder
 from pliant.project.project import Project, load
+from pliant.project.reduced import chosen
 from pliant.project.schema_hardware import HardwareSpec
 from pliant.session import Session
 
@@ -24,17 +25,23 @@ def drive(
     dry_run: bool = False,
     record: str | Path | None = None,
     clock: Clock | None = None,
+    model: str = "auto",
+    told: Callable[[str], object] = lambda sentence: None,
 ) -> LoopReport:
     """Run the robot of a project file on its devices until the time is over, or until it is stopped.
 
     Space, escape, q, Ctrl+C and SIGTERM stop it.
 
     aims: targets of effectors by row, instead of those of the file. record: a new file (.mcap) for what
-    happens; one that is there already is refused before a device is touched. clock: for tests.
+    happens; one that is there already is refused before a device is touched. clock: for tests. model: which
+    one runs, see `pliant.project.reduced.chosen`; `told` hears it in a sentence.
     """
     project = load(path)
     hardware = _hardware(project)
-    session = Session(project.robot, period=1.0 / hardware.rate, summary=project.spec.summary)
+    fast, words = chosen(project, model)
+    told(words)
+    period = 1.0 / hardware.rate
+    session = Session(project.robot, period=period, summary=project.spec.summary, fast=fast)
     for row, value in (aims or {}).items():
         session.aim(row, value)
     stop = Stop()

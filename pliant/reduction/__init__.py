@@ -4,6 +4,9 @@ plan  = pl.reduction.plans.plackett_burman(robot, steps=120)
 shots = pl.reduction.collect(robot, plan, folder="snapshots")
 model = pl.reduction.reduced_model(robot, shots)
 small = model.on(robot)                                  # a robot like any other
+
+quick = pl.reduction.fast(robot)                         # all of it, from the limits of the robot's rows
+quick.robot
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from pliant.reduction.campaign import WorkerLostError, collect
 from pliant.reduction.contact_fit import ContactFit, contact_basis, with_contact_basis
 from pliant.reduction.controller import Damper
 from pliant.reduction.ecsw import Sampling, ecsw
+from pliant.reduction.fast import Fast, fast
 from pliant.reduction.fingerprint import Fingerprint
 from pliant.reduction.held_out import HeldOut, held_out
 from pliant.reduction.linear_dynamics import LinearDynamics, linear_dynamics
@@ -34,6 +38,7 @@ __all__ = [
     "ContactBasis",
     "ContactFit",
     "Damper",
+    "Fast",
     "Fingerprint",
     "HeldOut",
     "LinearDynamics",
@@ -47,6 +52,7 @@ __all__ = [
     "collect",
     "contact_basis",
     "ecsw",
+    "fast",
     "few",
     "hadamard",
     "held_out",

@@ -5,8 +5,9 @@ with weights wₑ > 0. These are chosen such that both agree on snapshots x_s,
 
     Σₑ wₑ g_se = Σₑ g_se  within a tolerance,       g_se = L⁻¹Φₑᵀ fₑ(x_s) / |Σₑ L⁻¹Φₑᵀ fₑ(x_s)|
 
-with LLᵀ = ΦᵀKΦ at rest, in the norm |L⁻¹f|² = f·K⁻¹f, the energy that an error of the force puts in: a robot
-is soft in some motions, and there small forces matter. Positive weights on energies keep what statics and
+with LLᵀ = ΦᵀK(x_s)Φ, in the norm |L⁻¹f|² = f·K⁻¹f, the energy that an error of the force puts in: a robot is
+soft in some motions, and there small forces matter. Which motions these are changes as it bends: linear modes
+that bend a straight bar stretch a bent one. Positive weights on energies keep what statics and
 dynamics rely on: f is a gradient, K is symmetric, and it is positive definite where the cells are.
 """
 
@@ -90,19 +91,22 @@ def cell_forces(reduced: Reduced, every: Sampled, amplitudes: np.ndarray) -> np.
     """G (s·k, cells): L⁻¹Φₑᵀfₑ of every cell at every snapshot, relative to their sum over cells."""
     m, nn = every.nodes.shape
     shapes = reduced.modes[every.nodes][..., : reduced.count].reshape(m, 3 * nn, -1)
-    softness = _energy_norm(reduced)
     G = np.empty((len(amplitudes), reduced.count, m))
     for s, q in enumerate(amplitudes):
         x = (reduced.full.coordinates.rest + reduced.modes @ q)[every.nodes].ravel()
         f = every.assembly.node_forces(x, np.zeros(0)).reshape(m, 1, 3 * nn)
-        G[s] = softness @ (f @ shapes)[:, 0].T
+        G[s] = _energy_norm(reduced, q) @ (f @ shapes)[:, 0].T
         G[s] /= np.linalg.norm(G[s].sum(axis=1)) or 1.0
     return G.reshape(-1, m)
 
 
-def _energy_norm(reduced: Reduced) -> np.ndarray:
-    """T (k, k) with |T f|² = f·K⁻¹f at rest; unsupported motions count as a little stiff."""
-    K = reduced.linearise(reduced.q0, np.zeros(3))[2]
+def _energy_norm(reduced: Reduced, q: np.ndarray) -> np.ndarray:
+    """T (k, k) with |T f|² = f·K⁻¹f at q, or at rest where cells are inside out; unsupported motions count as
+    a little stiff.
+    """
+    K = reduced.linearise(q, np.zeros(3))[2]
+    if K is None:
+        K = reduced.linearise(reduced.q0, np.zeros(3))[2]
     assert K is not None
     own = reduced.pattern.to_csr(K).toarray()[: reduced.count, : reduced.count]
     value, vector = np.linalg.eigh(own)

@@ -39,28 +39,28 @@ class HeldOut:
 def held_out(robot: Robot, reduced: Robot, snapshots: Snapshots) -> HeldOut:
     """The errors of a reduced robot, driven through the commands of snapshots of the full one."""
     plan = Plan(snapshots.actuators, snapshots.drives, (snapshots.commands,))
-    rows = _aiming(robot)
+    rows = aiming(robot)
     loose = robot.rigid_modes() > 0  # only its rows support it: without commands it has no equilibrium
-    start = _seen(robot, rows, robot.rest.q if loose else static(robot).q)
+    start = seen(robot, rows, robot.rest.q if loose else static(robot).q)
     effector, field, failed, state, last = [], [], [], None, -1
     stroke = 0.0
     for k, (command, q) in enumerate(zip(snapshots.commands, snapshots.coordinates, strict=True)):
         state = state if snapshots.trajectory[k] == last else None
         last = snapshots.trajectory[k]
-        true = _seen(robot, rows, q)
-        stroke = max(stroke, _farthest(true - start))
+        true = seen(robot, rows, q)
+        stroke = max(stroke, farthest(true - start))
         try:
             state = static(reduced, plan.laws(command), state=state).state
         except ConvergenceError:
             failed.append(snapshots.label(k))
             continue
-        effector.append(_farthest(_seen(reduced, rows, state.q) - true))
+        effector.append(farthest(seen(reduced, rows, state.q) - true))
         x = robot.positions(expanded(reduced, state))
         field.append(float(np.linalg.norm(x - robot.positions(q), axis=1).max()))
     return HeldOut(np.array(effector), np.array(field), stroke, tuple(failed))
 
 
-def _aiming(robot: Robot) -> np.ndarray | None:
+def aiming(robot: Robot) -> np.ndarray | None:
     """Scalar rows of effectors in metres, three for each point; None if there are none."""
     names = [n for n in robot.by_role("effector") if robot.rows[n].interaction.unit == "m"]
     names = [n for n in names if robot.rows[n].interaction.size % 3 == 0]
@@ -68,12 +68,13 @@ def _aiming(robot: Robot) -> np.ndarray | None:
     return np.concatenate([every[robot.named(n)] for n in names]) if names else None
 
 
-def _seen(robot: Robot, rows: np.ndarray | None, q: np.ndarray) -> np.ndarray:
+def seen(robot: Robot, rows: np.ndarray | None, q: np.ndarray) -> np.ndarray:
     """Positions (p, 3) [m] that count."""
     if rows is None:
         return robot.positions(q)
     return robot.bundle.delta(robot.bundle.positions(q))[rows].reshape(-1, 3)
 
 
-def _farthest(x: np.ndarray) -> float:
+def farthest(x: np.ndarray) -> float:
+    """The largest length among vectors (p, 3)."""
     return float(np.linalg.norm(x, axis=1).max())

@@ -19,6 +19,8 @@ from pliant.reduction.snapshots import Snapshots
 from pliant.reduction.state_basis import StateBasis
 from pliant.robot import Robot
 
+SHOWN = 250  # postures by whose forces cells are chosen, at most
+
 
 @dataclass(frozen=True, eq=False)
 class ReducedModel:
@@ -69,20 +71,25 @@ def reduced_model(
     `tolerance` and `modes` are those of the basis, see `pod`; `force_tolerance` and `cells` those of the
     sampling, see `ecsw`; force_tolerance=None keeps all cells. `contact_modes` is the number of modes of
     contact forces, None to choose it (see `contact_basis`), 0 to leave contacts as they are. Snapshots taken
-    with probe=responses also contribute how each of them answers the efforts.
+    with probe=responses also contribute how each of them answers the efforts, to the modes and to the cells,
+    whose stiffness these show.
     """
     snapshots.fingerprint.check(robot, "snapshots")
     span, solid = robot.q_spans[body], robot.bodies[body]
     good = snapshots.finite()
     coordinates, more = good.coordinates[:, span], None
+    answered = coordinates[:0]
     if "responses" in good.extra and len(good):
         nodes = slice(span.start, span.start + solid.coordinates.rest.size)
         answers = good.extra["responses"][:, :, nodes]
         more = answers.reshape(-1, answers.shape[-1]).T
+        answered = np.repeat(coordinates, answers.shape[1], axis=0)
+        answered[:, : answers.shape[-1]] += answers.reshape(-1, answers.shape[-1])
     basis = pod(solid, coordinates, tolerance=tolerance, modes=modes, more=more)
     basis = StateBasis(basis.modes, basis.kind, basis.values, (*good.skipped, *basis.skipped))
     sampling = None
     if force_tolerance is not None:
-        sampling = ecsw(solid, basis.modes, np.array(coordinates), tolerance=force_tolerance, cells=cells)
+        shown = np.concatenate([coordinates, answered])
+        sampling = ecsw(solid, basis.modes, shown, tolerance=force_tolerance, cells=cells, snapshots=SHOWN)
     contact = None if contact_modes == 0 else contact_basis(robot, snapshots, contact_modes).basis
     return ReducedModel(snapshots.fingerprint, basis, sampling, body, contact)

@@ -1,4 +1,4 @@
-"""A plan of postures that a robot takes in use: a few actuators at a time, none against another."""
+"""Plans of postures that a robot takes in use: a few actuators at a time, none against another."""
 
 from __future__ import annotations
 
@@ -20,11 +20,15 @@ LEAST_SHARE = 0.3  # of an actuator's reach: the smallest that is drawn
 
 @dataclass(frozen=True)
 class Reach:
-    """How an actuator is driven ("effort" or "displacement"), its command at rest, and its largest."""
+    """How an actuator is driven ("effort" or "displacement"), its command at rest, and its largest.
+
+    `least`: its largest the other way, if it is driven there too.
+    """
 
     drive: str
     rest: float
     most: float
+    least: float | None = None
 
 
 def reaches(robot: Robot, laws: Mapping[str, Known]) -> dict[str, Reach]:
@@ -42,10 +46,57 @@ def reaches(robot: Robot, laws: Mapping[str, Known]) -> dict[str, Reach]:
     return {name: _reach(robot, name, most) for name in robot.by_role("actuator")}
 
 
-def _reach(robot: Robot, name: str, most: Mapping[tuple[type, str], float]) -> Reach:
-    facts, kind = RowFacts.of(robot, name), type(robot.rows[name].interaction)
+def limit_reaches(robot: Robot) -> dict[str, Reach]:
+    """The reach of every scalar actuator, from the limits of its own row.
+
+    It is driven by displacement where that has limits, as far as these go, or as far as W at rest says that
+    its largest effort takes it, whichever is less; otherwise by effort. What can only pull is paid out at
+    rest.
+    """
+    W, out = compliance(robot), {}
+    for name in robot.by_role("actuator"):
+        facts = RowFacts.of(robot, name)
+        _check_scalar(name, facts)
+        low, high = facts.limits(facts.drive)
+        if not np.isfinite((low, high)).all() or low == high:
+            hint = "Give the row a finite limit: effort = [0, 20], or displacement."
+            raise InputError(f"limits of {name!r}", expected="a finite range", got=(low, high), hint=hint)
+        pulls = robot.rows[name].interaction.effort_range[0] >= 0
+        if facts.drive == "effort":
+            out[name] = Reach("effort", 0.0, high, low if low < 0 else None)
+            continue
+        softness = float(W.block(name, name)[0, 0])
+        most = min(high, softness * facts.effort[1])
+        least = max(low, softness * facts.effort[0])
+        rest = max(low, -most) if pulls else 0.0
+        out[name] = Reach("displacement", rest, most, least if least < 0 and not pulls else None)
+    return out
+
+
+def toward_limits(robot: Robot, reach: Mapping[str, Reach], *, steps: int, seed: int = 0) -> Plan:
+    """Each actuator alone to either end of its reach, then a few at a time within, see `few`."""
+    names, together = list(reach), min(3, len(reach))
+    first = few(robot, reach, postures=together * len(names), steps=steps, seed=seed)
+    idle = np.array([reach[name].rest for name in names])
+    ramp = np.arange(1, steps + 1)[:, None] / steps
+    others = []
+    for k, name in enumerate(names):
+        least = reach[name].least
+        ends = [] if least is None else [np.where(np.arange(len(names)) == k, least, idle)]
+        others += [ramp * end for end in ends]
+    if idle.any():
+        others.append(ramp[-1:] * idle)  # all paid out
+    return Plan(first.actuators, first.drives, (*first.trajectories, *others), "towards the limits")
+
+
+def _check_scalar(name: str, facts: RowFacts) -> None:
     if facts.size != 1:
         raise InputError(f"actuator {name!r}", expected="one with a single row", got=f"{facts.size} rows")
+
+
+def _reach(robot: Robot, name: str, most: Mapping[tuple[type, str], float]) -> Reach:
+    facts, kind = RowFacts.of(robot, name), type(robot.rows[name].interaction)
+    _check_scalar(name, facts)
     drive = next((d for k, d in most if k is kind), facts.drive)
     low, high = facts.limits(drive)
     top = most.get((kind, drive), 0.5 * high)
@@ -93,6 +144,9 @@ def few(
         share = rng.uniform(LEAST_SHARE, 1.0, len(chosen))
         share[0] = 1.0 if ends else share[0]
         target[chosen] = most[chosen] * share
+        for place in [k for k in chosen[0 if not ends else 1 :] if reach[names[k]].least is not None]:
+            if rng.random() < 0.5:  # the other way
+                target[place] *= reach[names[place]].least / most[place]
         targets.append(target)
     ramp = np.arange(1, steps + 1)[:, None] / steps
     drives = tuple(reach[n].drive for n in names)

@@ -14,6 +14,8 @@ from pliant.frame import Frame
 from pliant.inverse import Settings
 from pliant.inverse.roles import lost_law
 from pliant.laws import Law, as_vector
+from pliant.reduction.fast import Fast
+from pliant.reduction.watch import commands_of
 from pliant.robot import Robot
 from pliant.session import hand
 from pliant.session.around import Around
@@ -21,6 +23,7 @@ from pliant.session.dynamic import Dynamic
 from pliant.session.forward import Forward
 from pliant.session.inverse import Inverted
 from pliant.session.reading import Reading, at_nodes
+from pliant.session.stand_in import StandIn
 from pliant.session.words import sentence
 from pliant.stage import RowFacts, Stage, movable_target, polylines
 from pliant.state import State
@@ -37,6 +40,9 @@ class Session:
 
     `period` [s] is what one step stands for. Commands hold from the next step on. Obstacles of the robot's
     surroundings and more `obstacles` can be moved, added and removed; the robot given stays as it is.
+
+    With `fast` (`pliant.reduction.fast(robot)`) its reduced robot runs as long as it may be trusted;
+    `stand_in` says how far it is from the full one, and so do the frame's words.
     """
 
     def __init__(
@@ -48,12 +54,16 @@ class Session:
         period: float = 0.02,
         settings: Settings | None = None,
         summary: str = "",
+        fast: Fast | None = None,
     ) -> None:
         if not 0 < period < float("inf"):
             raise InputError("period", expected="a positive time [s]", got=period)
         self.given, self.period = robot, float(period)
         self.settings = settings or Settings(rate=1.0 / period, budget=LINEARISATIONS)
-        self.hand = hand.Hand(robot)
+        if fast is not None and fast.full is not robot:
+            raise InputError("fast", expected="the reduced model of this robot", got="another's")
+        self.stand_in = None if fast is None else StandIn(fast)
+        self.hand = hand.Hand(robot) if self.stand_in is None else self.stand_in.hand
         self.robot = self.hand.robot
         self.stage = Stage.of(self.robot, summary=summary, hidden=(hand.ROW,))
         self.actuators = {row.name: row for row in self.stage.by_role("actuator")}
@@ -72,6 +82,10 @@ class Session:
         self.around = Around(self._first)
         self.lost: tuple[str, ...] = ()
         self._off: dict[str, Law] = {}
+        if self.stand_in is not None:
+            self.stand_in.begin()
+            self.hand = self.stand_in.hand
+            self.robot = self.hand.robot
         self.hand.release()
         self._push_law = self.hand.law
         self.count, self.mode = 0, self._start_mode
@@ -150,7 +164,12 @@ class Session:
 
     def step(self) -> Frame:
         """One period further."""
-        reading = self._driver.step(self._laws, tuple(self.around.obstacles.values()))
+        obstacles = tuple(self.around.obstacles.values())
+        reading = self._driver.step(self._laws, obstacles)
+        still, stand_in = self.mode != "dynamic", self.stand_in
+        if stand_in is not None and stand_in.judge(self.count, reading, self._laws, obstacles, still):
+            self._exchange(stand_in, reading)
+            reading = self._driver.step(self._laws, obstacles)
         self.count += 1
         self.frame = self._show(reading)
         for listener in tuple(self.listeners):
@@ -189,6 +208,20 @@ class Session:
     def _laws(self) -> dict[str, Law]:
         """Laws instead of the robot's own: of lost actuators and of the hand."""
         return {**self._off, hand.ROW: self._push_law}
+
+    def _exchange(self, stand_in: StandIn, reading: Reading) -> None:
+        """The other of the two models goes on, with the same targets and commands."""
+        targets, asked = dict(getattr(self._driver, "targets", {})), self.commands
+        under = {**commands_of(self.robot, reading.effort, reading.displacement), **self._laws}
+        state = stand_in.exchange(reading.state, under, tuple(self.around.obstacles.values()))
+        self.hand = stand_in.hand
+        self.robot, self._push_law = self.hand.robot, self.hand.law
+        self._driver = self._begin(state)
+        if isinstance(self._driver, Inverted):
+            self._driver.aim(targets)
+            return
+        for name, (drive, value) in asked.items():
+            self._driver.drive(name, drive, value)
 
     def _begin(self, state: State | None) -> Driver:
         obstacles, actuators = self.around.obstacles.values(), list(self.actuators.values())
@@ -234,7 +267,11 @@ class Session:
             speed=reading.speed,
         )
         rows = {row.name: row for row in self.stage.rows}
-        return replace(frame, words=sentence(frame, rows, trouble=bool(reading.trouble)))
+        words = sentence(frame, rows, trouble=bool(reading.trouble))
+        if self.stand_in is None:
+            return replace(frame, words=words)
+        which, error = self.stand_in.running, self.stand_in.error
+        return replace(frame, words=f"{words} {self.stand_in.words}", model=which, model_error=error)
 
     def _actuator(self, row: str) -> RowFacts:
         if row not in self.actuators:

@@ -17,6 +17,7 @@ from pliant.contact import Obstacle
 from pliant.errors import InputError, PliantError, unknown_name
 from pliant.io.notebook import live_html
 from pliant.io.recording import Recording
+from pliant.reduction.fast import Fast
 from pliant.robot import Robot
 from pliant.robots import gallery
 from pliant.session import Session
@@ -134,17 +135,20 @@ def view(
     port: int = 0,
     browser: bool = True,
     folder: str | Path | None = None,
+    fast: Fast | None = None,
 ) -> Window:
     """Open the studio on a robot, or on one of the gallery by name, and return at once.
 
     The page is at `.url`; it can switch to the robots of the gallery. `host` other than this machine needs
-    the token in the link. `folder` is where recordings go, results/recordings by default.
+    the token in the link. `folder` is where recordings go, results/recordings by default. `fast` is a reduced
+    model that runs in the robot's place, see `Session`.
     """
     robots, summaries = gallery_sessions(period)
     chosen = robot if isinstance(robot, str) else robot.name
     if isinstance(robot, Robot):
         chosen = chosen if chosen not in robots else f"my {chosen}"
         options: dict[str, Any] = {"mode": mode, "obstacles": tuple(obstacles), "period": period}
+        options["fast"] = fast
         robots = {chosen: partial(Session, robot, **options), **robots}
         summaries = {chosen: "the robot of your script", **summaries}
     if chosen not in robots:

@@ -59,7 +59,7 @@ class Options:
     turns: int = 1
     tolerance: float = 1e-4
     modes: int | None = None
-    force_tolerance: float = 0.01
+    force_tolerance: float = 0.003
     cells: int | None = None
     contact_modes: int | None = 0
     error: float = 0.01
