@@ -21,24 +21,44 @@ DISPLAY = {  # SI unit: (shown unit, how many of them)
 }
 
 
+FINER = {  # shown unit: what is a thousandth of it, for values that would begin with 0.000
+    "mm": "µm",
+    "ml": "µl",
+    "kPa": "Pa",
+    "N": "mN",
+    "mN": "µN",
+    "mN·m": "µN·m",
+    "ms": "µs",
+    "mm/s": "µm/s",
+}
+LEAST = 1e-3  # of a unit: what is less is shown in a finer one, or as 0 where there is none
+
+
 def display(unit: str) -> tuple[str, float]:
     """The unit to show instead of an SI unit, and the factor to it."""
     return DISPLAY.get(unit, (unit, 1.0))
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A number with `digits` significant digits and a true minus sign; tiny ones are 0."""
-    text = f"{value:.{digits}g}"
+    """A number with `digits` significant digits and a true minus sign; zero has no sign."""
+    text = f"{value + 0.0:.{digits}g}"
     if "e" in text and 1e-3 <= abs(value) < 1e6:
         text = f"{float(text):f}".rstrip("0").rstrip(".")
     return text.replace("-", "−")
 
 
 def quantity(values: Any, unit: str, *, digits: int = 4) -> str:
-    """Values (m,) in an SI unit as text, such as "12.5 mm" or "(0, 3.1, 195) mm"."""
+    """Values (m,) in an SI unit as text, such as "12.5 mm", "(0, 3.1, 195) mm" or "81 µN"."""
     shown, factor = display(unit)
     scaled = factor * np.atleast_1d(np.asarray(values, float))
     largest = np.abs(scaled).max(initial=0.0)
+    finer = shown
+    while 0.0 < largest < LEAST and finer in FINER:
+        finer, scaled, largest = FINER[finer], 1e3 * scaled, 1e3 * largest
+    if unit in DISPLAY and largest < LEAST:
+        scaled = np.zeros_like(scaled)
+    else:
+        shown = finer
     parts = [number(0.0 if abs(x) < 1e-6 * largest else float(x), digits) for x in scaled]
     text = parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
     return f"{text}{'' if shown == '°' else ' '}{shown}"

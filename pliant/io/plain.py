@@ -42,6 +42,8 @@ SCHEMA = {
 }  # fmt: skip
 POSITIONS = "float32, little-endian, (nodes, 3) [m]: positions of the nodes, in the order of the robot"
 
+STRESS = "float32, little-endian, (nodes,) [Pa]: von Mises stress at the nodes, in the order of the robot"
+
 
 def frame_data(frame: Frame) -> dict[str, Any]:
     """A frame for JSON, without its positions and obstacles."""

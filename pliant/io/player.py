@@ -20,7 +20,7 @@ import numpy as np
 
 from pliant.errors import InputError
 from pliant.frame import Frame
-from pliant.io.packet import frame_facts, packet, quantised, short, stage_blocks
+from pliant.io.packet import TOP_SHARE, frame_facts, packet, quantised, short, stage_blocks
 from pliant.io.page import element, restriction
 from pliant.io.plain import stage_facts
 from pliant.io.policy import policy, scripts_of
@@ -54,7 +54,9 @@ def player(recording: Recording, *, every: int = 1) -> str:
     """
     if not len(recording):
         raise InputError("recording", expected="at least one frame", got="none")
-    data = base64.b64encode(zlib.compress(_data(recording, recording.frames[::every]), 9)).decode()
+    stress = None if recording.stress is None else recording.stress[::every]
+    raw = _data(recording, recording.frames[::every], stress)
+    data = base64.b64encode(zlib.compress(raw, 9)).decode()
     script = element("script", {"type": "application/octet-stream", "id": "recording"}, data)
     rules = restriction(policy(scripts_of(page())))
     return page().replace(HEAD, f"{HEAD}\n{rules}", 1).replace(MARK, script, 1)
@@ -79,7 +81,7 @@ def unpredicted(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return x
 
 
-def _data(recording: Recording, frames: tuple[Frame, ...]) -> bytes:
+def _data(recording: Recording, frames: tuple[Frame, ...], stress: np.ndarray | None) -> bytes:
     stage = recording.stage
     points = np.array([np.concatenate([f.positions[stage.vertices], f.lines]) for f in frames])
     whole, box = quantised(points, BITS)
@@ -96,7 +98,16 @@ def _data(recording: Recording, frames: tuple[Frame, ...]) -> bytes:
         "frames": facts,
         "shapes": shapes,
     }
+    if stress is not None:
+        header["fields"] = ["displacement", "stress"]
+        blocks["stress"], header["top"] = coloured(stress[:, stage.vertices])
     return packet(header, blocks)
+
+
+def coloured(values: np.ndarray) -> tuple[np.ndarray, float]:
+    """Values as shares 0 … 255 of the top of one scale for all frames, and that top."""
+    top = max(float(np.percentile(values, TOP_SHARE, axis=-1).max()), 1e-12)
+    return np.clip(values * (255.0 / top), 0, 255).astype(np.uint8), top
 
 
 def _with_shapes(frames: tuple[Frame, ...]) -> tuple[list[Any], list[dict[str, Any]]]:

@@ -7,7 +7,8 @@
     run.signals["effort cable 1"]    # (frames,) [N]
 
 In the file: topic /frame, JSON with its schema; topic /positions, float32 (nodes, 3) [m], little-endian, with
-the same time; metadata "stage" and the attachment stage.npz, the skin and rows of the robot; topics /sent,
+the same time; topic /stress, float32 (nodes,) [Pa], where whoever recorded knew it; metadata "stage" and the
+attachment stage.npz, the skin and rows of the robot; topics /sent,
 /reading, /channels and /event, JSON with schemas, the notes of a run on devices. A file that was cut off,
 because a program was killed, is read up to there.
 """
@@ -31,7 +32,16 @@ from pliant.errors import InputError, PliantError, unknown_name
 from pliant.files import read_arrays, reading
 from pliant.frame import Frame
 from pliant.io.notes import KINDS, Note, schema
-from pliant.io.plain import POSITIONS, SCHEMA, frame_data, frame_from, stage_arrays, stage_facts, stage_from
+from pliant.io.plain import (
+    POSITIONS,
+    SCHEMA,
+    STRESS,
+    frame_data,
+    frame_from,
+    stage_arrays,
+    stage_facts,
+    stage_from,
+)
 from pliant.stage import RowFacts, Stage
 
 NANO = 1e-9
@@ -53,6 +63,7 @@ class Recorder:
     def __init__(self, path: str | Path, stage: Stage, *, chunk_size: int = 2**16) -> None:
         self.path, self.count, self._shapes = Path(path), 0, None
         self._notes: dict[str, int] = {}  # channels of the notes, by kind
+        self._stress: int | None = None  # channel of the stress
         self.path.parent.mkdir(parents=True, exist_ok=True)
         try:  # made, or refused: nobody else can come between a look and this
             self._file = self.path.open("xb")
@@ -99,8 +110,8 @@ class Recorder:
         self._writer.add_attachment(0, 0, "stage.npz", "application/octet-stream", stage_arrays(stage))
         self._file.flush()
 
-    def write(self, frame: Frame, *, at: float | None = None) -> None:
-        """Add a frame, made at a time `at` [s], by default its own.
+    def write(self, frame: Frame, *, at: float | None = None, stress: np.ndarray | None = None) -> None:
+        """Add a frame, made at a time `at` [s], by default its own; `stress` (nodes,) [Pa] to colour it by.
 
         The time of a session counts steps: in a loop that missed some periods it lags behind.
         """
@@ -112,8 +123,16 @@ class Recorder:
         with self._writing():
             self._writer.add_message(self._frames, when, json.dumps(data).encode(), when, self.count)
             self._writer.add_message(self._positions, when, raw, when, self.count)
+            if stress is not None:
+                self._add_stress(np.asarray(stress, "<f4").tobytes(), when)
             self._file.flush()  # whole chunks reach the disk whatever becomes of us
         self.count += 1
+
+    def _add_stress(self, raw: bytes, when: int) -> None:
+        if self._stress is None:
+            layout = self._writer.register_schema("pliant.Stress", "text", STRESS.encode())
+            self._stress = self._writer.register_channel("/stress", "float32", layout)
+        self._writer.add_message(self._stress, when, raw, when, self.count)
 
     def note(self, kind: str, time: float, data: Mapping[str, Any]) -> None:
         """Add a note of a kind, at a time [s]; see `pliant.io.notes`."""
@@ -168,11 +187,12 @@ def taken(path: str | Path) -> InputError:
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Stage, frames and notes of a file."""
+    """Stage, frames and notes of a file; `stress` (frames, nodes) [Pa] at the nodes, None if not recorded."""
 
     stage: Stage
     frames: tuple[Frame, ...]
     notes: tuple[Note, ...] = ()
+    stress: np.ndarray | None = None
 
     @classmethod
     def read(cls, path: str | Path) -> Recording:
@@ -183,6 +203,8 @@ class Recording:
     @classmethod
     def _read(cls, path: Path) -> Recording:
         stage, frames, shapes, notes = {}, [], {}, []
+        numbers: list[int] = []  # of the frames
+        stress: dict[int, np.ndarray] = {}  # by these
         data: dict[int, dict[str, Any]] = {}
         for kind, number, content in _records(path):
             if kind in ("facts", "arrays"):
@@ -194,13 +216,19 @@ class Recording:
                 shapes = said.get("obstacles", shapes)
                 positions = np.frombuffer(content, "<f4").reshape(-1, 3).astype(float)
                 frames.append(frame_from(said, positions, shapes))
+                numbers.append(number)
+            elif kind == "/stress":
+                stress[number] = np.frombuffer(content, "<f4").astype(float)
             elif kind[1:] in KINDS:
                 said = json.loads(content)
                 notes.append(Note(kind[1:], said.pop("time"), said))
         shown = {frame.positions.shape for frame in frames}
         if len(shown) > 1:
             raise InputError("frames", expected="positions of the same nodes", got=f"shapes {sorted(shown)}")
-        return cls(_stage(**stage), tuple(frames), tuple(notes))
+        fits = lambda n, f: n in stress and len(stress[n]) == len(f.positions)
+        whole = all(map(fits, numbers, frames))
+        known = np.array([stress[n] for n in numbers]) if whole and frames else None
+        return cls(_stage(**stage), tuple(frames), tuple(notes), known)
 
     def _repr_html_(self) -> str:
         """In a notebook: a light player."""

@@ -21,9 +21,11 @@ from pliant.membrane.hand import Hand, soft_hand
 from pliant.membrane.moving_hand import OBJECT, Moving
 from pliant.membrane.staging import frame_of, motors_of, stage_of
 from pliant.stage import RowFacts, Stage
+from pliant.units import quantity
 
 MODES = ("inverse", "dynamic")
 REACHED = 0.01  # of the hand's size: distance from the target at which the object has reached it
+OBJECT_REGION = 0  # of the stage: then the fingers, each its own
 PULL_STIFFNESS = 20.0  # [N/m] of a pull on the object
 
 
@@ -44,19 +46,23 @@ class HandSession:
         self.stiffness, self.obstacles = PULL_STIFFNESS, {}
         self._plant = self._new_plant()
         self.stage = _stage(self.hand, self._plant, summary)
-        self._object = np.arange(len(self.stage.rest))[self.stage.region == self._number]
+        self._object = np.flatnonzero(self.stage.region == OBJECT_REGION)
         self.reset()
 
     # Commands
 
-    def reset(self) -> None:
-        """Back to the beginning: the object held in the middle."""
-        self._plant, self.count, self.mode = self._new_plant(), 0, "inverse"
+    def reset(self, *, keep: bool = False) -> None:
+        """Back to the beginning: the object held in the middle; with `keep` in the mode that it is in."""
+        mode = self.mode if keep else "inverse"
+        self._plant, self.count, self.mode = self._new_plant(), 0, mode
         self._outer = Outer(self.hand, PID, period=self.period)
         self._asked, self._refused, self._push = self._home.joints.copy(), "", None
         self._target = np.array(self._home.pose[:2])
         self._outer.aim(self._plant.read(), self._target, joints=self._home.joints)
         self.frame = self._show()
+
+    def hang(self) -> None:
+        """Its target begins where the object is held: nothing to do."""
 
     def aim(self, row: str, value: Any) -> None:
         """A new target of the object (3,) [m], its height above the plane left out.
@@ -157,7 +163,6 @@ class HandSession:
 
     def _new_plant(self) -> Moving:
         plant = Moving(self.hand, self._home.joints, self._home.pose, **self._options)
-        self._number = plant.mechanism.number[OBJECT]
         self._rows = [name for name, _, _ in motors_of(plant.mechanism)]
         return plant
 
@@ -184,7 +189,9 @@ class HandSession:
             status = "reached"
         elif self._refused:
             status = "out of reach"
-        words = self._refused or f"The object is {1e3 * float(np.linalg.norm(away)):.2f} mm from its target."
+        words = (
+            self._refused or f"The object is {quantity(np.linalg.norm(away), 'm', digits=2)} from its target."
+        )
         push = None
         if self._push is not None:
             push = Push(self._push[1] @ frame.positions[self._push[0]], self._push[2])
@@ -213,4 +220,11 @@ def _stage(hand: Hand, plant: Moving, summary: str) -> Stage:
             motors += 1
         rows.append(row)
     rows.append(RowFacts(OBJECT, "Position", "effector", 3, "m", "N"))
-    return replace(stage, robot="hand", rows=tuple(rows))
+    mechanism = plant.mechanism
+    parts = np.array([_part(body.name) for body in mechanism.bodies])
+    return replace(stage, robot="hand", rows=tuple(rows), region=parts[stage.region])
+
+
+def _part(body: str) -> int:
+    """The object's region, or that of the finger whose number ends a body's name: "paddle 1" → 2."""
+    return OBJECT_REGION if body == OBJECT else 1 + int(body.rpartition(" ")[2])

@@ -31,6 +31,7 @@ from pliant.static import resting
 
 MODES = ("inverse", "forward", "dynamic")
 LINEARISATIONS = 5  # linearisations of the inverse model in a period, which should be punctual
+SAME = 1e-6  # of the robot's length: targets that are nearer to a place are meant to be there
 Driver = Inverted | Forward | Dynamic
 
 
@@ -77,9 +78,13 @@ class Session:
 
     # Commands
 
-    def reset(self) -> None:
-        """Back to the beginning: at rest under gravity, actuators at zero, first obstacles, nothing lost."""
-        self.around = Around(self._first)
+    def reset(self, *, keep: bool = False) -> None:
+        """Back to the beginning: at rest under gravity, actuators at zero, nothing lost.
+
+        The mode and the obstacles are the first ones again, or with `keep` what they are now.
+        """
+        mode, obstacles = (self.mode, self.obstacles.values()) if keep else (self._start_mode, self._first)
+        self.around = Around(obstacles)
         self.lost: tuple[str, ...] = ()
         self._off: dict[str, Law] = {}
         if self.stand_in is not None:
@@ -88,9 +93,21 @@ class Session:
             self.robot = self.hand.robot
         self.hand.release()
         self._push_law = self.hand.law
-        self.count, self.mode = 0, self._start_mode
+        self.count, self.mode = 0, mode
         self._driver = self._begin(None)
         self.frame = self._show(self._driver.reading)
+
+    def hang(self) -> None:
+        """Targets that are where the undeformed robot has its effectors begin where these hang instead."""
+        if not isinstance(self._driver, Inverted):
+            return
+        robot, now = self.robot, self.frame.displacement
+        undeformed = robot.split(robot.bundle.delta(robot.bundle.positions(robot.rest.q)))
+        close = SAME * self.stage.length
+        for name, target in self._driver.targets.items():
+            if np.allclose(target, undeformed[name], rtol=0.0, atol=close):
+                self._driver.aim({name: now[name]})
+        self.frame = self._show(self._reading)
 
     def aim(self, row: str, value: Any) -> None:
         """A new target of an effector, in inverse mode."""

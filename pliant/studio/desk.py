@@ -6,7 +6,7 @@ Used from the simulation's thread alone. Messages of the page are applied to it;
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,7 @@ class Desk:
         self._still = 0  # steps on end without motion
         self.notice = ""  # what went wrong last, for the page
         self.recorder: Recorder | None = None
+        self._probe: tuple[np.ndarray, np.ndarray] | None = None  # vertices of the skin, and weights
         self.recordings: list[Path] = []  # finished, by number
         self.choose(name)
 
@@ -57,18 +58,33 @@ class Desk:
         if name not in self.robots:
             raise unknown_name("robot", name, self.robots)
         self.stop_recording()
-        self.session, self.name = self.robots[name](), name
+        self.session, self.name, self._probe = self.robots[name](), name, None
+        self.session.hang()
 
     def reset(self) -> None:
-        """Back to the beginning; a recording ends here, since time begins anew."""
+        """Back to the beginning, in the same mode among the same obstacles.
+
+        A recording ends here, since time begins anew. Where the robot cannot begin among the obstacles, as
+        with one that was moved into its first shape, these are the first ones again.
+        """
         self.stop_recording()
-        self.session.reset()
+        try:
+            self.session.reset(keep=True)
+        except PliantError as error:
+            self.session.reset()
+            self.notice = f"Back to the first obstacles: {error}"
+        self.session.hang()
 
     def add_obstacle(self, kind: str, at: list[float], size: float) -> None:
-        """An obstacle of a kind at a place (3,) [m], upright, about `size` [m] large."""
+        """An obstacle of a kind at a place (3,) [m], upright, about `size` [m] large.
+
+        It is called what the button says that adds it.
+        """
         if len(self.session.obstacles) >= MOST_OBSTACLES:
             raise InputError("obstacles", expected=f"at most {MOST_OBSTACLES}", got="one more")
-        self.session.add(KINDS[kind].of_size(np.array(at), size, self.session.stage.up))
+        made = KINDS[kind]
+        word = made.offer.word.lower() if made.offer else kind
+        self.session.add(replace(made.of_size(np.array(at), size, self.session.stage.up), name=word))
 
     def start_recording(self) -> None:
         """Write every frame from now on to a new file."""
@@ -100,10 +116,21 @@ class Desk:
         """
         assert self.recorder is not None
         try:
-            self.recorder.write(frame)
+            session = self.session
+            stress = session.field("stress") if "stress" in session.stage.fields else None
+            self.recorder.write(frame, stress=stress)
         except Exception as error:
             self.stop_recording()
             self.notice = _said(error)
+
+    def read(self, vertices: list[int], weights: list[float]) -> None:
+        """Say the stress at a point of the skin from now on; three vertices and their weights, or none."""
+        if len(vertices) != len(weights) or len(vertices) not in (0, 3):
+            raise InputError("point", expected="three vertices and their weights, or none", got=len(vertices))
+        count = len(self.session.stage.vertices)
+        if any(v >= count for v in vertices):
+            raise InputError("vertices of a point", expected=f"0 to {count - 1}", got=max(vertices))
+        self._probe = (np.array(vertices), np.array(weights)) if vertices else None
 
     # Moving on
 
@@ -151,6 +178,10 @@ class Desk:
             "recording": self.recorder.count if self.recorder else None,
             "recordings": len(self.recordings),
         }
+        if self._probe is not None and "stress" in session.stage.fields:
+            vertices, weights = self._probe
+            stress = known["stress"] if "stress" in known else session.field("stress")
+            state["probe"] = {"stress": float(weights @ stress[session.stage.vertices[vertices]])}
         return View(session.frame, session.stage, state, session.stiffness, known)
 
 

@@ -228,6 +228,17 @@ class Push(Message):
         desk.session.push(self.vertices, self.weights, self.force)
 
 
+class Probe(Message):
+    """A point of the skin that is read: three vertices and their weights, or none to read no more."""
+
+    do: Literal["probe"]
+    vertices: Annotated[list[Vertex], Field(max_length=3)]
+    weights: Annotated[list[Share], Field(max_length=3)]
+
+    def apply(self, desk: Desk) -> None:
+        desk.read(self.vertices, self.weights)
+
+
 class Choose(Message):
     """Another robot of the gallery."""
 

@@ -473,6 +473,28 @@ def test_a_player_of_300_frames_of_5000_vertices_is_below_6_megabytes(record_pro
     assert len(header["frames"]) == 300 and header["skin"] == 5000
 
 
+def test_stress_comes_back_and_colours_the_player(tmp_path):
+    session = Session(bar())
+    said = []
+    with Recorder(tmp_path / "run.mcap", session.stage) as recorder:
+        for height in (0.01, 0.02, 0.03):
+            session.aim("tip", (0.095, 0.01, height))
+            frame = session.step()
+            said.append(session.field("stress"))
+            recorder.write(frame, stress=said[-1])
+    again = Recording.read(tmp_path / "run.mcap")
+    assert again.stress is not None
+    np.testing.assert_allclose(again.stress, said, rtol=1e-6)
+    text = re.search(r'id="recording">([^<]+)<', player(again))
+    assert text is not None
+    header, blocks = unpack(zlib.decompress(base64.b64decode(text[1])))
+    skin = np.array(said)[:, again.stage.vertices]
+    shown = blocks["stress"].reshape(skin.shape) * (header["top"] / 255)
+    below = skin < header["top"]
+    assert header["fields"] == ["displacement", "stress"] and below.mean() > 0.95
+    np.testing.assert_allclose(shown[below], skin[below], atol=1.01 * header["top"] / 255)
+
+
 def test_an_empty_recording_has_no_player():
     with pytest.raises(pl.InputError, match="frame"):
         player(Recording(bent_tube(1).stage, ()))

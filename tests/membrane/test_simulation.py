@@ -16,7 +16,7 @@ from pliant.membrane.hand import soft_hand
 from pliant.membrane.joints import Free, Prismatic, Revolute, Translating
 from pliant.membrane.mechanism import Mechanism
 from pliant.membrane.moving_hand import Moving
-from pliant.membrane.session import HandSession
+from pliant.membrane.session import OBJECT_REGION, HandSession
 from pliant.membrane.shapes import Disc, regular
 from pliant.membrane.simulation import Simulation
 from pliant.membrane.staging import frame_of, stage_of
@@ -264,7 +264,7 @@ def test_a_hand_session_follows_a_target_and_its_joints():
     assert session.commands["paddle 0"][1][0] == session.hand.upper[2]  # within its limits
     session.reset()
     assert session.mode == "inverse" and session.frame.time == 0.0
-    at = np.flatnonzero(session.stage.region == session._number)[:3]
+    at = np.flatnonzero(session.stage.region == OBJECT_REGION)[:3]
     before = session.step().displacement["object"]
     session.push(at, [1.0, 0.0, 0.0], [0.0, 0.05, 0.0])
     for _ in range(5):

@@ -202,6 +202,34 @@ def test_reset_is_the_beginning(robot):
     np.testing.assert_allclose(session.frame.positions, first, atol=1e-12)
 
 
+def test_reset_may_keep_mode_and_obstacles(robot):
+    session = Session(robot)
+    first = session.frame.positions.copy()
+    session.switch("forward")
+    session.add(pl.Sphere((0.05, 0.01, 0.1), 0.01))
+    session.move("sphere", (0.05, 0.01, 0.2))
+    session.drive("upper", displacement=0.01)
+    steps(session, 3)
+    session.reset(keep=True)
+    assert session.mode == "forward" and session.frame.step == 0 and list(session.obstacles) == ["sphere"]
+    np.testing.assert_allclose(session.frame.obstacles["sphere"]["centre"], (0.05, 0.01, 0.2))
+    np.testing.assert_allclose(session.frame.positions, first, atol=1e-9)
+
+
+def test_targets_begin_where_the_robot_hangs():
+    """One that is where the undeformed robot has its tip; another stays."""
+    session = Session(pl.robots.cantilever())
+    hanging = session.frame.displacement["tip"]
+    assert np.linalg.norm(session.frame.error["tip"]) > 0.01
+    session.hang()
+    np.testing.assert_allclose(session.frame.target["tip"], hanging)
+    session.step()
+    np.testing.assert_allclose(session.frame.displacement["tip"], hanging, atol=1e-5)
+    session.aim("tip", hanging + [0.0, 0.0, 0.01])
+    session.hang()
+    np.testing.assert_allclose(session.frame.error["tip"], [0.0, 0.0, 0.01], atol=1e-5)
+
+
 def test_fields_are_those_of_the_body(robot):
     session = Session(robot)
     session.aim("tip", GOAL)

@@ -70,6 +70,41 @@ def test_dragging_the_target_takes_the_tip_along(visitor):
     assert visitor.ask("studio.marks.hint.hidden")
 
 
+def test_the_ball_moves_freely_wherever_it_is_grabbed(visitor):
+    """Five drags along the diagonal of the picture; arrows that pass over the ball do not take them."""
+    for dx, dy in ((0, 0), (10, 0), (-8, -4), (0, 10), (4, -12)):
+        x, y = visitor.where("studio.marks.targets.tip.position")
+        before = np.array([x, y])
+        visitor.drag((x + dx, y + dy), (x + dx + 20, y + dy - 15))
+        after = np.array(visitor.where("studio.marks.targets.tip.position"))
+        np.testing.assert_allclose(after - before, (20, -15), atol=1.5)
+
+
+def test_a_point_on_the_skin_tells_its_stress(visitor):
+    visitor.until("studio.header.status === 'reached'")
+    x, y = visitor.where("studio.marks.tips.tip.position.clone().set(0.03, 0, 0.01)")
+    visitor.seen()
+    visitor.page.mouse.click(x, y)
+    words = visitor.until(
+        "/stress .*Pa/.test(studio.probe.label.textContent) && studio.probe.label.textContent"
+    )
+    assert words.startswith("moved ") and words.endswith("no contact")
+    assert visitor.ask("studio.header.desk.probe.stress") > 0
+    visitor.page.mouse.click(5, 500)  # beside the robot
+    visitor.until("studio.probe.label.hidden && !studio.header.desk.probe")
+
+
+def test_a_reset_ends_the_trail_and_keeps_what_is_there(visitor):
+    visitor.page.click("[data-kind=sphere]")
+    visitor.until("studio.things.known.ball")
+    assert visitor.ask("studio.stage.sees(studio.things.known.ball.object.position)")
+    visitor.say(do="aim", row="tip", value=[0.095, 0.01, 0.035])
+    visitor.until("studio.lines.path.length > 5")
+    visitor.page.click("#reset")
+    visitor.until("studio.lines.path.length < 3 && studio.header.step < 20")
+    assert visitor.ask("Boolean(studio.things.known.ball)")
+
+
 def test_it_says_why_it_stops_short(visitor):
     visitor.say(do="aim", row="tip", value=[0.06, 0.01, 0.09])
     visitor.until("studio.header.status === 'at its limits'")
@@ -113,23 +148,23 @@ def test_it_swings(visitor):
 
 def test_a_contact_shows_its_force(visitor):
     visitor.page.click("[data-kind=sphere]")
-    visitor.until("studio.things.known.sphere && studio.grab.selected.obstacle === 'sphere'")
+    visitor.until("studio.things.known.ball && studio.grab.selected.obstacle === 'ball'")
     assert visitor.ask("studio.marks.contacts.shaft.count") == 0
-    start = visitor.ask("studio.things.known.sphere.shape.centre")
-    x, y = visitor.where("studio.things.known.sphere.object.position")
+    start = visitor.ask("studio.things.known.ball.shape.centre")
+    x, y = visitor.where("studio.things.known.ball.object.position")
     visitor.drag((x, y), (x + 30, y + 20))  # by its handle: itself, or the arrow that is there
     visitor.until(
-        f"Math.hypot(...studio.things.known.sphere.shape.centre.map((x, k) => x - {start}[k])) > 0.002"
+        f"Math.hypot(...studio.things.known.ball.shape.centre.map((x, k) => x - {start}[k])) > 0.002"
     )
-    visitor.say(do="move", name="sphere", at=[0.07, 0.01, 0.0295])
+    visitor.say(do="move", name="ball", at=[0.07, 0.01, 0.0295])
     visitor.say(do="aim", row="tip", value=[0.09, 0.01, 0.04])
     visitor.until("studio.marks.contacts.shaft.count > 0 && studio.header.contact[1] > 0.001")
     visitor.until("!studio.marks.forceLabel.hidden && studio.marks.forceLabel.textContent.includes('N')")
     assert "pushes back" in visitor.until(
-        "studio.bar.words.textContent.includes('Touches sphere') && studio.bar.words.textContent"
+        "studio.bar.words.textContent.includes('Touches ball') && studio.bar.words.textContent"
     )
-    visitor.page.click("[data-name=sphere] .remove")
-    visitor.until("!studio.things.known.sphere && studio.marks.contacts.shaft.count === 0")
+    visitor.page.click("[data-name=ball] .remove")
+    visitor.until("!studio.things.known.ball && studio.marks.contacts.shaft.count === 0")
 
 
 def test_pause_holds(visitor):
@@ -182,7 +217,8 @@ def test_plots_follow(visitor):
     for kind in ("displacement", "error", "contact", "timings", "effort"):
         visitor.page.click(f".tabs [data-kind={kind}]")
         visitor.until(
-            "studio.plots.plot.data[0].length > 1 && studio.plots.plot.data[1].some((y) => y !== null)"
+            "studio.plots.shown[0].plot.data[0].length > 1"
+            " && studio.plots.shown[0].plot.data[1].some((y) => y !== null)"
         )
 
 

@@ -64,6 +64,7 @@ GOOD = [
     {"do": "remove", "name": "sphere"},
     {"do": "cut", "row": "upper", "on": True},
     {"do": "push", "vertices": [0, 1, 2], "weights": [0.5, 0.5, 0], "force": [0, 0, 1]},
+    {"do": "probe", "vertices": [0, 1, 2], "weights": [0.5, 0.5, 0]},
     {"do": "robot", "name": "other"},
     {"do": "record", "on": True},
 ]
@@ -468,7 +469,7 @@ def test_commands_reach_the_session(desk):
     loop.turn()
     frame = seen[-1].frame
     np.testing.assert_allclose(frame.target["tip"], [0.098, 0.01, 0.02])
-    assert list(frame.obstacles) == ["box"] and frame.lost == ("lower",)
+    assert list(frame.obstacles) == ["block"] and frame.lost == ("lower",)
     np.testing.assert_allclose(frame.push.force, [0, 0.01, 0])
     loop.put(say(do="mode", mode="forward"))
     loop.put(say(do="drive", row="upper", kind="displacement", value=[0.004]))
@@ -491,6 +492,29 @@ def test_wrong_commands_become_notices(desk, message, word):
     loop.put(messages.parse(json.dumps(message)))
     loop.turn()
     assert word in seen[-1].state["notice"] and desk.session.count == 1
+
+
+def test_reset_keeps_mode_and_obstacles_by_the_names_of_their_buttons(desk):
+    desk.do(say(do="add", kind="sphere", at=[0, 0, 1], size=0.02))
+    desk.do(say(do="add", kind="cylinder", at=[0, 0.5, 1], size=0.02))
+    desk.do(say(do="mode", mode="forward"))
+    desk.do(say(do="reset"))
+    assert not desk.notice
+    assert desk.session.mode == "forward" and list(desk.session.obstacles) == ["ball", "post"]
+
+
+def test_a_point_of_the_skin_says_its_stress(desk):
+    desk.do(say(do="aim", row="tip", value=[0.095, 0.01, 0.03]))
+    for _ in range(3):
+        desk.tick()
+    assert "probe" not in desk.view().state
+    desk.do(say(do="probe", vertices=[0, 1, 2], weights=[0.5, 0.25, 0.25]))
+    stress = desk.session.field("stress")[desk.session.stage.vertices[:3]]
+    assert desk.view().state["probe"]["stress"] == pytest.approx(stress @ [0.5, 0.25, 0.25])
+    desk.do(say(do="probe", vertices=[0, 1, 2**31], weights=[0.5, 0.25, 0.25]))
+    assert "vertices" in desk.notice
+    desk.do(say(do="probe", vertices=[], weights=[]))
+    assert "probe" not in desk.view().state
 
 
 def test_there_is_an_end_to_obstacles(desk):
@@ -527,7 +551,7 @@ def test_recordings_go_on_without_viewers_and_end_with_the_robot(desk, tmp_path)
     assert desk.recorder is None and len(desk.recordings) == 3
 
 
-def full(*_):
+def full(*_, **__):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 

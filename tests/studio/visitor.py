@@ -129,6 +129,10 @@ class Visitor:
         """The robot at its beginning, running in inverse mode."""
         self.until("studio.link.live && studio.able")
         self.say(do="play", on=False)
+        for name in self.ask("Object.keys(studio.things.known)"):
+            self.say(do="remove", name=name)
+        if self.ask("!studio.bar.modes.firstChild.hidden"):
+            self.say(do="mode", mode="inverse")
         self.say(do="reset")
         self.until("studio.header.step === 0 && !studio.header.desk.playing")
         self.say(do="play", on=True)

@@ -77,21 +77,12 @@ export class Bar {
     for (const b of this.modes.children) b.setAttribute("aria-checked", b.id === header.mode);
     this.words.textContent = this.words.title = desk.notice || header.words;
     this.status.dataset.severity = desk.notice ? "bad" : this.app.severity(header);
-    this.clock.textContent = `${header.time.toFixed(2)} s${this.slowness(header, link)}`;
+    this.clock.textContent = `${header.time.toFixed(2)} s${this.app.slowness.frame(header, link, this.app.plots.kept)}`;
     if (!link.live) {
       this.timeline.max = link.duration;
       if (document.activeElement !== this.timeline || link.playing) this.timeline.value = Math.min(link.at, link.duration);
     }
     this.recorded(desk);
-  }
-
-  // What share of real time a robot runs at that is too much for this machine.
-  slowness({ time, desk }, link) {
-    const now = performance.now() / 1000;
-    if (!link.live || !desk.playing || !this.paced || time < this.paced.time) this.paced = { now, time, rate: null };
-    if (now - this.paced.now > 2) this.paced = { now, time, rate: (time - this.paced.time) / (now - this.paced.now) };
-    const { rate } = this.paced;
-    return rate !== null && desk.playing && rate < 0.7 * desk.speed ? ` · ${rate.toFixed(rate < 0.1 ? 2 : 1)}× real time` : "";
   }
 
   recorded(desk) {

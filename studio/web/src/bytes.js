@@ -25,7 +25,8 @@ export function expand(whole, box, out) {
 export async function readPlayer(text) {
   const { header, blocks } = unpack(await inflate(text));
   const { frames, box, points, skin, shapes } = header;
-  return { header, blocks, frames, box, points, skin, shapes, whole: unpredict(blocks.low, blocks.high, frames.length) };
+  const stress = blocks.stress ? { values: blocks.stress, top: header.top } : null;
+  return { header, blocks, frames, box, points, skin, shapes, stress, whole: unpredict(blocks.low, blocks.high, frames.length) };
 }
 
 async function inflate(text) {

@@ -3,6 +3,7 @@ import { Object3D, Plane, Raycaster, Vector2, Vector3 } from "three";
 import { TransformControls } from "three/examples/jsm/controls/TransformControls.js";
 
 const NEAR = 24; // pixels around a target that count as it
+const GRIP = 24; // pixels around the middle of an obstacle where it moves freely, whichever arrow passes there
 const CLICK = 5; // pixels that a click may move
 
 export class Grab {
@@ -44,7 +45,7 @@ export class Grab {
     return this.drag?.obstacle ?? (this.moving ? this.selected?.obstacle : null);
   }
 
-  // By its arrows, or just now by a key or a stick.
+  // By its arrows, or just now by a key, a stick or the pointer.
   get moving() {
     return this.sliding || performance.now() - (this.nudged ?? -Infinity) < 300;
   }
@@ -118,9 +119,9 @@ export class Grab {
 
   down(event) {
     this.started = [event.clientX, event.clientY];
-    if (event.button !== 0 || !this.app.able || this.gizmo.axis) return;
+    if (event.button !== 0 || !this.app.able) return;
     const what = this.under(event);
-    if (!what) return;
+    if (!what || (this.gizmo.axis && !this.gripped(what, event))) return;
     event.stopImmediatePropagation(); // neither the view nor the arrows
     this.stage.orbit.enabled = false;
     const look = this.stage.camera.getWorldDirection(new Vector3());
@@ -130,14 +131,24 @@ export class Grab {
     if (what.skin) this.drag.hold = this.app.skin.weights(what.skin);
     else {
       this.select(what.target ? { target: what.target } : { obstacle: what.obstacle });
-      this.offset = this.object(what).position.clone().sub(what.point);
+      const grabbed = this.aim(event).ray.intersectPlane(this.plane, new Vector3()) ?? what.point;
+      this.offset = this.object(what).position.clone().sub(grabbed); // it does not jump to the pointer
     }
     this.canvas.style.cursor = "grabbing";
+  }
+
+  // Whether the pointer is on the thing itself, and not on an arrow beside it: the arrows begin in its middle.
+  gripped(what, event) {
+    if (what.target) return true;
+    if (!what.obstacle) return false;
+    const [x, y] = this.stage.toPage(this.object(what).position);
+    return Math.hypot(x - event.clientX, y - event.clientY) < GRIP;
   }
 
   hover(event) {
     if (this.drag || event.buttons || !this.app.able) return;
     const under = this.under(event);
+    if (this.gizmo.axis && under && this.gripped(under, event)) this.gizmo.axis = null; // no arrow lights up
     const cable = under?.target || under?.obstacle ? null : this.cableAt(event);
     const what = cable ? { cable } : under;
     this.canvas.style.cursor = what ? (cable ? "pointer" : what.skin ? "crosshair" : "grab") : "";
@@ -175,6 +186,7 @@ export class Grab {
     this.started = null;
     if (this.drag?.hold) this.app.send({ do: "push", ...this.drag.hold, force: [0, 0, 0] });
     const what = this.drag;
+    if (what && !what.skin) this.nudged = performance.now(); // frames on their way do not know yet where it was left
     if (this.drag) (this.drag = null), (this.stage.orbit.enabled = true), (this.canvas.style.cursor = "");
     if (click && event.target === this.canvas) this.click(event, what);
   }
@@ -182,7 +194,9 @@ export class Grab {
   click(event, what) {
     if (what?.target || what?.obstacle) return;
     const cable = this.cableAt(event);
-    if (cable) this.app.panel.point(cable, event.clientX, event.clientY);
+    if (cable) return this.app.panel.point(cable, event.clientX, event.clientY);
+    if (what?.hold) this.app.probe.pin(what.hold);
+    else this.app.probe.pin(null);
   }
 
   // The cable whose line passes nearest to the pointer, if within a few pixels.

@@ -47,6 +47,11 @@ export class Lines {
     this.length = header.length;
   }
 
+  // Time began anew: the trail, too.
+  begin() {
+    this.path = [];
+  }
+
   resize(width, height) {
     for (const fat of [this.solid, this.hidden, this.trail, this.leash]) fat.material.resolution.set(width, height);
   }

@@ -13,10 +13,13 @@ import { Marks } from "./marks.js";
 import { readRecording } from "./mcap.js";
 import { Panel } from "./panel.js";
 import { Plots } from "./plots.js";
+import { Probe } from "./probe.js";
 import { Replay } from "./replay.js";
 import { Skin } from "./skin.js";
+import { Slowness } from "./slowness.js";
 import { Stage } from "./stage.js";
 import { Things } from "./things.js";
+import { Scale } from "./scale.js";
 import { number, quantity } from "./units.js";
 
 class App {
@@ -35,6 +38,9 @@ class App {
     this.marks = new Marks(this.stage, this.labels);
     this.lines = new Lines(this.stage.scene, [this.host.clientWidth || 1, this.host.clientHeight || 1]);
     this.panel = new Panel(this);
+    this.probe = new Probe(this);
+    this.slowness = new Slowness(this.host);
+    this.scale = new Scale(this.stage, this.labels);
     this.grab = new Grab(this);
     this.devices = new Devices(this);
     this.legend = h("div", { class: "legend", hidden: true }, h("i", { style: `background:${GRADIENT}` }), h("span"), h("span"), h("b"));
@@ -104,7 +110,7 @@ class App {
     this.stage.fit(low, high, header.up);
     this.skin.build(packet);
     this.packet = null;
-    for (const part of [this.lines, this.things, this.marks, this.plots]) part.build(header);
+    for (const part of [this.lines, this.things, this.marks, this.plots, this.probe, this.scale, this.slowness]) part.build(header);
     this.bar.build(header, this.link.live, this.served);
     this.panel.build(header, this.link.live);
     this.panel.obstacles({});
@@ -155,12 +161,13 @@ class App {
     if (packet) this.frame(packet);
     this.write(performance.now());
     if (!this.stage.due && !this.filming) return;
-    this.marks.face();
+    for (const part of [this.marks, this.probe, this.scale]) part.face();
     this.stage.draw();
   }
 
   frame(packet) {
     const { header } = packet;
+    if (this.header && header.step < this.header.step) this.lines.begin();
     this.header = header;
     this.packet = packet;
     this.skin.show(packet, this.rows);
@@ -170,6 +177,7 @@ class App {
     this.grab.attach();
     this.grab.pull();
     this.plots.frame(header);
+    this.probe.frame(packet);
     this.unwritten = true;
     this.newScene = false;
     this.stage.stale = true;
@@ -184,6 +192,7 @@ class App {
     this.bar.frame(this.header, this.link);
     this.panel.frame(this.header);
     this.marks.write();
+    this.probe.write();
     this.plots.draw();
     this.drawLegend();
   }
@@ -227,7 +236,7 @@ class App {
   setTheme(name) {
     this.theme = name;
     document.documentElement.dataset.theme = name;
-    for (const part of [this.skin, this.lines, this.marks, this.things]) part.theme?.(name);
+    for (const part of [this.skin, this.lines, this.marks, this.things, this.probe, this.scale]) part.theme?.(name);
     this.stage.paint(name);
     if (this.packet) this.drawLines(); // their colours are in the points
     if (this.scene) this.plots.choose(this.plots.kind);
@@ -243,9 +252,20 @@ class App {
     const { stage, scene } = this;
     const tip = Object.values(this.marks.tips)[0]?.position ?? stage.centre;
     const below = scene.offers[kind].where === "below";
-    const at = below ? tip.clone().addScaledVector(stage.up, -0.12 * scene.length) : tip.clone().addScaledVector(stage.side, 0.22 * scene.length);
-    this.send({ do: "add", kind, at: at.toArray(), size: 0.16 * scene.length });
+    const size = 0.16 * scene.length;
+    const at = below ? tip.clone().addScaledVector(stage.up, -0.12 * scene.length) : this.free(tip, 0.22 * scene.length, size);
+    this.send({ do: "add", kind, at: at.toArray(), size });
     this.touched();
+  }
+
+  // A place beside a point, so far away, that is in view and not in the body: the nearest way round from the right.
+  free(point, way, size) {
+    const right = new Vector3().setFromMatrixColumn(this.stage.camera.matrixWorld, 0);
+    const above = new Vector3().setFromMatrixColumn(this.stage.camera.matrixWorld, 1);
+    const around = [0, -0.5, 0.5, -1, 1, 1.5].map((turn) => point.clone().addScaledVector(right, way * Math.cos(turn * Math.PI / 2)).addScaledVector(above, way * Math.sin(turn * Math.PI / 2)));
+    const beside = [...around, point.clone().addScaledVector(right, -way)];
+    const clear = beside.find((place) => this.stage.sees(place) && this.skin.clears(place, 0.6 * size));
+    return clear ?? beside.find((place) => this.stage.sees(place)) ?? this.stage.orbit.target.clone().addScaledVector(right, way);
   }
 
   // The user knows how: no more hint.
@@ -255,7 +275,7 @@ class App {
   }
 
   hint(what) {
-    const text = what?.skin ? "Drag to pull on the body" : what?.target ? `Where ${what.target} should go: drag it` : what?.obstacle ? `${what.obstacle}: drag it against the body` : what?.cable ? `${what.cable}: click to cut it` : "";
+    const text = what?.skin ? "Drag to pull on the body, click to read its stress" : what?.target ? `Where ${what.target} should go: drag it` : what?.obstacle ? `${what.obstacle}: drag it against the body` : what?.cable ? `${what.cable}: click to cut it` : "";
     this.tip.hidden = !text;
     this.tip.textContent = text;
   }
@@ -266,7 +286,7 @@ class App {
     const keys = "Drag the background to turn the view, two fingers or the right button to shift it, wheel to zoom. Arrow keys and gamepads move what is selected.";
     const aims = Object.keys(this.marks.targets ?? {}).length > 0;
     const move = aims ? [["Drag the pink ball", "the robot follows, and works out how to pull its actuators."], ["Read the line at the bottom", "has it arrived, and if it stops short, why."]] : this.scene?.rows.some((r) => r.role === "effector") ? [["Set its target", "with the numbers at the side: the robot works out how to pull its actuators."], ["Read the line at the bottom", "has it arrived, and if it stops short, why."]] : [["Set the actuators", "with the sliders at the side."]];
-    const live = [...move, ["Put a ball in its way", "under Obstacles. Arrows show how hard it pushes back."], ["Pull on the body", "drag anywhere on it. Click a cable to cut it."]];
+    const live = [...move, ["Put a ball in its way", "under Obstacles. Arrows show how hard it pushes back."], ["Pull on the body", "drag anywhere on it. Click it to read stress, displacement and contact force there; click a cable to cut it."]];
     const items = this.link.live ? live : [["This is a recording", "drag the time line, turn the view, change the colours."]];
     const card = h("div", { class: "welcome" }, h("h1", {}, this.scene?.robot ?? "pliant"), h("p", {}, this.scene?.summary ? `${this.scene.summary[0].toUpperCase()}${this.scene.summary.slice(1)}.` : ""), h("ul", {}, ...items.map(([a, b]) => h("li", {}, h("b", {}, a), `: ${b}`))), h("p", { class: "soft" }, keys), h("button", { class: "strong", onclick: () => (card.remove(), remember("welcomed", "yes")) }, "Got it"));
     this.host.append(card);

@@ -10,7 +10,7 @@ const STEPS = 65535; // positions become whole numbers in the box around all fra
 export async function readRecording(buffer) {
   const bytes = new Uint8Array(buffer);
   if (MAGIC.some((b, k) => bytes[k] !== b)) throw new Error("this is no recording (.mcap) of pliant");
-  const found = { topics: {}, said: new Map(), frames: [], positions: [] };
+  const found = { topics: {}, said: new Map(), frames: [], numbers: [], positions: [], stress: new Map() };
   try {
     scan(bytes.subarray(MAGIC.length), found);
   } catch (error) {
@@ -79,14 +79,16 @@ function record(kind, c, found) {
 
 // A frame is whole when both what it says and its positions are there.
 function message(topic, number, bytes, found) {
+  if (topic === "/stress") found.stress.set(number, new Float32Array(bytes.slice().buffer));
   if (topic === "/frame") found.said.set(number, JSON.parse(new TextDecoder().decode(bytes)));
   if (topic !== "/positions" || !found.said.has(number)) return;
   found.frames.push(found.said.get(number));
+  found.numbers.push(number);
   found.positions.push(new Float32Array(bytes.slice().buffer));
   found.said.delete(number);
 }
 
-function assemble(stage, arrays, { frames, positions }) {
+function assemble(stage, arrays, { frames, numbers, positions, stress: said }) {
   const plain = (a) => (a instanceof BigInt64Array ? Uint32Array.from(a, Number) : a);
   const vertices = plain(arrays.vertices);
   const blocks = { rest: Float32Array.from(arrays.rest), triangles: plain(arrays.triangles), region: plain(arrays.region) };
@@ -105,7 +107,18 @@ function assemble(stage, arrays, { frames, positions }) {
     const total = frame.touch.reduce((sum, t) => sum + Math.hypot(t[4], t[5], t[6]), 0);
     return { ...frame, touch, contact: [frame.touch.length, total], shapes: shapes.length - 1 };
   });
-  return { header: { ...stage, fields: ["displacement"] }, blocks, frames: facts, shapes, box, whole, points: count / 3, skin: vertices.length };
+  const stress = numbers.every((n) => said.has(n)) ? shares(numbers.map((n) => said.get(n)), vertices) : null;
+  const fields = stress ? ["displacement", "stress"] : ["displacement"];
+  return { header: { ...stage, fields }, blocks, frames: facts, shapes, box, whole, stress, points: count / 3, skin: vertices.length };
+}
+
+// Stress at the skin as shares 0 … 255 of one top for all frames: the largest 98th percentile of a frame, as pliant/io/player.py has it.
+function shares(stress, vertices) {
+  const values = new Uint8Array(stress.length * vertices.length);
+  const skins = stress.map((all) => Float32Array.from(vertices, (v) => all[v]));
+  const top = Math.max(1e-12, ...skins.map((skin) => skin.slice().sort()[Math.floor(0.98 * (skin.length - 1))]));
+  skins.forEach((skin, k) => skin.forEach((x, v) => (values[k * vertices.length + v] = Math.min(255, (255 * x) / top))));
+  return { values, top };
 }
 
 function quantised(frames, count, points) {

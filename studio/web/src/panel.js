@@ -4,6 +4,9 @@ import { display, number, quantity } from "./units.js";
 
 const VIEWS = [["wire", "Wireframe"], ["xray", "See through"], ["ghost", "Rest shape"], ["cables", "Cables"], ["forces", "Forces"], ["trail", "Trail"]];
 
+// A field with its letter before it.
+export const named = (letter, input) => (letter ? h("label", {}, h("small", {}, letter), input) : input);
+
 const breaking = (row) => (row.kind === "Cable" ? `Cut ${row.name}: it pulls no more` : `Break ${row.name}: it has no effort any more`);
 
 export class Panel {
@@ -26,8 +29,10 @@ export class Panel {
     this.buildActuators(header.rows.filter((r) => r.role === "actuator"));
     this.buildTargets(header.rows.filter((r) => r.role === "effector"));
     this.buildThings(header.offers ?? {});
-    this.colour.replaceChildren(...[...header.fields, "material"].map((f) => h("option", { value: f }, { displacement: "Displacement", strain: "Strain (largest)", stress: "Stress (von Mises)", material: "Material" }[f])));
-    if (![...this.colour.options].some((o) => o.value === this.app.skin.look.colour)) this.setColour("displacement");
+    const parts = !header.fields.includes("stress") && this.app.skin.parts > 1; // rigid parts: what they are says more than how far they moved
+    this.colour.replaceChildren(...[...header.fields, "material"].map((f) => h("option", { value: f }, { displacement: "Displacement", strain: "Strain (largest)", stress: "Stress (von Mises)", material: parts ? "Parts" : "Material" }[f])));
+    const known = [...this.colour.options].some((o) => o.value === this.app.skin.look.colour);
+    if (!known || !this.chosen) this.setColour(parts && live ? "material" : "displacement");
     this.colour.value = this.app.skin.look.colour;
     this.seeThrough(header.cavities.length > 0);
   }
@@ -90,10 +95,11 @@ export class Panel {
     for (const row of rows) {
       const [unit, factor] = display(row.unit);
       const inputs = Array.from({ length: row.size }, (_, k) => h("input", { type: "number", step: "any", "aria-label": `target of ${row.name}, ${"xyz"[k] ?? k + 1}` }));
+      const axes = row.kind === "Position" && row.size === 3 ? "xyz" : "";
       const error = h("output");
       for (const input of inputs) input.addEventListener("change", () => this.app.send({ do: "aim", row: row.name, value: inputs.map((i) => Number(i.value) / factor) }));
       this.fields[row.name] = { row, inputs, error, factor };
-      this.targets.append(h("div", { class: "target" }, h("div", { class: "line" }, h("b", {}, row.name), error), h("div", { class: "xyz" }, ...inputs, h("span", { class: "soft" }, unit))));
+      this.targets.append(h("div", { class: "target" }, h("div", { class: "line" }, h("b", {}, row.name), error), h("div", { class: "xyz" }, ...inputs.map((input, k) => named(axes[k], input)), h("span", { class: "soft" }, unit))));
     }
   }
 
@@ -120,7 +126,7 @@ export class Panel {
 
   buildView() {
     const { app } = this;
-    this.colour = h("select", { id: "colour", onchange: () => this.setColour(this.colour.value) });
+    this.colour = h("select", { id: "colour", onchange: () => ((this.chosen = true), this.setColour(this.colour.value)) });
     this.checks = Object.fromEntries(VIEWS.map(([key, label]) => [key, h("label", { class: "check" }, h("input", { type: "checkbox", id: `show-${key}`, onchange: (e) => app.setView(key, e.target.checked) }), label)]));
     for (const key of ["ghost", "cables", "forces", "trail"]) this.checks[key].firstChild.checked = true;
     const axis = h("select", { id: "clip-axis", onchange: () => clip() }, ...["off", "x", "y", "z"].map((a) => h("option", { value: a }, a === "off" ? "No cut" : `Cut across ${a}`)));

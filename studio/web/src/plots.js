@@ -17,7 +17,7 @@ export class Plots {
     this.legend = h("div", { class: "plot-legend" });
     this.canvas = h("div", { class: "plot" });
     this.element = h("section", { class: "plots" }, this.tabs, this.canvas, this.legend);
-    new ResizeObserver(() => this.plot?.setSize({ width: this.canvas.clientWidth, height: 150 })).observe(this.canvas);
+    new ResizeObserver(() => this.shown?.forEach(({ plot, height }) => plot.setSize({ width: this.canvas.clientWidth, height }))).observe(this.canvas);
   }
 
   build(header) {
@@ -38,28 +38,38 @@ export class Plots {
     return stages.map((s) => [s, "s", (f) => f.timings[s] ?? null]);
   }
 
+  // One plot for each unit: millimetres and degrees share no axis.
   choose(kind) {
     this.kind = kind;
     for (const tab of this.tabs.children) tab.setAttribute("aria-selected", tab.dataset.kind === kind);
-    this.plot?.destroy();
-    this.lines = this.series();
-    const unit = display(this.lines[0]?.[1] ?? "")[0];
+    for (const { plot } of this.shown ?? []) plot.destroy();
+    const lines = this.series().map(([name, unit, value], k) => ({ name, unit, value, colour: SERIES[k % SERIES.length] }));
+    const units = [...new Set(lines.map((line) => line.unit))];
+    const height = units.length > 1 ? 110 : 150;
+    this.shown = units.map((unit) => this.drawing(lines.filter((line) => line.unit === unit), unit, height));
+    this.legend.replaceChildren(...this.shown.flatMap(({ lines: some, unit }) => {
+      const [shown] = display(unit);
+      return [...some.map(({ name, colour }) => h("span", { style: `--c:${colour}` }, name)), h("em", {}, shown ? `[${shown}]` : "")];
+    }));
+    this.draw();
+  }
+
+  drawing(lines, unit, height) {
     const css = getComputedStyle(document.documentElement);
     const ink = css.getPropertyValue("--soft");
     const line = css.getPropertyValue("--line");
     const axis = { stroke: ink, font: "11px system-ui", grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1, size: 4 } };
-    this.plot = new uPlot(
+    const plot = new uPlot(
       {
-        width: this.canvas.clientWidth || 300, height: 150, legend: { show: false }, cursor: { show: false }, padding: [8, 8, 0, 0],
+        width: this.canvas.clientWidth || 300, height, legend: { show: false }, cursor: { show: false }, padding: [8, 8, 0, 0],
         scales: { x: { time: false }, y: { range: (u, low, high) => range(low, high) } },
-        axes: [{ ...axis, size: 24, values: (u, v) => v.map((x) => `${x} s`), space: 60 }, { ...axis, size: 46 }],
-        series: [{}, ...this.lines.map((_, k) => ({ stroke: SERIES[k % SERIES.length], width: 1.6, points: { show: false }, spanGaps: true }))],
+        axes: [{ ...axis, size: 24, values: (u, v, i, space, step) => ticks(v, step).map((x) => `${x} s`), space: 60 }, { ...axis, size: 52, values: (u, v, i, space, step) => ticks(v, step) }],
+        series: [{}, ...lines.map(({ colour }) => ({ stroke: colour, width: 1.6, points: { show: false }, spanGaps: true }))],
       },
-      [[], ...this.lines.map(() => [])],
+      [[], ...lines.map(() => [])],
       this.canvas,
     );
-    this.legend.replaceChildren(...this.lines.map(([name], k) => h("span", { style: `--c:${SERIES[k % SERIES.length]}` }, name)), h("em", {}, unit ? `[${unit}]` : ""));
-    this.draw();
+    return { plot, lines, unit, height };
   }
 
   frame(header) {
@@ -73,19 +83,25 @@ export class Plots {
   }
 
   draw() {
-    if (!this.plot || !this.element.offsetParent) return;
-    const factor = (unit) => display(unit)[1];
-    const data = [this.kept.map((f) => f.time)];
-    for (const [, unit, value] of this.lines) {
-      const k = factor(unit);
-      data.push(this.kept.map((f) => { const v = value(f); return v == null ? null : v * k; }));
+    if (!this.shown || !this.element.offsetParent) return;
+    const times = this.kept.map((f) => f.time);
+    for (const { plot, lines, unit } of this.shown) {
+      const [, factor] = display(unit);
+      plot.setData([times, ...lines.map(({ value }) => this.kept.map((f) => { const v = value(f); return v == null ? null : v * factor; }))]);
     }
-    this.plot.setData(data);
   }
 }
 
+// Numbers with as many digits after the point as their step has, so that no two look the same.
+function ticks(values, step) {
+  const digits = Math.min(9, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
+  return values.map((x) => x.toFixed(digits).replace(/^-(0(\.0*)?)$/, "$1").replace("-", "−"));
+}
+
+const LEAST = 1e-3; // of a shown unit: what varies less is a straight line
+
 function range(low, high) {
   if (low == null || high == null) return [0, 1];
-  const room = Math.max(0.08 * (high - low), 1e-6 * Math.max(Math.abs(low), Math.abs(high)), 1e-9);
+  const room = Math.max(0.08 * (high - low), 1e-3 * Math.max(Math.abs(low), Math.abs(high)), LEAST);
   return [low >= 0 && low < high * 0.6 ? 0 : low - room, high + room];
 }

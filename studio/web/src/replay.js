@@ -1,7 +1,7 @@
 // The recorded source: all frames are here already. Speaks like a link, and keeps its own time.
 //
 // What it plays: { header, blocks } as of a stage's packet; frames, what a frame says each; shapes, the sets of obstacles; whole,
-// the positions of all frames as whole numbers in a box; points and skin, how many there are in a frame, and how many of these are skin.
+// the positions of all frames as whole numbers in a box; stress, that at the skin in shares of a top, or null; points and skin, how many there are in a frame, and how many of these are skin.
 export class Replay {
   constructor(data, handlers) {
     this.on = handlers;
@@ -62,6 +62,10 @@ export class Replay {
     const desk = { playing: this.playing, speed: this.speed, recording: null, recordings: 0, asked: {}, notice: "" };
     const header = { ...frame, box: this.box, desk };
     const blocks = { skin: whole.subarray(0, 3 * this.skin), lines: whole.subarray(3 * this.skin) };
+    if (this.stress) {
+      blocks.field = this.stress.values.subarray(k * this.skin, (k + 1) * this.skin);
+      header.field = ["stress", this.stress.top];
+    }
     if (frame.touch?.length) blocks.touch = Float32Array.from(frame.touch);
     return { header, blocks };
   }

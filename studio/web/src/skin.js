@@ -17,6 +17,7 @@ export class Skin {
     this.rest = blocks.rest;
     this.triangles = blocks.triangles;
     this.regions = blocks.region;
+    this.parts = new Set(this.regions).size;
     this.length = header.length;
     this.positions = Float32Array.from(blocks.rest);
     this.split();
@@ -172,10 +173,29 @@ export class Skin {
     return { vertices, weights: parts.map((x) => x / sum) };
   }
 
-  at(vertices, weights) {
+  at(vertices, weights, positions = this.positions) {
     const out = new Vector3();
-    vertices.forEach((v, k) => out.addScaledVector(new Vector3().fromArray(this.positions, 3 * v), weights[k]));
+    vertices.forEach((v, k) => out.addScaledVector(new Vector3().fromArray(positions, 3 * v), weights[k]));
     return out;
+  }
+
+  // Whether no vertex is nearer to a place.
+  clears(place, distance) {
+    const p = this.positions;
+    for (let k = 0; k < p.length; k += 3) if (Math.hypot(p[k] - place.x, p[k + 1] - place.y, p[k + 2] - place.z) < distance) return false;
+    return true;
+  }
+
+  // The length of the longest edge of a facet.
+  reach(vertices) {
+    const p = vertices.map((v) => new Vector3().fromArray(this.positions, 3 * v));
+    return Math.max(...p.map((a, k) => a.distanceTo(p[(k + 1) % 3])));
+  }
+
+  // The stress [Pa] at a point, where the skin is coloured by it.
+  stressAt(vertices, weights) {
+    if (this.look.colour !== "stress" || !this.field) return null;
+    return vertices.reduce((sum, v, k) => sum + weights[k] * this.field.values[v] * (this.field.top / 255), 0);
   }
 }
 

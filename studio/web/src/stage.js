@@ -167,6 +167,12 @@ export class Stage {
     return [box.left + ((p.x + 1) / 2) * box.width, box.top + ((1 - p.y) / 2) * box.height, p.z < 1];
   }
 
+  // Whether a point is well within the picture.
+  sees(point) {
+    const p = point.clone().project(this.camera);
+    return p.z < 1 && Math.abs(p.x) < 0.85 && Math.abs(p.y) < 0.8;
+  }
+
   // Once per turn of the page. Whether it may work: software drawing, up to where the browser has put the picture on the
   // screen and asks for the next, rests as long as it took.
   ready() {

@@ -6,13 +6,21 @@ const SHOWN = {
 
 export const display = (unit) => SHOWN[unit] ?? [unit, 1];
 
+const FINER = { mm: "µm", ml: "µl", kPa: "Pa", N: "mN", mN: "µN", "mN·m": "µN·m", ms: "µs" };
+
 export function number(value, digits = 3) {
   if (!Number.isFinite(value)) return "–";
   if (Math.abs(value) < 10 ** -digits) return "0";
-  return String(Number(value.toPrecision(digits))).replace("-", "−");
+  const text = String(Number(value.toPrecision(digits)));
+  return text.replace("-", "−");
 }
 
+// What would begin with 0.000 is shown in a finer unit, and as 0 where there is none.
 export function quantity(value, unit, digits = 3) {
-  const [shown, factor] = display(unit);
-  return `${number(value * factor, digits)}${shown === "°" ? "" : " "}${shown}`;
+  let [shown, factor] = display(unit);
+  let size = value * factor, finer = shown;
+  while (size !== 0 && Math.abs(size) < 1e-3 && FINER[finer]) (finer = FINER[finer]), (size *= 1e3);
+  if (Math.abs(size) < 1e-3) size = 0;
+  else shown = finer;
+  return `${number(size, digits)}${shown === "°" ? "" : " "}${shown}`;
 }
