@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pliant.algebra import Factor, SparseRows
+from pliant.conditions import Conditions
 from pliant.dynamics.implicit import Moving, StageSolution, Task
 from pliant.dynamics.inertia import Inertia
 
@@ -20,7 +22,7 @@ NEGLIGIBLE = 1e-10  # of the largest share that a direction has in S Sᵀ: small
 
 @dataclass(frozen=True)
 class Drift:
-    """Deviations of the motion: Q (ndof, k) [m], V (ndof, k) [m/s], and L (nf, k) of the unknown efforts.
+    """Deviations of the motion: Q (ndof, k) [m], V (ndof, k) [m/s], L (nf, k) of efforts not known.
 
     `solved` (rows, k) are those of the efforts that the model solved for in the last step: `rows` names them
     among all rows, contacts below.
@@ -33,16 +35,19 @@ class Drift:
     rows: np.ndarray
 
     @classmethod
-    def none(cls, ndof: int, unknowns: int) -> Drift:
-        """A state that is known exactly."""
-        motion, rows = np.zeros((ndof, 0)), np.zeros(0, int)
-        return cls(motion, motion, np.zeros((unknowns, 0)), np.zeros((0, 0)), rows)
+    def at_rest(
+        cls, H: SparseRows, factor: Factor, c: Conditions, lam: np.ndarray, unknown: np.ndarray, L: np.ndarray
+    ) -> Drift:
+        """Of a robot that rests under efforts that are off by L: Q = K⁻¹(H_fᵀ L + H_aᵀ Λ)."""
+        U = factor.solve(H.take(unknown).to_csr().T @ L)
+        a = np.flatnonzero(_acting(c, lam))
+        U, reaction = _kept(H, factor, c, a, U, U)
+        return cls(U, np.zeros(U.shape), L, reaction, a)
 
     def loosened(self, change: np.ndarray) -> Drift:
-        """With a change of each unknown effort, deviations (nf,), that is independent of all before."""
-        more = np.flatnonzero(change)
-        wide = lambda S: np.column_stack([S, np.zeros((len(S), len(more)))])
-        L = np.column_stack([self.L, np.diag(change)[:, more]])
+        """With a change of the efforts, a factor (nf, j) of its covariance, that is independent of all."""
+        wide = lambda S: np.column_stack([S, np.zeros((len(S), change.shape[1]))])
+        L = np.column_stack([self.L, change])
         return Drift(wide(self.Q), wide(self.V), L, wide(self.solved), self.rows)
 
     def advanced(
@@ -67,15 +72,8 @@ class Drift:
         times = lambda A, S: np.array([inertia.product(A, column) for column in S.T.copy()]).T
         force = times(M, self.V) / stage.step - times(K, self.Q)
         U = factor.solve(force + H.take(unknown).to_csr().T @ self.L)
-        c, lam = here.conditions, taken.lam
-        a = np.flatnonzero(~c.given & (lam > c.low) & (lam < c.high))
-        reaction = np.zeros((len(a), U.shape[1]))
-        if len(a):
-            acting = H.take(a).to_csr()
-            back = factor.solve(acting.T.toarray())
-            W = acting @ back + np.diag(c.compliance[a])
-            reaction = -np.linalg.lstsq(W, acting @ (self.Q + U), rcond=None)[0]
-            U = U + back @ reaction
+        a = np.flatnonzero(_acting(here.conditions, taken.lam))
+        U, reaction = _kept(H, factor, here.conditions, a, U, self.Q + U)
         V = self.V + stage.reach / stage.step * (U / stage.reach - self.V)
         return Drift(self.Q + U, V, self.L, reaction, a)
 
@@ -116,3 +114,21 @@ class Drift:
         size, directions = np.linalg.eigh(G)
         keep = np.flatnonzero(size > NEGLIGIBLE * size[-1])[-columns:]
         return self.turned(directions[:, keep])
+
+
+def _acting(c: Conditions, lam: np.ndarray) -> np.ndarray:
+    """Which rows (m,) keep their δ: efforts that are solved for and not at a bound."""
+    return ~c.given & (lam > c.low) & (lam < c.high)
+
+
+def _kept(
+    H: SparseRows, factor: Factor, c: Conditions, a: np.ndarray, U: np.ndarray, end: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """U with the reaction Λ (rows, k) of rows a that keep their δ, which would move by H_a `end`."""
+    if not len(a):
+        return U, np.zeros((0, U.shape[1]))
+    acting = H.take(a).to_csr()
+    back = factor.solve(acting.T.toarray())
+    W = acting @ back + np.diag(c.compliance[a])
+    reaction = -np.linalg.lstsq(W, acting @ end, rcond=None)[0]
+    return U + back @ reaction, reaction

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.contact import Contacts, Obstacle
+from pliant.core.tangent import EXACT, SHIFTED, condensed
 from pliant.core.view import linearise
 from pliant.dynamics.damping import per_body
 from pliant.dynamics.implicit import (
@@ -43,6 +44,7 @@ from pliant.inputs import count, positive
 from pliant.laws import Law
 from pliant.robot import Robot
 from pliant.sensing import readings as reading
+from pliant.sensing.doubts import command_factor, doubtful
 from pliant.sensing.drift import Drift
 from pliant.sensing.estimate import Estimate, SensingCertificate
 from pliant.sensing.instruments import instrumented
@@ -75,7 +77,9 @@ class MovingForceEstimator:
     scheme: more of them damp less by themselves. `change` is by how much an unknown effort changes within a
     second, as a standard deviation [N] (a random walk); `prior` [N] how far those at the beginning may be
     from what `state` says (zero for a robot at rest that nothing pushes). `damping` and `obstacles` are as
-    for `pl.Simulation`, other options as for `ForceEstimator`. `columns` bounds the directions in which the
+    for `pl.Simulation`, other options as for `ForceEstimator`. Errors of commands are estimated along with
+    the efforts: `command_error` [N] and `command_scale` are their deviations at the beginning, and by how
+    much they change within a second. `columns` bounds the directions in which the
     state is taken to be uncertain.
 
     In the certificate of an estimate, `misfit` is that of the readings to what was predicted, over the
@@ -96,6 +100,8 @@ class MovingForceEstimator:
         direction: ArrayLike | None = None,
         effort: tuple[float, float] = (-INF, INF),
         noise: Noise = 1e-4,
+        command_error: Mapping[str, float] | None = None,
+        command_scale: float = 0.0,
         laws: Mapping[str, Law] | None = None,
         damping: Any = None,
         obstacles: Obstacle | Iterable[Obstacle] = (),
@@ -111,6 +117,10 @@ class MovingForceEstimator:
         self.roles: Roles = compile_roles(self.robot, self.laws, noise)
         self.weights = Weights(self.roles.noise, np.zeros((len(self.roles.noise), 0)))
         self.detector = self.robot.surroundings.detector(self.robot, obstacles)
+        self.doubts = doubtful(self.robot, self.laws, command_error or {}, True, 0.0, command_scale)
+        for name in command_error or {}:
+            if not self.roles.conditions.given[self.robot.named(name)].all():
+                raise InputError(f"command_error of {name!r}", expected="a given effort", got="another law")
         law = per_body(damping, len(self.robot.bodies))
         self.model = Model.of(self.robot, self.detector, law, EULER, 1, TOLERANCE * robot.length)
         self._work, self._begin = Stopwatch(), state
@@ -130,8 +140,32 @@ class MovingForceEstimator:
         )
         if self.motion.v.shape != (self.robot.ndof,):
             self.motion = self.motion.with_(v=np.zeros(self.robot.ndof))
-        unknowns = len(self.roles.unknown)
-        self.drift = Drift.none(self.robot.ndof, unknowns).loosened(np.full(unknowns, self.prior))
+        self.errors = np.zeros(len(self.doubts.rows))
+        self.drift = self._resting()
+
+    def _resting(self) -> Drift:
+        """The deviations of a robot that rests under efforts which are off by what was stated."""
+        at, conditions, spread = self.motion, self.roles.conditions, self._spread(self.prior)
+        view = linearise(self.robot, at.q, at.effort, at.internal, at.gravity)
+        found = None
+        if view is not None and spread.any():
+            found = condensed(self.model.scene, view, conditions, (EXACT, SHIFTED), self._work)
+        if view is None or found is None:
+            none, unknown = np.zeros((self.robot.ndof, 0)), np.zeros((len(self._loose), 0))
+            return Drift(none, none, unknown, np.zeros((0, 0)), np.zeros(0, int))
+        return Drift.at_rest(view.H, found.factor, conditions, at.effort, self._loose, spread)
+
+    @property
+    def _loose(self) -> np.ndarray:
+        """Rows whose efforts are not known: unknown ones, then commands that are doubtful."""
+        return np.concatenate([self.roles.unknown, self.doubts.rows])
+
+    def _spread(self, size: float) -> np.ndarray:
+        """(nf + na, k): a factor of the covariance of these efforts, `size` [N] of each unknown one."""
+        nf, own = len(self.roles.unknown), command_factor(self.roles, self.doubts)
+        out = np.zeros((nf + len(own), nf + len(own)))
+        out[:nf, :nf], out[nf:, nf:] = size * np.eye(nf), own
+        return out[:, out.any(axis=0)]
 
     @property
     def state(self) -> Motion:
@@ -173,6 +207,7 @@ class MovingForceEstimator:
         unknown, model, timed = self.roles.unknown, self.model, self._work.timed
         effort = self.roles.conditions.effort.copy()
         effort[unknown] = now.effort[unknown]
+        effort[self.doubts.rows] += self.errors
         conditions = replace(self.roles.conditions, effort=effort)
         task = begin(model, now, conditions, self.time_step / self.steps)
         if task.contacts is not None and task.contacts.frictional:
@@ -191,9 +226,9 @@ class MovingForceEstimator:
 
     def _drifted(self, drift: Drift, taken: Taken) -> Drift:
         """The deviations after a step in which the unknown efforts go their own way."""
-        unknown, inertia = self.roles.unknown, self.model.inertia
-        walk = np.full(len(unknown), self.change * np.sqrt(taken.task.step))
-        there = drift.loosened(walk).advanced(inertia, taken.task, taken.here, taken.stage, taken.K, unknown)
+        inertia, walk = self.model.inertia, np.sqrt(taken.task.step) * self._spread(self.change)
+        step = taken.task, taken.here, taken.stage, taken.K
+        there = drift.loosened(walk).advanced(inertia, *step, self._loose)
         return there.compressed(inertia, inertia.mass(taken.here.pose), self.columns)
 
     def _elastic(self, at: Any) -> np.ndarray | None:
@@ -208,12 +243,12 @@ class MovingForceEstimator:
         A = self.weights.whitened(H.to_csr() @ ahead.Q, seen)
         b = self.weights.whitened(values - self._delta(motion.q)[roles.sensors], seen)
         after, z, misfit = ahead.told(A, b)
-        lam = motion.effort[roles.unknown] + after.L @ z
-        low, high = roles.effort
-        bounded = (lam < low) | (lam > high)
-        if bounded.any():
-            z = z + _within(after.L, lam, low, high)
-            lam = np.clip(motion.effort[roles.unknown] + after.L @ z, low, high)
+        L, (low, high) = after.L[: len(roles.unknown)], roles.effort
+        lam = motion.effort[roles.unknown] + L @ z
+        if ((lam < low) | (lam > high)).any():
+            z = z + _within(L, lam, low, high)
+            lam = np.clip(motion.effort[roles.unknown] + L @ z, low, high)
+        self.errors = self.errors + after.L[len(lam) :] @ z
         effort, force = self._solved_efforts(taken, after, z)
         effort[roles.unknown] = lam
         self._place(motion, after, z, effort)
@@ -226,7 +261,7 @@ class MovingForceEstimator:
             readings=int(seen.sum()),
             unknowns=len(lam),
             rank=len(lam),
-            condition=float(np.linalg.cond(after.L)),
+            condition=float(np.linalg.cond(L)),
             iterations=self.steps,
             at_bounds=names,
             shift=taken.stage.condensed.shift,
@@ -277,6 +312,7 @@ class MovingForceEstimator:
         robot, roles, delta, own = self.robot, self.roles, self._delta(self.motion.q), len(self.motion.effort)
         residual = np.where(seen, values - delta[roles.sensors], np.nan)
         contacts, force = touch
+        L = drift.L[: len(roles.unknown)]
         pushing = drift.solved[drift.rows >= own]
         deviation = np.zeros(len(force))
         deviation[drift.rows[drift.rows >= own] - own] = np.linalg.norm(pushing, axis=1)
@@ -286,9 +322,10 @@ class MovingForceEstimator:
             robot.split(self.motion.effort),
             robot.split(delta),
             {name: residual[span] for name, span in roles.sensor_spans.items()},
-            drift.L @ drift.L.T,
+            L @ L.T,
             roles.names,
             certificate,
+            command_error=dict(zip(self.doubts.names, self.errors.tolist(), strict=True)),
             contacts=contacts,
             contact_force=force,
             contact_deviation=deviation,

@@ -154,10 +154,44 @@ def test_viscous_materials_and_pulled_cables(bar):
     assert found.effort["cable"] == pytest.approx(tension, rel=0.02)
 
 
+def test_it_begins_under_a_force_that_is_not_known(bar):
+    """At rest under 30 mN, of which only a deviation is stated: the first frame says how much it is."""
+    truth = np.array([0.0, 0.0, 0.03])
+    plant = instrumented(bar, MARKERS, TIP)
+    frame = pl.static(plant, {"forces": Known(effort=truth)}).displacement["markers"]
+    feeler = moving(bar, noise=1e-6, change=0.05, prior=0.1)
+    assert [feeler.step(frame).effort["forces"][2] for _ in range(5)] == pytest.approx(5 * [0.03], abs=1e-3)
+    low, high = feeler.step(frame).interval("forces")
+    assert (low < truth).all() and (truth < high).all()
+
+
+def test_a_tension_that_is_less_than_commanded_is_found(bar):
+    """A cable that loses a fifth of its tension to friction, while a force comes and goes."""
+    rows = dict(bar.rows)
+    line = bar.body.points([[0.05, 0.0, 0.008], [0.0, 0.0, 0.008]])  # the tip is not on its way
+    rows["cable"] = pl.Row(pl.Cable(line), pl.Known(effort=0.5))
+    robot, steps = pl.Robot(bar.body, rows), np.arange(1, 61)
+    truth = np.column_stack([0.0 * steps, 0.0 * steps, 0.02 * np.sin(0.1 * steps)])
+    sim = pl.Simulation(instrumented(robot, MARKERS, TIP), time_step=STEP, scheme="euler", damping=DAMPING)
+    trusting, doubting = (
+        moving(robot, noise=1e-6, change=0.1, command_error=error) for error in (None, {"cable": 0.1})
+    )
+    sim.state = trusting.state
+    for force in truth:
+        shown = sim.step({"forces": Known(effort=force), "cable": Known(effort=0.4)}).displacement["markers"]
+        found = [one.step(shown) for one in (trusting, doubting)]
+    assert found[1].command_error["cable"] == pytest.approx(-0.1, abs=0.01)
+    assert found[1].effort["cable"] == pytest.approx(0.4, abs=0.01)
+    off = [np.abs(one.effort["forces"] - truth[-1]).max() for one in found]
+    assert off[1] < 0.2 * off[0]
+
+
 def test_what_is_wrong_is_named(bar):
     with pytest.raises(InputError, match="time_step"):
         moving(bar, time_step=0.0)
     with pytest.raises(InputError, match="change"):
         moving(bar, change=-1.0)
+    with pytest.raises(InputError, match="Known law"):
+        moving(bar, command_error={"load": 0.1})
     with pytest.raises(InputError, match="millimetres"):
         moving(bar).step(1e3 * MARKERS)
