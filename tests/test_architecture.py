@@ -68,6 +68,7 @@ LAYERS = {
         "state",
         "core",
         "static",
+        "dynamics",
     },
     "compliance": FOUNDATIONS | {"robot", "state", "core"},
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +11,16 @@ from pliant.conditions import Conditions
 from pliant.contact import Contacts, Detector
 from pliant.contact.detect import search_distance
 from pliant.contact.detect.detector import NO_KEYS
+from pliant.core.rows import levers
 from pliant.core.scene import Scene
+from pliant.core.support import Support
+from pliant.dynamics.damping import Damping
 from pliant.dynamics.inertia import Inertia
 from pliant.dynamics.schemes.scheme import Scheme
 from pliant.dynamics.viscosity import Viscosity
 from pliant.robot import Robot
+
+RECOVERY_SPEED = 5.0  # lengths of the robot per second: how fast what penetrates is pushed out
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,28 @@ class Model:
     tolerance: float  # [m] of the last correction
     recovery: float  # [m/s] how fast what penetrates is pushed out
     span: np.ndarray  # (m,) how far δ of a row changes when it moves by the robot's length
+
+    @classmethod
+    def of(
+        cls,
+        robot: Robot,
+        detector: Detector,
+        damping: Sequence[Damping],
+        scheme: Scheme,
+        iterations: int,
+        tolerance: float,
+    ) -> Model:
+        """A robot, what it can touch, and the damping of each of its bodies."""
+        return cls(
+            scene=Scene(robot, detector, Support.none(robot)),
+            inertia=Inertia(robot, damping),
+            viscosity=Viscosity(robot, damping),
+            scheme=scheme,
+            iterations=iterations,
+            tolerance=tolerance,
+            recovery=RECOVERY_SPEED * robot.length,
+            span=robot.length * levers(robot),
+        )
 
     @property
     def robot(self) -> Robot:

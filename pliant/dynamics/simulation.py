@@ -12,16 +12,12 @@ import numpy as np
 
 from pliant.conditions import Conditions
 from pliant.contact import Obstacle
-from pliant.core.rows import levers
-from pliant.core.scene import Scene
-from pliant.core.support import Support
 from pliant.dynamics.advance import advance
 from pliant.dynamics.attempt import Arrival
 from pliant.dynamics.balance import Balance, Energy, energy, loaded
 from pliant.dynamics.damping import per_body
 from pliant.dynamics.foresight import Foresight, foresee
 from pliant.dynamics.implicit import Handover
-from pliant.dynamics.inertia import Inertia
 from pliant.dynamics.model import Model
 from pliant.dynamics.moment import Moment
 from pliant.dynamics.motion import Motion
@@ -39,7 +35,6 @@ from pliant.timing import Stopwatch
 SCHEME = "bdf2"  # of second order where motion is smooth, by default
 TIME_STEP = 0.01  # [s] of implicit schemes, by default
 STABLE_SHARE = 0.9  # of the largest stable step: the time step of explicit schemes, by default
-RECOVERY_SPEED = 5.0  # lengths of the robot per second: how fast what penetrates is pushed out
 TOLERANCE = 1e-7  # of the robot's length: correction at which a step has converged, by default
 
 
@@ -78,20 +73,10 @@ class Simulation:
         self.robot, self.scheme = robot, scheme
         self.damping = per_body(damping, len(robot.bodies))
         self.detector = robot.surroundings.detector(robot, obstacles)
-        viscosity = Viscosity(robot, self.damping)
-        chosen = _applicable(SCHEMES[scheme], robot, viscosity)
+        chosen = _applicable(SCHEMES[scheme], robot, Viscosity(robot, self.damping))
         iterations = chosen.iterations if iterations is None else count("iterations", iterations)
         tolerance = TOLERANCE * robot.length if tolerance is None else positive("tolerance", tolerance, "m")
-        self._model = Model(
-            scene=Scene(robot, self.detector, Support.none(robot)),
-            inertia=Inertia(robot, self.damping),
-            viscosity=viscosity,
-            scheme=chosen,
-            iterations=iterations,
-            tolerance=tolerance,
-            recovery=RECOVERY_SPEED * robot.length,
-            span=robot.length * levers(robot),
-        )
+        self._model = Model.of(robot, self.detector, self.damping, chosen, iterations, tolerance)
         self._work = Stopwatch()
         self._handover: Handover | None = None  # what the last step knows of the next
         self.state = robot.rest if state is None else state

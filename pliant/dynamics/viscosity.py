@@ -76,6 +76,17 @@ class Viscosity:
             parts.append((before + stage.reach / stage.step * (np.array(blocks) - before)).ravel())
         return np.concatenate(parts)
 
+    def displaced(self, memory: np.ndarray, before: np.ndarray, q: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """The memory (k,) of a motion that was thought to be at `before` (nq,), and is at q.
+
+        The parts that are proportional to a rate see no sudden change; what branches remember is kept.
+        """
+        out = memory.copy()
+        for n, law in enumerate(self.damping):
+            if law.viscous and law.rate > 0:
+                self._blocks(n, out)[0] += self._stress(n, q, z) - self._stress(n, before, z)
+        return out
+
     def _stress(self, n: int, q: np.ndarray, z: np.ndarray) -> np.ndarray:
         S = self.robot.bodies[n].stress_memory(q[self.robot.q_spans[n]], z[self.robot.z_spans[n]])
         assert S is not None

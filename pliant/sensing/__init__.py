@@ -10,6 +10,7 @@ from pliant.sensing.identifiability import Identifiability
 from pliant.sensing.instruments import Pushes, instrumented
 from pliant.sensing.layout import Layout
 from pliant.sensing.location import ForceLocator, Location
+from pliant.sensing.moving import MovingForceEstimator
 from pliant.sensing.placement import Placement, place_markers
 from pliant.sensing.places import Places, places
 from pliant.sensing.record import Record
@@ -26,6 +27,7 @@ __all__ = [
     "Layout",
     "Location",
     "MarkerTracker",
+    "MovingForceEstimator",
     "Placement",
     "Places",
     "Pushes",

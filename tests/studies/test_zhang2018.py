@@ -124,3 +124,24 @@ def test_a_study_without_the_mesh_says_so(tmp_path):
     assert "our own" in first and "diamond.vtk" in first
     (tmp_path / "diamond.vtk").write_text("")
     assert "authors'" in STUDY.robots(STUDY.setup(data=tmp_path))
+
+
+def test_forces_are_felt_in_motion_and_friction_is_found_by_doubts(lab):
+    """Tensions follow their course; friction takes from a cable that is pulled, and adds to others."""
+    from dataclasses import replace
+
+    from pliant.studies.zhang2018 import motion
+
+    rng = np.random.default_rng(5)
+    course, other = motion.Course.drawn(lab, "r1", rng), motion.drawn("friction", rng)
+    t = np.arange(0.2, 0.8, 1e-3)
+    tension = lambda loss: np.array([course.laws(x, loss)["cable 1"].effort for x in t])
+    asked, left = tension(None), tension(other.loss)
+    pulled = np.gradient(asked, t) > 0.0
+    assert pulled.any() and not pulled.all()
+    assert (left[1:-1] < asked[1:-1])[pulled[1:-1]].mean() > 0.98
+    assert left / asked == pytest.approx(np.where(left < asked, 1 - other.loss[0], 1 + other.loss[0]))
+    short = Lab(replace(QUICK, frames=8))
+    score = motion._score(short, "as modelled", "s1", rng)
+    assert score.trusting == score.moving < score.paper
+    assert score.covered > 0.8 and score.misfit == pytest.approx(1.0, abs=0.2)
