@@ -1,4 +1,4 @@
-"""Bodies: solids of volume elements, beams and shells, with rigid regions."""
+"""Bodies: solids of volume elements, beams and shells, with rigid regions; and rigid bodies."""
 
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from pliant.lazy import lazy
 if TYPE_CHECKING:
     from pliant.bodies.beams import Beam, Circle, Rectangle, Stiffness
     from pliant.bodies.reduced import Reduced
+    from pliant.bodies.rigid_body import RigidBody
     from pliant.bodies.shells import Membrane, Net, Shell, Strings
 else:
     __getattr__ = lazy(
@@ -17,6 +18,7 @@ else:
         {
             **dict.fromkeys(("Beam", "Circle", "Rectangle", "Stiffness"), "pliant.bodies.beams"),
             "Reduced": "pliant.bodies.reduced",
+            "RigidBody": "pliant.bodies.rigid_body",
             **dict.fromkeys(("Membrane", "Net", "Shell", "Strings"), "pliant.bodies.shells"),
         },
     )
@@ -34,6 +36,7 @@ __all__ = [
     "Rectangle",
     "Reduced",
     "Rigid",
+    "RigidBody",
     "Shell",
     "Solid",
     "Stiffness",

@@ -2,6 +2,7 @@
 
 from pliant.interactions.attachment import Attachment
 from pliant.interactions.barycentre import Barycentre
+from pliant.interactions.between_frames import Joint, Travel, Turn
 from pliant.interactions.cable import Cable
 from pliant.interactions.cavity import Cavity
 from pliant.interactions.centre_of_mass import CentreOfMass
@@ -27,6 +28,7 @@ __all__ = [
     "Combined",
     "Curvature",
     "Interaction",
+    "Joint",
     "Magnet",
     "Motor",
     "Orientation",
@@ -36,5 +38,7 @@ __all__ = [
     "Specimen",
     "Stretch",
     "SurfaceForce",
+    "Travel",
+    "Turn",
     "registry",
 ]

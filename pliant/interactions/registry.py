@@ -13,11 +13,13 @@ import numpy as np
 
 from pliant.interactions.attachment import Attachment
 from pliant.interactions.barycentre import Barycentre
+from pliant.interactions.between_frames import Joint, Travel, Turn
 from pliant.interactions.cable import Cable
 from pliant.interactions.cavity import Cavity
 from pliant.interactions.centre_of_mass import CentreOfMass
 from pliant.interactions.combined import Combined
 from pliant.interactions.curvature import Curvature
+from pliant.interactions.frame import Frame
 from pliant.interactions.interaction import Interaction
 from pliant.interactions.magnet import Magnet
 from pliant.interactions.motor import Motor
@@ -74,6 +76,21 @@ def _attached(specimen: Specimen) -> Interaction:
     return Attachment(a[:count], b[:count])
 
 
+def _frames(specimen: Specimen) -> tuple[Frame, Frame]:
+    """The frame of a region, and a second one of four points of the line, as if these were its tips."""
+    frames = []
+    for points in (specimen.frame, specimen.line[[0, 4, 2, 3]]):
+        frame = Frame.world(points.rest[0])
+        frame.points, frame.arm = points, float(np.linalg.norm(points.rest[1] - points.rest[0]))
+        frames.append(frame)
+    return frames[0], frames[1]
+
+
+def _to_world(specimen: Specimen) -> tuple[Frame, Frame]:
+    frame = _frames(specimen)[0]
+    return frame, Frame.world(frame.origin + 0.1 * frame.arm, axis=_ASKEW)
+
+
 registry: list[tuple[str, Factory]] = [
     ("cable", lambda s: Cable(s.line)),
     ("cable, anchored", _anchored),
@@ -100,4 +117,13 @@ registry: list[tuple[str, Factory]] = [
     ("stretch", lambda s: Stretch(s.line)),
     ("combined", _combined),
     ("attachment", _attached),
+    ("weld", lambda s: Joint("weld", *_frames(s))),
+    ("weld, to the world", lambda s: Joint("weld", *_to_world(s))),
+    ("hinge", lambda s: Joint("hinge", *_frames(s))),
+    ("hinge, to the world", lambda s: Joint("hinge", *_to_world(s))),
+    ("slider joint", lambda s: Joint("slider", *_to_world(s))),
+    ("ball", lambda s: Joint("ball", *_frames(s))),
+    ("turn", lambda s: Turn(*_frames(s))),
+    ("turn, to the world", lambda s: Turn(*_to_world(s), middle=1.0)),
+    ("travel", lambda s: Travel(*_to_world(s))),
 ]

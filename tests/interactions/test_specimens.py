@@ -12,7 +12,8 @@ from scipy.spatial.transform import Rotation
 import pliant.mesh
 import pliant.mesh.lines
 from pliant.bodies.beams import Beam, Circle
-from pliant.bodies.rigid import Rigid
+from pliant.bodies.rigid import Ball, Rigid
+from pliant.bodies.rigid_body import RigidBody
 from pliant.bodies.shells import Shell
 from pliant.bodies.solid import Solid
 from pliant.interactions import Specimen
@@ -149,6 +150,16 @@ def tube() -> Trial:
     return Trial(body, Specimen(points, body.region_points("lid"), skin, triangles), 0.1)
 
 
+def hard() -> Trial:
+    """A rigid block on a ball joint beside it, with a helix of points inside."""
+    mesh = pliant.mesh.box((0.1, 0.04, 0.04), cells=(2, 1, 1), kind="tet")
+    body = RigidBody(mesh, density=1000.0, joint=Ball((-0.01, 0.0, 0.01)))
+    s = np.linspace(0, 1, 9)
+    helix = np.column_stack([0.005 + 0.09 * s, 0.02 + 0.01 * np.cos(5 * s), 0.02 + 0.01 * np.sin(5 * s)])
+    skin, triangles = on_nodes(body, body.mesh.surface)
+    return Trial(body, Specimen(body.points(helix), body.region_points(), skin, triangles), 0.1)
+
+
 TRIALS = {
     "loose": loose,
     "tet4": lambda: solid("tet", 1),
@@ -156,6 +167,7 @@ TRIALS = {
     "hex8": lambda: solid("hex", 1),
     "rod": rod,
     "tube": tube,
+    "hard": hard,
 }
 
 
