@@ -24,7 +24,7 @@ from pliant.core.tangent import EXACT, INDEFINITE, SHIFTED, Condensed, Rows, con
 from pliant.core.view import View
 from pliant.solvers import mcp
 from pliant.solvers.complementarity.warm_start import warm_start
-from pliant.solvers.solution import STATUSES
+from pliant.solvers.solution import INFEASIBLE, STATUSES
 from pliant.timing import Stopwatch
 
 FORWARD = (EXACT, INDEFINITE, SHIFTED)
@@ -55,6 +55,11 @@ class Step:
     lam: np.ndarray
     condensed: Condensed
     solution: Solution
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the laws do not contradict each other, so that the efforts mean something."""
+        return self.solution.status != INFEASIBLE
 
 
 def step(

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pliant.newton import Iterate, Look, Problem, line_search, looked, moved
-from pliant.solvers.solution import INFEASIBLE
 from pliant.timing import Stopwatch
 
 EMERGING = 0.5  # of a stride: how far an iteration leaves what the robot is in
@@ -39,7 +38,7 @@ def creep(problem: Problem, guess: Iterate, iterations: int, strides: Strides, w
     look = looked(problem, now, work)
     for k in range(iterations):
         move = None if look is None else moved(problem, _emerging(look, strides), work)
-        if look is None or move is None or move.solution.status == INFEASIBLE:
+        if look is None or move is None or not move.feasible:
             break
         look = replace(look, longest=min(look.longest, strides.stride))
         before, now = now, replace(now, iterations=k + 1, decrement=robot.farthest(move.dq))
