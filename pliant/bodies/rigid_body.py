@@ -101,6 +101,10 @@ class RigidBody(Numbered):
         """How many of its motions no joint prevents."""
         return 6 - rank_of_supports(np.eye(6)[~np.asarray(self.free)])
 
+    def deformation_gradient(self, q: np.ndarray) -> np.ndarray:
+        """F (cells, 1, 3, 3) of its mesh: the rotation from rest everywhere."""
+        return np.broadcast_to(self.pose(q)[0], (len(self.mesh.cells), 1, 3, 3))
+
     # Forces
 
     def linearise(

@@ -277,9 +277,7 @@ def test_a_load_at_the_end_of_a_rod_bends_it_as_a_force_there():
     """m g L³/3EI at small m, and the support carries it."""
     light = pl.Rigid([8], name="end", mass=1e-5)
     lines = pl.mesh.line((0, 0, 0), (0.2, 0, 0), elements=8)
-    rod8 = pl.Beam(
-        lines, Circle(0.004), pl.Hooke(young=5e6, poisson=0.45), fixed=0, density=0, rigid=light
-    )
+    rod8 = pl.Beam(lines, Circle(0.004), pl.Hooke(young=5e6, poisson=0.45), fixed=0, density=0, rigid=light)
     result = pl.static(pl.Robot(rod8, gravity=DOWN))
     sunk = -(rod8.pose(result.state.q, "end")[1])[2]
     stiffness = 5e6 * np.pi * 0.004**4 / 4
