@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from pliant import kernel_cache  # first: the rest makes kernels while it is imported
 
 # isort: split
-from pliant import contact, interactions, laws, materials, mesh, solvers
+from pliant import contact, interactions, joints, laws, materials, mesh, solvers
+from pliant.assemble import assemble
 from pliant.bodies import Hinge, Prismatic, Rigid, Solid
 from pliant.compliance import compliance
 from pliant.contact import Cylinder, Plane, Sphere
@@ -66,7 +67,7 @@ LATER = {
     "studio": "pliant.studio",
 }
 # Modules that users work with; the others that are loaded are the house's own.
-MODULES = ("bodies", "contact", "errors", "interactions", "laws", "materials", "mesh", "solvers")
+MODULES = ("bodies", "contact", "errors", "interactions", "joints", "laws", "materials", "mesh", "solvers")
 
 if TYPE_CHECKING:
     from pliant import (

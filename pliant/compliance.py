@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from pliant.conditions import REDUNDANT
+from pliant.core.support import Support
 from pliant.core.tangent import factor_or_none
 from pliant.core.view import linearise
 from pliant.errors import InputError, SingularError
+from pliant.laws import Law
 from pliant.robot import Robot
 from pliant.state import State
 
 
 @dataclass(frozen=True)
 class Compliance:
-    """W = H K⁻¹ Hᵀ over all rows: how much δ of one row moves per unit effort of another."""
+    """W = H K⁻¹ Hᵀ over all rows: how much δ of one row moves per unit effort of another.
+
+    Where rows hold a body that nothing else does, such as joints and motors at an imposed angle, W is that
+    of the robot with the δ of these rows as it is: they themselves do not give way.
+    """
 
     robot: Robot
     matrix: np.ndarray  # (m, m)
+    lent: np.ndarray | None = None  # W (m, m) with the stiffness that the rows which hold it lend to K
+    holding: np.ndarray = field(default_factory=lambda: np.zeros(0, int))  # these rows
 
     def block(self, row: str, column: str) -> np.ndarray:
         """W of two named rows, (m_row, m_column)."""
@@ -31,15 +40,22 @@ class Compliance:
         return self.block(*names)
 
     def jacobian(self, effectors: Sequence[str] | str, actuators: Sequence[str] | str) -> np.ndarray:
-        """J = W_ea W_aa⁻¹: motion of the effectors per displacement imposed on the actuators."""
+        """J = W_ea W_aa⁻¹: motion of the effectors per displacement imposed on the actuators.
+
+        Rows that hold the robot may be among them; the others of these keep their δ.
+        """
         e, a = self._indices(effectors), self._indices(actuators)
-        W = self.matrix[np.ix_(a, a)]
+        matrix = self.matrix
+        if np.isin(a, self.holding).any():
+            assert self.lent is not None
+            matrix = _with_kept(self.lent, np.setdiff1d(self.holding, a))
+        W = matrix[np.ix_(a, a)]
         size = np.sqrt(np.abs(np.diagonal(W)))
         if (size == 0).any() or np.linalg.cond(W / np.outer(size, size)) > 1e12:
             raise SingularError(
                 f"Rows {actuators!r} move together: how they share a motion is not determined."
             )
-        return np.linalg.solve(W, self.matrix[np.ix_(a, e)]).T
+        return np.linalg.solve(W, matrix[np.ix_(a, e)]).T
 
     def _indices(self, names: Sequence[str] | str) -> np.ndarray:
         names = [names] if isinstance(names, str) else names
@@ -49,16 +65,37 @@ class Compliance:
         return np.concatenate([everything[:0], *(everything[self.robot.named(n)] for n in names)])
 
 
-def compliance(robot: Robot, state: State | None = None) -> Compliance:
-    """W at a state (default: rest), with the geometric stiffness of the efforts it carries."""
+def compliance(robot: Robot, state: State | None = None, laws: Mapping[str, Law] | None = None) -> Compliance:
+    """W at a state (default: rest), with the geometric stiffness of the efforts it carries.
+
+    `laws` say, as in `static`, which rows hold a robot that its supports do not: those with an imposed
+    displacement.
+    """
     state = robot.checked(state)
-    robot.check_supported()
+    support = Support.of(robot, robot.forward(laws).supporting)
     linear = linearise(robot, state.q, state.effort, state.internal, state.gravity)
     if linear is None or linear.K is None:
         raise SingularError(f"{robot.name!r}: the state has inverted elements, it has no compliance.")
+    support.stiffen(linear.K, linear.H)
     factor = factor_or_none(robot, linear.K, indefinite=True)
     if factor is None:
         raise SingularError(f"{robot.name!r}: the stiffness has no inverse at this state.")
-    matrix = factor.compliance(linear.H)
-    matrix.setflags(write=False)
-    return Compliance(robot, matrix)
+    lent = factor.compliance(linear.H)
+    matrix = _with_kept(lent, support.rows)
+    for array in (matrix, lent):
+        array.setflags(write=False)
+    return Compliance(robot, matrix, lent if len(support.rows) else None, support.rows)
+
+
+def _with_kept(W: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """W − W_r W_rr⁻¹ W_rᵀ: the compliance where some rows keep their δ; redundant ones among them may be."""
+    if not len(rows):
+        return W.copy()
+    size = np.sqrt(np.abs(np.diagonal(W)[rows]))
+    scale = np.where(size > 0.0, size, 1.0)
+    inverse = np.linalg.pinv(W[np.ix_(rows, rows)] / np.outer(scale, scale), rcond=REDUNDANT, hermitian=True)
+    side = W[:, rows] / scale
+    kept = W - side @ inverse @ side.T
+    kept[rows] = 0.0
+    kept[:, rows] = 0.0
+    return 0.5 * (kept + kept.T)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+REDUNDANT = 1e-11  # of the largest eigenvalue of W: a smaller one is rounding, its row follows from others
+
 
 @dataclass(frozen=True)
 class Conditions:
@@ -41,7 +43,7 @@ class Conditions:
         rows, lam = self.solved, condensed.view.lam
         equality = (lam[rows] > self.low[rows]) & (lam[rows] < self.high[rows])
         W = condensed.W[np.ix_(equality, equality)] + np.diag(self.compliance[rows][equality])
-        return bool(len(W)) and int((np.linalg.eigvalsh(W) < 0).sum()) == condensed.negative
+        return bool(len(W)) and negative_eigenvalues(W) == condensed.negative
 
     def spread(self, effort: np.ndarray) -> np.ndarray:
         """λ of all rows, from that of the solved ones."""
@@ -69,6 +71,16 @@ class Conditions:
         mine = self.given, self.effort, self.imposed, self.compliance, self.low, self.high
         given, (effort, aim, compliance, low, high) = _with_contacts(*mine, imposed, rows)
         return Conditions(given, effort, aim, compliance, low, high, friction)
+
+
+def negative_eigenvalues(W: np.ndarray) -> int:
+    """How many eigenvalues of a symmetric matrix (m, m) are negative; those of redundant rows are zero."""
+    if not len(W):
+        return 0
+    size = np.sqrt(np.abs(np.diagonal(W)))
+    size = np.where(size > 0.0, size, 1.0)
+    values = np.linalg.eigvalsh(W / np.outer(size, size))
+    return int((values < -REDUNDANT * np.abs(values).max()).sum())
 
 
 @njit(cache=True, error_model="numpy")

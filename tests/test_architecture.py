@@ -70,7 +70,9 @@ LAYERS = {
         "static",
         "dynamics",
     },
-    "compliance": FOUNDATIONS | {"robot", "state", "core"},
+    "joints": FOUNDATIONS | {"interactions", "laws", "robot"},
+    "assemble": FOUNDATIONS | {"interactions", "laws", "robot", "result", "core", "static", "units"},
+    "compliance": FOUNDATIONS | {"laws", "robot", "state", "core"},
 }
 TOPS = {"cli", "studio"}  # nothing imports them
 BARE = {"Exception", "ValueError", "TypeError", "IndexError", "KeyError", "RuntimeError", "ImportError"}
@@ -240,7 +242,7 @@ def public() -> dict[str, object]:
 
 def test_the_root_has_few_names():
     names = [name for name, thing in public().items() if not inspect.ismodule(thing)]
-    assert len(names) <= 49, sorted(names)
+    assert len(names) <= 50, sorted(names)
 
 
 @pytest.mark.parametrize("name", sorted(public()))

@@ -42,12 +42,14 @@ class MassProperties:
             )
         volume, middle, second = _moments(surface) if surface.closed else (1.0, np.zeros(3), np.eye(3))
         if density is not None:
-            total = volume * _number("density", density, "kg/m³", DENSEST)
+            total = volume * positive_number("density of a RigidBody", density, "kg/m³", DENSEST)
         else:
-            total = _number("mass", mass, "kg", np.inf)
+            total = positive_number("mass of a RigidBody", mass, "kg")
         spread = np.trace(second) * np.eye(3) - second
         given = middle if centre is None else _array("centre", centre, (3,), "three finite numbers [m]")
-        tensor = total / volume * spread if inertia is None else _tensor(inertia)
+        tensor = (
+            total / volume * spread if inertia is None else checked_inertia("inertia of a RigidBody", inertia)
+        )
         return cls(total, given, tensor)
 
     def about(self, origin: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -71,13 +73,11 @@ def _moments(surface: Surface) -> tuple[float, np.ndarray, np.ndarray]:
     return volume, pole + middle, second / 20.0 - volume * np.outer(middle, middle)
 
 
-def _number(what: str, value: Any, unit: str, most: float) -> float:
-    number = as_floats(f"{what} of a RigidBody", value, f"a number > 0 [{unit}]")
+def positive_number(what: str, value: Any, unit: str, most: float = np.inf) -> float:
+    number = as_floats(what, value, f"a number > 0 [{unit}]")
     if number.ndim or not 0 < float(number) <= most or not np.isfinite(number):
         hint = "What is never moved by its weight or inertia may have any, such as 1."
-        raise InputError(
-            f"{what} of a RigidBody", expected=f"a number > 0 [{unit}]", got=repr(value), hint=hint
-        )
+        raise InputError(what, expected=f"a number > 0 [{unit}]", got=repr(value), hint=hint)
     return float(number)
 
 
@@ -88,20 +88,20 @@ def _array(what: str, value: Any, shape: tuple[int, ...], expected: str) -> np.n
     return out
 
 
-def _tensor(inertia: Any) -> np.ndarray:
+def checked_inertia(what: str, inertia: Any) -> np.ndarray:
     """The inertia (3, 3), from itself or three principal moments; one that no body can have is an error."""
     expected = "three moments > 0, or a symmetric (3, 3) matrix [kg·m²]"
-    given = as_floats("inertia of a RigidBody", inertia, expected)
+    given = as_floats(what, inertia, expected)
     tensor = np.diag(given) if given.shape == (3,) else given
     if tensor.shape != (3, 3) or not np.isfinite(tensor).all():
-        raise InputError("inertia of a RigidBody", expected=expected, got=repr(inertia))
+        raise InputError(what, expected=expected, got=repr(inertia))
     largest = float(np.abs(tensor).max())
     moments = np.linalg.eigvalsh(0.5 * (tensor + tensor.T))
     if np.abs(tensor - tensor.T).max() > SYMMETRIC * largest or moments[0] <= LEAST_INERTIA * largest:
-        raise InputError("inertia of a RigidBody", expected=expected, got=tensor.tolist())
+        raise InputError(what, expected=expected, got=tensor.tolist())
     if moments[2] > (1.0 + TRIANGLE) * (moments[0] + moments[1]):
         raise InputError(
-            "inertia of a RigidBody",
+            what,
             expected="moments of which none is more than the sum of the other two",
             got=moments.tolist(),
         )

@@ -22,6 +22,9 @@ def checked_body(body: Any) -> Solid:
         raise InputError(
             "body to reduce", expected="no pressures of cells", got="an incompressible law", hint=hint
         )
+    if body.region_masses:
+        expected = "a body whose rigid regions weigh what their cells do"
+        raise InputError("body to reduce", expected=expected, got="one with masses of regions")
     return body
 
 

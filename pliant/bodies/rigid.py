@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pliant.errors import InputError
+from pliant.errors import InputError, as_floats
 
 SMALLEST_ARM = 1e-12  # [m]: the scale of arms that are all zero
 ON_AXIS = 1e-10  # inertia over the longest arm squared, below which all nodes lie on an axis of rotation
@@ -93,12 +93,39 @@ class Rigid:
     chosen nodes follow.
     centre: the point [m] about which the region turns, by default the joint's, or the mean of the nodes.
     joint: Hinge, Prismatic or Ball; None leaves six coordinates free.
+    mass: [kg] that it has besides the material of its nodes, such as a motor or a load; mass_centre: where
+    (3,) [m] at rest, by default `centre`; inertia: about there, (3, 3) or three moments [kg·m²], by default
+    none, that of a point.
     """
 
     nodes: Selection
     name: str = "rigid"
     centre: Sequence[float] | None = None
     joint: Joint | None = None
+    mass: float = 0.0
+    mass_centre: Sequence[float] | None = None
+    inertia: Any = None
+
+    def __post_init__(self) -> None:
+        what = f"mass of rigid region {self.name!r}"
+        given = as_floats(what, self.mass, "a number ≥ 0 [kg]")
+        if given.ndim or not 0 <= given < np.inf:
+            raise InputError(what, expected="a number ≥ 0 [kg]", got=repr(self.mass))
+        if not given and not (self.inertia is None and self.mass_centre is None):
+            raise InputError(
+                what, expected="a number > 0 [kg] for an inertia or a place", got=repr(self.mass)
+            )
+
+    def inertia_about(self, coordinates: Any, region: int) -> tuple[np.ndarray, np.ndarray]:
+        """The arm of its mass (3,) [m] and the inertia (3, 3), about the region's centre, in its axes."""
+        from pliant.bodies.mass_properties import MassProperties, checked_inertia
+
+        what = f"inertia of rigid region {self.name!r}"
+        tensor = np.zeros((3, 3)) if self.inertia is None else checked_inertia(what, self.inertia)
+        centre, Q = coordinates.region_centre[region], coordinates.region_frame[region]
+        there = self.mass_centre
+        at = centre if there is None else _vector(f"mass_centre of region {self.name!r}", there)
+        return MassProperties(self.mass, at, tensor).about(centre, Q)
 
     def place(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Axes Q (3, 3), centre c (3,) and the free coordinates (6,), given the region's nodes X (n, 3)."""

@@ -14,6 +14,7 @@ from pliant.bodies.mass_properties import MassProperties
 from pliant.bodies.numbered import Numbered
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.projection import move_regions
+from pliant.bodies.region_mass import RegionMass
 from pliant.bodies.rigid import Joint, Rigid
 from pliant.bodies.supports import rank_of_supports
 from pliant.errors import InputError
@@ -100,6 +101,10 @@ class RigidBody(Numbered):
         """How many of its motions no joint prevents."""
         return 6 - rank_of_supports(np.eye(6)[~np.asarray(self.free)])
 
+    def deformation_gradient(self, q: np.ndarray) -> np.ndarray:
+        """F (cells, 1, 3, 3) of its mesh: the rotation from rest everywhere."""
+        return np.broadcast_to(self.pose(q)[0], (len(self.mesh.cells), 1, 3, 3))
+
     # Forces
 
     def linearise(
@@ -174,9 +179,8 @@ class _Motion:
         self.pattern = Pattern.from_pairs(2, [0, 1, 1], [0, 0, 1])
         self._regions = (*read_only(c.region_frame, c.node_region, c.node_arm, c.rigid_nodes),)
         self._free = np.asarray(c.free)
-        self.total = body.properties.mass
-        self.arm, self.inertia = body.properties.about(c.region_centre[0], c.region_frame[0])
-        self._start = c.q0[c.pose :]
+        arm, inertia = body.properties.about(c.region_centre[0], c.region_frame[0])
+        self.content = RegionMass(c, 0, body.properties.mass, arm, inertia)
 
     def retract(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
         """q ⊕ dq; locked coordinates stay."""
@@ -187,36 +191,19 @@ class _Motion:
 
     def linearise(self, q: np.ndarray, gravity: np.ndarray, *, tangent: bool, clamp: bool) -> Linearised:
         """Energy, r and K of the weight."""
-        pose, R = q[self.coordinates.pose :], self._rotation(q)
-        moved = pose[:3] - self._start[:3] + (R - self._start[3:].reshape(3, 3)) @ self.arm
-        h = self.total * (R.T @ gravity)
-        r = np.concatenate(
-            [self.total * (self.coordinates.region_frame[0].T @ gravity), np.cross(self.arm, h)]
-        )
-        r[~self._free] = 0.0
-        if not tangent:
-            return -self.total * float(gravity @ moved), r, None
-        turn = np.zeros((3, 3))
-        if not clamp:
-            turn = (h @ self.arm) * np.eye(3) - 0.5 * (np.outer(h, self.arm) + np.outer(self.arm, h))
-        return -self.total * float(gravity @ moved), r, self._locked(np.zeros((3, 3)), np.zeros((3, 3)), turn)
+        energy, r, turn = self.content.weight(q, gravity)
+        none = np.zeros((3, 3))
+        K = self._locked(none, none, none if clamp else turn) if tangent else None
+        return energy, np.where(self._free, r, 0.0), K
 
     def mass(self, q: np.ndarray) -> np.ndarray:
         """M on the pattern (3, 3, 3)."""
-        coupling = self.total * _skew(self.arm) @ self._rotation(q).T @ self.coordinates.region_frame[0]
-        return self._locked(self.total * np.eye(3), coupling, self.inertia)
+        return self._locked(*self.content.blocks(q))
 
     def gyroscopic(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
         """c(q, v) (6,), zero where locked; None where nothing turns."""
-        w = np.where(self._free, v, 0.0)[3:]
-        if not w.any():
-            return None
-        inward = self._rotation(q) @ np.cross(w, np.cross(w, self.arm))
-        push = self.total * (self.coordinates.region_frame[0].T @ inward)
-        return np.where(self._free, np.concatenate([push, np.cross(w, self.inertia @ w)]), 0.0)
-
-    def _rotation(self, q: np.ndarray) -> np.ndarray:
-        return q[self.coordinates.pose + 3 :].reshape(3, 3)
+        spin = np.where(self._free, v, 0.0)[3:]
+        return np.where(self._free, self.content.gyroscopic(q, spin), 0.0) if spin.any() else None
 
     def _locked(self, translation: np.ndarray, coupling: np.ndarray, rotation: np.ndarray) -> np.ndarray:
         """The blocks (3, 3, 3), with a positive diagonal alone where coordinates are locked."""
@@ -226,7 +213,3 @@ class _Motion:
             if i == j:
                 out[k] += np.diag(np.where(free[i], 0.0, 1.0))
         return out
-
-
-def _skew(a: np.ndarray) -> np.ndarray:
-    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])

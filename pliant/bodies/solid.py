@@ -20,6 +20,7 @@ from pliant.bodies.mass import Mass
 from pliant.bodies.numbered import Numbered
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.poor_elements import warn_where_poor
+from pliant.bodies.region_mass import RegionMasses
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.scatter import pattern_of
 from pliant.bodies.support_layers import with_support_layers
@@ -97,6 +98,7 @@ class Solid(Numbered):
         pattern = pattern_of(self.mesh.cells, self.coordinates)
         self.assembly = Assembly(groups, self.coordinates, pattern)
         self._mass.bind(self.assembly)
+        self.region_masses = RegionMasses(regions, self.coordinates, pattern)
         self._load = np.zeros(len(self.coordinates.rest))
         self._load[: len(self.mesh.nodes)] = self._mass.load
         self._rest = self.coordinates.rest.ravel()
@@ -153,7 +155,8 @@ class Solid(Numbered):
         external = self.weight(gravity).ravel()
         z = self.z0 if z is None else z
         energy, r, K = self.assembly.linearise(q, z, external, tangent=tangent, clamp=clamp, viscous=viscous)
-        return energy - float(external @ (q[: len(external)] - self._rest)), r, K
+        found = energy - float(external @ (q[: len(external)] - self._rest)), r, K
+        return self.region_masses.loaded(found, q, gravity, clamp=clamp)
 
     def stress_memory(self, q: np.ndarray, z: np.ndarray | None = None) -> np.ndarray:
         """The elastic stress at q as a viscous material remembers it, (m,) [Pa]; see `Overstress`."""
@@ -175,11 +178,12 @@ class Solid(Numbered):
 
     def mass(self, q: np.ndarray | None = None) -> np.ndarray:
         """M on the pattern (nb, 3, 3) [kg], at rest unless q says how rigid regions are turned."""
-        return self._mass.matrix(self.q0 if q is None else q)
+        q = self.q0 if q is None else q
+        return self.region_masses.with_inertia(self._mass.matrix(q), q)
 
     def gyroscopic(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
         """c(q, v) (ndof,) [N] of M v̇ + c = r: what turning rigid regions pull; None where nothing turns."""
-        return self._mass.gyroscopic(q, v)
+        return self.region_masses.with_gyroscopic(self._mass.gyroscopic(q, v), q, v)
 
     def node_masses(self) -> Any:
         """M of the nodes of the mesh, fixed ones too, as a sparse array (k, k) [kg], equal along all axes."""
@@ -199,7 +203,7 @@ class Solid(Numbered):
     @property
     def total_mass(self) -> float:
         """[kg]."""
-        return self._mass.total
+        return self._mass.total + self.region_masses.total
 
     @property
     def node_mass(self) -> np.ndarray:

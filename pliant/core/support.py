@@ -19,16 +19,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.algebra import Factor, SparseRows
+from pliant.bodies.body import Body
 from pliant.bodies.rigid_motions import rigid_motions
+from pliant.conditions import Conditions
 from pliant.core.tangent import factor_or_none
 from pliant.core.view import View, linearise
 from pliant.robot import Robot
 
 SINGULAR_PIVOT = 1e-11  # ratio of pivots below which a motion counts as free
 # P of a whole body: this times its load over the robot's length, enough for a thing that would topple off one
-# contact; at least this share of the mean diagonal of K; and this [N/m] without stiffness and weight.
-PROXIMAL_LOAD, PROXIMAL_STIFFNESS, PROXIMAL_LEAST = 20.0, 1e-9, 1e-9
+# contact, or less for one that hangs; at least this share of the mean diagonal of K; and this [N/m] without
+# stiffness and weight.
+TOPPLING, HANGING, PROXIMAL_STIFFNESS, PROXIMAL_LEAST = 20.0, 0.3, 1e-9, 1e-9
 MOTIONS = ("along x", "along y", "along z", "about x", "about y", "about z")
+ANY_STIFFNESS = 1.0  # [N/m] lent to robots that have none of their own: rigid bodies between joints
 TOUCHING_GAP = 1e-7  # of the robot's length: contacts below it support
 WEAKEST_SUPPORT = 1e-6  # of the strongest: what supports a motion less than this does not
 
@@ -48,10 +52,13 @@ class Support:
         return cls(np.zeros(0, int), np.zeros(0), robot)
 
     @classmethod
-    def of(cls, robot: Robot, candidates: np.ndarray, *, touching: bool = False) -> Support:
+    def of(
+        cls, robot: Robot, candidates: np.ndarray, *, touching: bool = False, hanging: bool = False
+    ) -> Support:
         """The support that a robot needs besides its fixed nodes, from candidate rows (a mask over all rows).
 
-        `touching`: whether it may lie on something. If not, motions that are left are a SingularError.
+        `touching`: whether it may lie on something; `hanging`: whether its weight or springs may keep it
+        where it is, as they do a pendulum. If neither, motions that are left are a SingularError.
         """
         if not robot.rigid_modes():
             return cls.none(robot)
@@ -61,10 +68,10 @@ class Support:
         lent = cls._by_rows(robot, candidates, view.K, view.H)
         if lent is not None:
             return lent
-        if not touching:
+        if not (touching or hanging):
             raise robot.unsupported()
         none = cls.none(robot)
-        return cls(none.rows, none.gamma, robot, _proximal(robot, view))
+        return cls(none.rows, none.gamma, robot, _proximal(robot, view, TOPPLING if touching else HANGING))
 
     @classmethod
     def _by_rows(cls, robot: Robot, candidates: np.ndarray, K: np.ndarray, H: SparseRows) -> Support | None:
@@ -73,7 +80,7 @@ class Support:
         if len(usable) < robot.rigid_modes():
             return None
         rows, lever = np.array(usable), H.norms()[usable]
-        stiff = float(np.abs(np.einsum("bii->bi", K[robot.pattern.diagonal])).mean())
+        stiff = float(np.abs(np.einsum("bii->bi", K[robot.pattern.diagonal])).mean()) or ANY_STIFFNESS
         factor = cls(rows, stiff / lever**2, robot)._factor(K, H)
         if factor is None:
             return None
@@ -105,7 +112,7 @@ class Support:
         return None if factor is None or factor.smallest_pivot_ratio < SINGULAR_PIVOT else factor
 
 
-def _proximal(robot: Robot, view: View) -> np.ndarray:
+def _proximal(robot: Robot, view: View, share: float) -> np.ndarray:
     """P (ndof,) of the bodies that are free to move as a whole; alike for all motions of such a body."""
     assert view.K is not None
     diagonal = np.abs(np.einsum("bii->bi", view.K[robot.pattern.diagonal])).ravel() / robot.reach**2
@@ -114,7 +121,7 @@ def _proximal(robot: Robot, view: View) -> np.ndarray:
         if body.rigid_modes():
             load = float(np.abs(view.r[span]).sum()) / robot.length
             P[span] = max(
-                PROXIMAL_LOAD * load / (body.ndof / 3),
+                share * load / (body.ndof / 3),
                 PROXIMAL_STIFFNESS * float(diagonal[span].mean()),
                 PROXIMAL_LEAST,
             )
@@ -141,6 +148,22 @@ def _inside(robot: Robot, H: SparseRows, row: int) -> bool:
     block, h = _entries(H, row)
     place, _ = robot.pattern.find(np.repeat(block, len(block)), np.tile(block, len(block)))
     return bool(h.any()) and bool((place >= 0).all())
+
+
+def may_hang(robot: Robot, conditions: Conditions) -> bool:
+    """Whether springs or, on hinges and balls, its weight may keep the robot where rows and nodes do not."""
+    if (conditions.compliance > 0).any():
+        return True
+    swings = any(row.interaction.swings for row in robot.rows.values()) or any(map(_swings, robot.bodies))
+    return swings and bool(robot.gravity.any())
+
+
+def _swings(body: Body) -> bool:
+    """Whether a joint of a region keeps its place and lets it turn."""
+    first = 3 * np.asarray(body.region_block, int)[:, None] + np.arange(6)
+    free = np.asarray(body.free)[first].reshape(-1, 2, 3)
+    moves, turns = free[:, 0].any(axis=1), free[:, 1].any(axis=1)
+    return bool((turns & ~moves).any())
 
 
 def unsupported(robot: Robot, view: View, solved: np.ndarray) -> tuple[str, ...]:

@@ -118,18 +118,18 @@ class Turning:
     def of(self, s: np.ndarray) -> np.ndarray:
         """φ (k,) [rad]."""
         w = self.W @ s
-        return w * _ratio(w @ w, self.u @ s + self.u0)[0]
+        return w * _ratio(float(w @ w), float(self.u @ s) + self.u0)[0]
 
     def first(self, s: np.ndarray) -> np.ndarray:
         """∂φ/∂s, (k, r)."""
         w = self.W @ s
-        f, f_square, f_u, *_ = _ratio(w @ w, self.u @ s + self.u0)
+        f, f_square, f_u, *_ = _ratio(float(w @ w), float(self.u @ s) + self.u0)
         return f * self.W + np.outer(w, 2.0 * f_square * (w @ self.W) + f_u * self.u)
 
     def second(self, s: np.ndarray, lam: np.ndarray) -> np.ndarray:
         """Σₖ λₖ ∂²φₖ/∂s², (r, r)."""
         w, u = self.W @ s, self.u
-        _, f_square, f_u, f_ss, f_su, f_uu = _ratio(w @ w, u @ s + self.u0)
+        _, f_square, f_u, f_ss, f_su, f_uu = _ratio(float(w @ w), float(u @ s) + self.u0)
         g, along = 2.0 * (w @ self.W), lam @ self.W  # ∂(w·w)/∂s
         slope = np.outer(along, f_square * g + f_u * u)
         curved = f_ss * np.outer(g, g) + f_su * (np.outer(g, u) + np.outer(u, g)) + f_uu * np.outer(u, u)
@@ -208,6 +208,11 @@ class Joint(BetweenFrames):
                 hint = "Draw one of the parts turned a little, or turn the axes of one frame."
                 expected = "frames less than half a turn apart"
                 raise InputError(f"frames of a {kind}", expected=expected, got="opposite ones", hint=hint)
+
+    @property
+    def swings(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether its parts may turn: a hinge or a ball."""
+        return self.kind in ("hinge", "ball")
 
     @property
     def size(self) -> int:

@@ -30,6 +30,7 @@ class Interaction:
     effort_range: tuple[float, float] = (-INF, INF)
     unit: str = "m"
     effort_unit: str = "N"
+    swings: bool = False  # True: a joint that leaves what it supports free to turn
     integrable: bool = True  # False: H is not the gradient of `value` (a follower traction)
 
     points: tuple[Points, ...]

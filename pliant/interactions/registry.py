@@ -78,8 +78,13 @@ def _attached(specimen: Specimen) -> Interaction:
 
 def _frames(specimen: Specimen) -> tuple[Frame, Frame]:
     """The frame of a region, and a second one of four points of the line, as if these were its tips."""
+    line: Any = specimen.line
+    if isinstance(line, Points):
+        both: tuple[Points, ...] = specimen.frame, line[[0, 4, 2, 3]]
+    else:  # of two bodies
+        both = tuple(part[[0, -1, 1, 2]] for part in line)
     frames = []
-    for points in (specimen.frame, specimen.line[[0, 4, 2, 3]]):
+    for points in both:
         frame = Frame.world(points.rest[0])
         frame.points, frame.arm = points, float(np.linalg.norm(points.rest[1] - points.rest[0]))
         frames.append(frame)

@@ -169,6 +169,9 @@ def _rigid(body: Any, region: np.ndarray) -> list[dict[str, Any]]:
         if isinstance(body, Beam) and name.startswith("node "):
             continue
         free = tuple(bool(f) for f in np.asarray(c.free)[3 * c.region_block[r] :][:6])
+        if any(part.region == r for part in body.region_masses.every):
+            expected = "no mass of its own, which project files cannot say yet"
+            raise InputError(f"rigid region {name!r}", expected=expected, got="one with mass=")
         axis, centre = c.region_frame[r][:, 2].tolist(), c.region_centre[r].tolist()
         data = {"name": name, "where": [_nodes(np.flatnonzero(region == r), body)]}
         if free == (False,) * 5 + (True,):

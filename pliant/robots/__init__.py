@@ -20,6 +20,7 @@ from pliant.robots.bellows import bellows
 from pliant.robots.cantilever import cantilever
 from pliant.robots.crawler import crawl, crawler, crawler_gait
 from pliant.robots.drive import drive
+from pliant.robots.emio import emio
 from pliant.robots.finger import finger
 from pliant.robots.folding_finger import folding_finger
 from pliant.robots.manipulator import manipulator
@@ -133,6 +134,13 @@ gallery: dict[str, Entry] = {
         "four legs that meet in a hub, drawn by cables",
         view=(-50.0, 24.0),
     ),
+    "emio": Entry(
+        emio,
+        {f"motor {n}": Known(displacement=np.radians(a)) for n, a in ((1, 75), (2, 40), (3, -15), (4, 40))},
+        "a platform on four soft legs that are bent into place and driven by motors",
+        effector="platform",
+        view=(-50.0, 20.0),
+    ),
     "bellows": Entry(
         bellows,
         {"chamber": Known(displacement=25e-6)},
@@ -163,6 +171,7 @@ __all__ = [
     "crawler",
     "crawler_gait",
     "drive",
+    "emio",
     "entry",
     "finger",
     "folding_finger",

@@ -17,7 +17,7 @@ from pliant.contact import Detector
 from pliant.contact.detect.crossing import Crossing
 from pliant.core.rows import levers
 from pliant.core.scene import Scene
-from pliant.core.support import Support
+from pliant.core.support import Support, may_hang
 from pliant.core.view import View, linearise
 from pliant.laws import Law
 from pliant.newton import Iterate, Problem
@@ -55,7 +55,8 @@ class Loads:
         self.weight = float(np.linalg.norm(at_rest.r))
         self.span = robot.length * levers(robot)
         detector = detector if detector is not None and detector.opponents else None
-        support = Support.of(robot, self.conditions.supporting, touching=detector is not None)
+        rows, hanging = self.conditions.supporting, may_hang(robot, self.conditions)
+        support = Support.of(robot, rows, touching=detector is not None, hanging=hanging)
         self.scene = Scene(robot, detector, support)
         self.crossing = None if detector is None else Crossing(detector)
         self.depth = np.zeros(0)  # gaps of what already penetrates

@@ -17,6 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pliant.conditions import negative_eigenvalues
 from pliant.core.scene import Scene
 from pliant.core.tangent import (
     BARELY,
@@ -79,7 +80,7 @@ def negative(scene: Scene, look: Look) -> int | None:
     if at is None:
         return None
     W = _constrained(at, look)[1]
-    return at.negative - (int((np.linalg.eigvalsh(W) < 0).sum()) if len(W) else 0)
+    return at.negative - negative_eigenvalues(W)
 
 
 def _constrained(at: Condensed, look: Look) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from scipy.special import ellipk
 
 import pliant as pl
-from pliant.bodies import Ball, RigidBody
+from pliant.bodies import Ball, Circle, Membrane, RigidBody
 from pliant.contact import Surroundings
 from tests.bodies.shells.common import dense, wiggled
 
@@ -112,7 +112,7 @@ def half_period(start: float, step: float, scheme: str) -> float:
 def test_a_pendulum_swings_in_its_period_however_far(start):
     """T/2 = 2 K(sin² θ₀/2)/ω₀, and its error falls with the square of the time step."""
     body = rod()
-    own = np.sqrt(body.total_mass * G * 0.1 / body.assembly.inertia[2, 2])
+    own = np.sqrt(body.total_mass * G * 0.1 / body.assembly.content.inertia[2, 2])
     book = 2.0 * ellipk(np.sin(0.5 * start) ** 2) / own
     coarse, fine = (half_period(start, step, "midpoint") / book - 1 for step in (8e-3, 2e-3))
     assert abs(fine) < 1e-4 and abs(fine) < 0.1 * abs(coarse)
@@ -210,3 +210,76 @@ def test_a_brick_slides_where_the_slope_is_steeper_than_its_friction(slope, hold
         assert moment.contact_force.sum() == pytest.approx(body.total_mass * G * np.cos(alpha), rel=1e-3)
         with pytest.raises(pl.ConvergenceError, match="No equilibrium"):
             pl.static(robot)
+
+
+# Rigid regions that weigh something of their own
+
+LOAD: dict[str, Any] = {"mass": 0.2, "inertia": (2e-5, 3e-5, 4e-5)}
+
+
+def with_load(kind: str) -> Any:
+    """A body with a loaded rigid end, whose mass is off its centre."""
+    law, end = pl.Hooke(young=1e6, poisson=0.4), lambda x: x[:, 0] > 0.1 - 1e-9
+    where: dict[str, Any] = {"name": "end", "mass_centre": (0.12, 0.01, -0.02), **LOAD}
+    if kind == "beam":
+        rod_line = pl.mesh.line((0, 0, 0), (0.1, 0, 0), elements=4)
+        region = pl.Rigid([4], centre=(0.1, 0, 0), **where)
+        return pl.Beam(rod_line, Circle(0.004), law, density=0.0, fixed=0, rigid=region)
+    hinged = pl.Rigid(end, joint=pl.Hinge((0, 1, 0), (0.1, 0, 0)), **where)
+    if kind == "solid":
+        mesh = pl.mesh.box((0.1, 0.02, 0.02), cells=(2, 1, 1), kind="hex")
+        return pl.Solid(mesh, law, density=0.0, rigid=hinged)
+    sheet = pl.mesh.sheet((0.1, 0.02), cells=(2, 1))
+    region = pl.Rigid(lambda x: x[:, 0] > 0.04, **where)
+    if kind == "shell":
+        return pl.Shell(sheet, law, 0.002, density=0.0, rigid=region)
+    return Membrane(sheet, law, 0.002, density=0.0, rigid=region)
+
+
+@pytest.mark.parametrize("kind", ["beam", "solid", "shell", "membrane"])
+def test_a_region_with_a_mass_weighs_and_moves_as_a_rigid_body_there(kind):
+    body, gravity = with_load(kind), np.array([1.0, 2.0, -9.0])
+    region = body.coordinates.region("end")
+    first = 3 * int(body.region_block[region])
+    q, rng = wiggled(body), np.random.default_rng(3)
+    d = np.zeros(body.ndof)
+    d[first : first + 6] = rng.normal(size=6)
+    d *= body.free
+    none, h = np.zeros(3), 1e-5
+
+    def pulled(s: float) -> tuple[float, Any, Any]:  # what gravity adds: nothing else weighs
+        at = body.retract(q, s * d)
+        heavy, light = body.linearise(at, gravity), body.linearise(at, none)
+        return heavy[0] - light[0], heavy[1] - light[1], dense(body, heavy[2]) - dense(body, light[2])
+
+    (_, r, K), plus, minus = pulled(0.0), pulled(h), pulled(-h)
+    assert (minus[0] - plus[0]) / (2 * h) == pytest.approx(r @ d, rel=1e-6)
+    assert (minus[1] - plus[1]) @ d / (2 * h) == pytest.approx(d @ K @ d, rel=1e-5, abs=1e-9)
+    # The kinetic energy and the centripetal forces of a brick of that mass, at the same motion.
+    there = np.array([0.12, 0.01, -0.02])
+    alike = RigidBody(pl.mesh.box((0.01,) * 3, cells=(1, 1, 1)), centre=there, **LOAD)
+    turn, _ = body.pose(q, "end")
+    frame = body.region_frame[region]
+    spin = turn @ frame @ d[first + 3 : first + 6]
+    speed = frame @ d[first : first + 3] + np.cross(
+        spin, turn @ (there - body.coordinates.region_centre[region])
+    )
+    v = np.concatenate([speed, turn.T @ spin])
+    kinetic = 0.5 * v @ dense(alike, alike.mass(alike.placed(rotation=turn))) @ v
+    assert 0.5 * d @ dense(body, body.mass(q)) @ d == pytest.approx(kinetic, rel=1e-9)
+    assert body.total_mass == pytest.approx(LOAD["mass"])
+    c = body.gyroscopic(q, d)
+    rate = lambda s: 0.5 * d @ dense(body, body.mass(body.retract(q, s * d))) @ d
+    assert c is not None and 2 * c @ d == pytest.approx((rate(h) - rate(-h)) / h, rel=1e-4, abs=1e-9)
+
+
+def test_a_load_at_the_end_of_a_rod_bends_it_as_a_force_there():
+    """m g L³/3EI at small m, and the support carries it."""
+    light = pl.Rigid([8], name="end", mass=1e-5)
+    lines = pl.mesh.line((0, 0, 0), (0.2, 0, 0), elements=8)
+    rod8 = pl.Beam(lines, Circle(0.004), pl.Hooke(young=5e6, poisson=0.45), fixed=0, density=0, rigid=light)
+    result = pl.static(pl.Robot(rod8, gravity=DOWN))
+    sunk = -(rod8.pose(result.state.q, "end")[1])[2]
+    stiffness = 5e6 * np.pi * 0.004**4 / 4
+    assert sunk == pytest.approx(1e-5 * G * 0.2**3 / (3 * stiffness), rel=5e-3)
+    assert rod8.reactions(result.state.q, DOWN)[0, 2] == pytest.approx(1e-5 * G, rel=1e-6)

@@ -17,6 +17,7 @@ from pliant.bodies.beams.properties import Profile, element_inertia, element_sti
 from pliant.bodies.body import Linearised
 from pliant.bodies.numbered import Numbered
 from pliant.bodies.overstress import Overstress
+from pliant.bodies.region_mass import RegionMasses
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.supports import as_selection, checked_indices
 from pliant.errors import InputError
@@ -70,9 +71,8 @@ class Beam(Numbered):
         self.sections = tuple(self.profile.middles())
         self.rest_strain, L = rest_strains(lines)
         self.mesh, self.places = skin.carried(lines, L, mesh, carriers, self.profile.at, detail)
-        self.numbering = number(
-            lines, self.mesh.nodes, fixed, (rigid,) if isinstance(rigid, Rigid) else tuple(rigid)
-        )
+        regions = (rigid,) if isinstance(rigid, Rigid) else tuple(rigid)
+        self.numbering = number(lines, self.mesh.nodes, fixed, regions)
         self.coordinates = self.numbering.coordinates
         ends = self.ends = Ends.of(self.numbering)
         C = element_stiffness(self.sections, material, L, shear=model == "reissner")
@@ -81,6 +81,7 @@ class Beam(Numbered):
         self.density = None if density is None else read_only(np.full(len(L), float(density)))[0]
         weights = attachment.weights(self.numbering, L, ends.turn, self.places)
         self.assembly = Assembly(self.numbering, ends, C, self.rest_strain, self._inertia, weights)
+        self.region_masses = RegionMasses(regions, self.coordinates, self.assembly.pattern)
         self.carriers = tuple(self.assembly.skin)
         self._share_coordinates()
 
@@ -155,9 +156,9 @@ class Beam(Numbered):
         leaves the geometric stiffness out of K; otherwise it is that of the section forces `predicted`, or of
         those at q. r stays exact.
         """
-        return self.assembly.linearise(
-            q, np.asarray(gravity, float), tangent=tangent, clamp=clamp, predicted=predicted
-        )
+        gravity = np.asarray(gravity, float)
+        found = self.assembly.linearise(q, gravity, tangent=tangent, clamp=clamp, predicted=predicted)
+        return self.region_masses.loaded(found, q, gravity, clamp=clamp)
 
     @property
     def predicted_size(self) -> int:
@@ -173,7 +174,10 @@ class Beam(Numbered):
 
         They are zero on free regions in equilibrium.
         """
-        g = self.assembly.gradient(q, np.asarray(gravity, float)).reshape(-1, 6)
+        gravity = np.asarray(gravity, float)
+        g = self.assembly.gradient(q, gravity).reshape(-1, 6)
+        for part in self.region_masses.every:
+            g.reshape(-1)[part.span] -= part.weight(q, gravity)[1]
         R = self._poses(q)[:, 3:].reshape(-1, 3, 3)
         return np.hstack(
             [np.einsum("rij,rj->ri", self.region_frame, g[:, :3]), np.einsum("rij,rj->ri", R, g[:, 3:])]
@@ -190,16 +194,17 @@ class Beam(Numbered):
 
     def mass(self, q: np.ndarray | None = None) -> np.ndarray:
         """M on the pattern (nb, 3, 3): consistent, with the inertia of the sections; at rest without q."""
-        return self.assembly.mass(self.q0 if q is None else q)
+        q = self.q0 if q is None else q
+        return self.region_masses.with_inertia(self.assembly.mass(q), q)
 
     def gyroscopic(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
         """c(q, v) (ndof,) [N, N·m] of M v̇ + c = r: what turning sections pull; None where nothing turns."""
-        return self.assembly.gyroscopic(q, v)
+        return self.region_masses.with_gyroscopic(self.assembly.gyroscopic(q, v), q, v)
 
     @property
     def total_mass(self) -> float:
         """[kg]."""
-        return self._inertia.total
+        return self._inertia.total + self.region_masses.total
 
     # Outputs
 

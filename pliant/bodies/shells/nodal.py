@@ -10,6 +10,7 @@ import numpy as np
 from pliant.bodies.assembly import Assembly
 from pliant.bodies.coordinates import Coordinates
 from pliant.bodies.coordinates import number as number_nodes
+from pliant.bodies.region_mass import RegionMasses
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.scatter import pattern_of, plan
 from pliant.bodies.shells.strings import StringGroup, Strings
@@ -27,8 +28,8 @@ class NodalBody(ThinBody):
         """Coordinates of the mesh's nodes."""
         self.input_mesh = self.mesh
         self.fixed = select_nodes("fixed", fixed, self.mesh, self.mesh)
-        regions = (rigid,) if isinstance(rigid, Rigid) else tuple(rigid)
-        return number_nodes(self.mesh, self.mesh, self.fixed, regions)
+        self._regions = (rigid,) if isinstance(rigid, Rigid) else tuple(rigid)
+        return number_nodes(self.mesh, self.mesh, self.fixed, self._regions)
 
     def _assemble(self, coordinates: Coordinates, groups: list, strings: tuple[Strings, ...]) -> None:
         """The equations of groups of cells and of strings."""
@@ -40,6 +41,7 @@ class NodalBody(ThinBody):
         self.assembly = Assembly(parts, coordinates, pattern)
         self.coordinates = coordinates
         self._share_coordinates()
+        self.region_masses = RegionMasses(self._regions, coordinates, pattern)
 
     def rigid_modes(self) -> int:
         """How many translations of its pieces supports and joints leave free.
@@ -66,7 +68,9 @@ class NodalBody(ThinBody):
         where = plan(every, every, self.coordinates, self.pattern)
         used = where.slots >= 0
         total = np.bincount(where.slots[used], self.node_mass[used], where.blocks)
-        return self.assembly.project(self.q0 if q is None else q, where, total[:, None, None] * np.eye(3))
+        q = self.q0 if q is None else q
+        M = self.assembly.project(q, where, total[:, None, None] * np.eye(3))
+        return self.region_masses.with_inertia(M, q)
 
 
 def as_strings(strings: Sequence[Strings] | Strings, nodes: np.ndarray) -> tuple[Strings, ...]:

@@ -11,6 +11,7 @@ import numpy as np
 from pliant.arrays import read_only
 from pliant.bodies.body import Linearised
 from pliant.bodies.oriented_nodes import select_fixed
+from pliant.bodies.region_mass import RegionMasses
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.shells import attachment, fields
 from pliant.bodies.shells.assembly import ShellAssembly, Stiffnesses
@@ -101,6 +102,7 @@ class Shell(ThinBody):
         self.strings = [StringGroup(s, sheet.nodes, np.arange(len(sheet.nodes))) for s in bound]
         self.assembly = ShellAssembly(self.numbering, self.triangles, self._stiffnesses(), self.strings)
         self.coordinates = self.assembly.coordinates
+        self.region_masses = RegionMasses(regions, self.coordinates, self.assembly.pattern)
         self._share_coordinates()
         self.block_position = read_only(np.repeat(self.coordinates.region_centre, 2, axis=0))[0]
         self.density = sheet_density(sheet, density)
@@ -187,7 +189,7 @@ class Shell(ThinBody):
         self.assembly.spreading.project(self.q0 if q is None else q, flat)
         flat = flat[: 9 * len(self.pattern.rows)].copy()
         self.assembly.lock(flat)
-        return flat.reshape(-1, 3, 3)
+        return self.region_masses.with_inertia(flat.reshape(-1, 3, 3), self.q0 if q is None else q)
 
     # Outputs
 

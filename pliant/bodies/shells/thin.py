@@ -13,6 +13,7 @@ from pliant.bodies.coordinates import Coordinates
 from pliant.bodies.mass import DENSEST
 from pliant.bodies.numbered import Numbered
 from pliant.bodies.overstress import Overstress
+from pliant.bodies.region_mass import RegionMasses
 from pliant.bodies.shells.strings import Strings
 from pliant.errors import InputError, is_number
 from pliant.mesh.motion import moved_rigidly
@@ -44,6 +45,7 @@ class ThinBody(Numbered):
     node_fields = ("stress",)
     fixed: np.ndarray
     density: np.ndarray | None = None
+    region_masses: RegionMasses
     _node_mass: np.ndarray | None
 
     # Forces
@@ -67,7 +69,8 @@ class ThinBody(Numbered):
         """
         external = self.weight(gravity).ravel()
         energy, r, K = self._linearised(q, external, tangent, clamp, predicted)
-        return energy - float(external @ (q[: len(external)] - self.q0[: len(external)])), r, K
+        found = energy - float(external @ (q[: len(external)] - self.q0[: len(external)])), r, K
+        return self.region_masses.loaded(found, q, gravity, clamp=clamp)
 
     def _linearised(
         self, q: np.ndarray, external: np.ndarray, tangent: bool, clamp: bool, predicted: np.ndarray | None
@@ -100,7 +103,7 @@ class ThinBody(Numbered):
     @property
     def total_mass(self) -> float:
         """[kg]."""
-        return float(self.node_mass.sum())
+        return float(self.node_mass.sum()) + self.region_masses.total
 
     def gyroscopic(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
         """c(q, v) (ndof,) [N] of M v̇ + c = r: what turning rigid regions pull; None where nothing turns."""
@@ -109,12 +112,12 @@ class ThinBody(Numbered):
         region = c.node_region[rigid]
         spin = v[3 * c.region_block[region, None] + 3 + np.arange(3)]
         if not spin.any():
-            return None
+            return self.region_masses.with_gyroscopic(None, q, v)
         R = q[c.pose : c.pose + 12 * len(c.region_block)].reshape(-1, 12)[region, 3:].reshape(-1, 3, 3)
         inward = np.cross(spin, np.cross(spin, c.node_arm[rigid]))
         force = np.zeros((len(c.rest), 3))
         force[rigid] = self.node_mass[rigid, None] * np.einsum("nij,nj->ni", R, inward)
-        return self.assembly.carry(q, force.ravel())
+        return self.region_masses.with_gyroscopic(self.assembly.carry(q, force.ravel()), q, v)
 
     # Material points
 
