@@ -175,7 +175,7 @@ def doctor(
 
 def _examine_project(path: str, json: Any) -> int:
     from pliant.io.table import Table
-    from pliant.project import fit
+    from pliant.project.fit import fit
 
     with console().status("Solving it on its mesh and on a finer one"):
         found = fit(project_of(path))

@@ -9,7 +9,7 @@ import tyro
 
 from pliant.cli.app import FAILED, File, Folder, Model, Name, app, entry_of, project_of, save_tables
 from pliant.errors import InputError
-from pliant.io.terminal import complain, console, drive_with_progress, summarise, tell
+from pliant.io.terminal import complain, console, drive_with_progress, note, summarise, tell
 
 Settings = Annotated[
     tuple[tuple[str, ...], ...],
@@ -77,6 +77,11 @@ def run(
     summarise(results, laws, first)
     for sentence in beyond(robot, laws, results[-1].effort):
         complain(f"Beyond its limits: {sentence}")
+    if project is not None and fast is None:
+        from pliant.project.fit import kept
+
+        with console().status("Measuring how fast it is, and how accurate"):
+            note(str(kept(project)))
     if json is not None:
         _copy(folder / "result.json", json)
     tell("Look at {}", page)
@@ -142,7 +147,7 @@ def _fast_of(project: Any, model: str) -> Any:
     from pliant.project.reduced import chosen
 
     fast, words = chosen(project, model)
-    console().print(words, style="dim", highlight=False, markup=False, soft_wrap=True)
+    note(words)
     return fast
 
 

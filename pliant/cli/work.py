@@ -10,7 +10,7 @@ import tyro
 from pliant.cli.app import FAILED, File, Folder, Given, Model, Name, app, entry_of, project_of, save_tables
 from pliant.errors import InputError
 from pliant.io.notes import PUNCTUAL
-from pliant.io.terminal import complain, console, tell
+from pliant.io.terminal import complain, console, note, tell
 
 
 @app.command
@@ -31,7 +31,8 @@ def new(
         part: a mesh (VTK, VTU, MSH, INP), or an STL or STEP part.
         robot: a robot of `pliant list`, instead of a part.
         unit: of the part, m or mm or another; guessed from its size if not given.
-        size: edges of the mesh made of an STL or STEP part, such as 4mm; [m] without a unit.
+        size: edges of the mesh made of an STL or STEP part, such as 4mm; [m] without a unit. If not given,
+            the finest mesh that reaches 25 Hz on this machine is taken.
     """
     from pliant.project import save, start
     from pliant.units import parse
@@ -42,7 +43,15 @@ def new(
         raise InputError("pliant new", expected="--part FILE or --robot NAME", got="both or none")
     _refuse_existing(path, part)
     if part is not None:
-        start(part, path, unit=unit, size=parse(size, "m", "--size") if size else None)
+        edge = parse(size, "m", "--size") if size else None
+        with console().status("Choosing a mesh by its rate and its error" if edge is None else "Measuring"):
+            start(part, path, unit=unit, size=edge, fitted=True)
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if not line.startswith("#"):
+                break
+            console().print(
+                line.removeprefix("# "), style="dim", highlight=False, markup=False, soft_wrap=True
+            )
     else:
         chosen = entry_of(robot)
         save(chosen.build(), path, summary=chosen.summary, laws=chosen.laws, view=chosen.view)
@@ -83,7 +92,7 @@ def drive(
         "Dry run: nothing is sent." if dry_run else "Space, escape, q or Ctrl+C stop it.", style="dim"
     )
     outcome = drive_devices(
-        path, aims=aims, seconds=seconds, dry_run=dry_run, record=record, model=model, told=tell
+        path, aims=aims, seconds=seconds, dry_run=dry_run, record=record, model=model, told=note
     )
     console().print(str(outcome), highlight=False, markup=False, soft_wrap=True)
     late = outcome.met < deadlines

@@ -35,6 +35,11 @@ def tell(sentence: str, *values: Any) -> None:
     console().print(line, soft_wrap=True)
 
 
+def note(sentence: str) -> None:
+    """One dim line on the terminal."""
+    console().print(visible(sentence), style="dim", highlight=False, markup=False, soft_wrap=True)
+
+
 def complain(message: str) -> None:
     """One red line on stderr."""
     _line(message, "bold red")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from time import perf_counter
+import json
+from dataclasses import asdict, dataclass
+from platform import node
+from time import perf_counter, process_time
 
 import numpy as np
 
 from pliant.compliance import compliance
-from pliant.errors import InputError
+from pliant.errors import FileError, InputError
+from pliant.files import reading
 from pliant.inverse import Inverse
 from pliant.project.project import Project
+from pliant.project.reduced import place_of
 from pliant.robot import Robot
 
 LIVELY = 25.0  # [Hz]: slower than this, dragging a target is no pleasure
@@ -40,6 +44,8 @@ class Fit:
     @property
     def advice(self) -> str:
         """What follows from these figures."""
+        if self.rate != self.rate:
+            return "An actuator and an effector are needed to tell."
         slow, rough = self.rate < LIVELY, self.error is not None and self.error > ACCURATE
         if slow and rough:
             return "Slow and inaccurate: make a finer mesh and reduce it (docs/reduction.md)."
@@ -51,10 +57,24 @@ class Fit:
 
     def __str__(self) -> str:
         error = f"{100 * self.error:.2g} %" if self.error is not None else f"not known ({self.reason})"
+        pace = f"about {self.rate:.3g} Hz here" if self.rate == self.rate else "its rate is not known"
         return (
-            f"{self.nodes} nodes, {self.coordinates} coordinates: about {self.rate:.3g} Hz here; "
-            f"error of its mesh {error}. {self.advice}"
+            f"{self.nodes} nodes, {self.coordinates} coordinates: {pace}; error of its mesh {error}. "
+            f"{self.advice}"
         )
+
+
+def kept(project: Project) -> Fit:
+    """The figures of a project, measured once on this machine and kept beside its file."""
+    place = place_of(project, f" fit on {node()}.json")
+    try:
+        with reading(place, "figures of a project", "a file that pliant wrote") as file:
+            return Fit(**json.loads(file.read_text(encoding="utf-8")))
+    except (FileError, TypeError):  # none yet, or of another version
+        found = fit(project)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps(asdict(found)), encoding="utf-8")
+        return found
 
 
 def _coarser(rate: float) -> float:
@@ -86,27 +106,41 @@ def motions(robot: Robot) -> np.ndarray:
 
 
 def discretisation_error(project: Project) -> float:
-    """The largest error of a motion of `motions`, as a share of it, from the mesh and one of half its edges.
-
-    |u − u_h| ≈ |u_h/2 − u_h| / (1 − 2⁻ᵖ). Errors of the shape itself are not in it: the finer mesh has the
-    same facets.
-    """
+    """The error of the motions of a project's mesh, from one of half its edges, see `estimated`."""
     robot = project.robot
     if not (robot.by_role("actuator") and robot.by_role("effector")):
         raise InputError("robot", expected="an actuator and an effector", got=list(robot.rows))
     if robot.ndof > LARGEST:
         raise InputError("robot", expected=f"at most {LARGEST} coordinates", got=robot.ndof)
-    coarse, fine = motions(robot), motions(project.refined())
+    return estimated(motions(robot), motions(project.refined()))
+
+
+def difference(coarse: np.ndarray, fine: np.ndarray) -> float:
+    """The largest |fine − coarse| of a motion (actuators, rows), as a share of it."""
     size = np.linalg.norm(fine, axis=1)
     moving = size > 0
     if not moving.any():
         raise InputError("robot", expected="actuators that move its effectors at rest", got="none")
-    share = np.linalg.norm(fine - coarse, axis=1)[moving] / size[moving]
-    return float(share.max()) / (1.0 - 2.0**-ORDER)
+    return float((np.linalg.norm(fine - coarse, axis=1)[moving] / size[moving]).max())
+
+
+def estimated(coarse: np.ndarray, fine: np.ndarray) -> float:
+    """The largest error of `motions` on a mesh, as a share of each, from those on one of half its edges.
+
+    |u − u_h| ≈ |u_h/2 − u_h| / (1 − 2⁻ᵖ). Errors of the shape itself are not in it: the finer mesh has the
+    same facets.
+    """
+    return difference(coarse, fine) / (1.0 - 2.0**-ORDER)
 
 
 def rate(robot: Robot) -> float:
-    """Steps of the inverse model a second [Hz] on this machine, while its targets move as they can."""
+    """Steps of the inverse model a second [Hz] on this machine, while its targets move as they can.
+
+    The time of a step is what passes, or the processors' if that is less: other programs do not count. A
+    robot without actuators or effectors has none: nan.
+    """
+    if not (robot.by_role("actuator") and robot.by_role("effector")):
+        return float("nan")
     controller = Inverse(robot)
     start, moves = controller.target.copy(), motions(robot)
     along = moves[np.argmax(np.linalg.norm(moves, axis=1))]
@@ -118,7 +152,7 @@ def rate(robot: Robot) -> float:
         place = spans[name].stop
     for step in range(WARM + STEPS):
         goal = start + PACE * robot.length * (step + 1) * along
-        begin = perf_counter()
+        begin, spent = perf_counter(), process_time()
         controller.step({name: goal[spans[name]] for name in names})
-        times.append(perf_counter() - begin)
+        times.append(min(perf_counter() - begin, process_time() - spent))
     return 1.0 / float(np.median(times[WARM:]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from pliant.mesh.files import FORMATS, SUFFIXES, UNITS, format_of, parse
 from pliant.project.build import unit_doubt
 from pliant.project.project import Project, load
 from pliant.project.schema import FORMAT
+from pliant.project.sizing import fitting
 from pliant.project.toml import dumps
 
 MATERIAL, POISSON = "dragon skin 30", 0.48
@@ -29,7 +31,12 @@ STRAIN = 0.2  # that a cable at its largest tension gives the body
 
 
 def start(
-    part: str | Path, path: str | Path, *, unit: str | None = None, size: float | None = None
+    part: str | Path,
+    path: str | Path,
+    *,
+    unit: str | None = None,
+    size: float | None = None,
+    fitted: bool = False,
 ) -> Project:
     """Write a project file for a part and read it back.
 
@@ -37,6 +44,9 @@ def start(
     end that is held (the lower one along its longest extent), the tip (the middle of the other end), cables
     along it where they fit inside, its inner surfaces as pressure chambers, and a silicone. `size` [m]: edges
     of the mesh of an STL or STEP part, which is written as tetrahedra next to the file.
+
+    fitted: measure how fast and how accurate that is and write it into the head of the file. Without a size
+    it is then that of the finest mesh that reaches 25 Hz here (`project.sizing`).
     """
     part, path = Path(part), Path(path)
     if path.suffix != ".toml":
@@ -46,22 +56,43 @@ def start(
     kind = format_of(part, SUFFIXES, "mesh file")
     step = kind == "step"  # such a file says its unit; `read` refuses another
     chosen = unit if step else unit or _unit(part, kind)
-    mesh = read(part, unit=chosen, size=size)
+    solid = kind in FORMATS.values()
+    found: tuple[str, ...] = ()
+    if fitted and not solid:
+        meshed = lambda edge: read(part, unit=chosen, size=edge)
+        mesh, found = fitting(meshed, partial(_draft, path.stem), size)
+    else:
+        mesh = read(part, unit=chosen, size=size)
     doubt = "" if step else unit_doubt(mesh, chosen)
     if doubt:
         warnings.warn(f"{part.name}: {doubt}", PliantWarning, stacklevel=2)
     extent = " × ".join(f"{1e3 * length:.4g}" for length in np.ptp(mesh.nodes, axis=0))
     taken = "in the unit that it states" if step else f"read in {chosen}"
     path.parent.mkdir(parents=True, exist_ok=True)
-    if kind in FORMATS.values():
+    if solid:
         name = Path(os.path.relpath(part, path.parent)).as_posix()
     else:
         name, chosen = write(mesh, path.with_suffix(".vtu")).name, "m"
     data, notes = _guesses(mesh, path.stem, name, str(chosen))
     first = ("Guesses to begin with; SI units.", f"{part.name}, {taken}: {extent} mm.")
-    head = "".join(f"# {line}\n" for line in (*first, *notes))
+    head = "".join(f"# {line}\n" for line in (*first, *notes, *found))
     path.write_text(f"{head}\n{dumps(data)}", encoding="utf-8")
-    return load(path)
+    project = load(path)
+    if fitted and solid:
+        from pliant.project.fit import kept
+
+        measured = kept(project)
+        path.write_text(f"{head}# {measured}\n\n{dumps(data)}", encoding="utf-8")
+        project = load(path)
+    return project
+
+
+def _draft(stem: str, mesh: Mesh, folder: Path) -> Project:
+    """The project of a mesh, with the same guesses, in a folder that is thrown away."""
+    write(mesh, folder / f"{stem}.vtu")
+    data, _ = _guesses(mesh, stem, f"{stem}.vtu", "m")
+    (folder / f"{stem}.toml").write_text(dumps(data), encoding="utf-8")
+    return load(folder / f"{stem}.toml")
 
 
 def _unit(part: Path, kind: str) -> str:

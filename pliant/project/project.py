@@ -41,8 +41,8 @@ class Project:
         """The devices of its [hardware] table, for `pliant.hardware.Loop`; none is opened."""
         return devices_of(self)
 
-    def refined(self) -> Robot:
-        """The same robot with every tetrahedron cut into eight.
+    def refined(self, order: int | None = None) -> Robot:
+        """The same robot with every tetrahedron cut into eight; of another `order` if it is given.
 
         Nodes and facets that the file names by number are others then: such a file is refused, and so are
         rods and hexahedra.
@@ -52,7 +52,11 @@ class Project:
             got = f"{numbered} by number" if numbered else "rods"
             expected = "solids of tetrahedra, and places instead of numbers of nodes and facets"
             raise InputError(f"refined {self.source.path.name}", expected=expected, got=got)
-        return _robot(self.source, self.spec, refine=True)
+        spec = self.spec
+        if order is not None:
+            bodies = [body.model_copy(update={"order": order}) for body in spec.bodies]
+            spec = spec.model_copy(update={"bodies": tuple(bodies)})
+        return _robot(self.source, spec, refine=True)
 
     def entry(self) -> Entry:
         """As an entry of the gallery: what `pliant run` and `pliant view` take."""

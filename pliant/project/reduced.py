@@ -40,9 +40,9 @@ def folder_of(project: Project) -> Path:
     return project.source.path.with_suffix(".cache")
 
 
-def place_of(project: Project) -> Path:
-    """Where the reduced model of a project, as it is now, is or will be."""
-    return folder_of(project) / f"{digest(project)}.npz"
+def place_of(project: Project, suffix: str = ".npz") -> Path:
+    """Where the reduced model of a project, as it is now, is or will be; or what else has a `suffix`."""
+    return folder_of(project) / f"{digest(project)}{suffix}"
 
 
 def make(project: Project, *, error: float = ASKED, executor: Any = None, progress: Any = False) -> Fast:
