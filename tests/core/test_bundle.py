@@ -19,7 +19,7 @@ from tests.core.test_models import trial  # noqa: F401  (a fixture)
 NAMES = [name for name, _ in registry]
 EVERY = pytest.mark.parametrize("name", NAMES)
 GRAVITY = np.array([1.0, -2.0, -9.0])
-STEP = 1e-6
+STEP = 5e-7
 
 
 def build(trial: Any, *names: str) -> pl.Robot:  # noqa: F811
