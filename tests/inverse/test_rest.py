@@ -57,6 +57,17 @@ def test_a_target_that_stays_lets_the_robot_rest(offset, ball):
     assert resolved(controller, out) < 1e-3 * LENGTH
 
 
+def test_a_robot_that_cannot_stay_where_it_has_come_goes_back_once_and_rests():
+    """The rod is drawn out of its fork until commands hold it no longer; scouts know no better."""
+    scene = pl.robots.scenes["rod"]()
+    controller = scene.controller()
+    goal = controller.targets["tip"] + scene.length * np.array([8.2, 19.5, 7.8])
+    log = [controller.step({"tip": goal}) for _ in range(110)]
+    assert isinstance(controller.memory.mode, Resting) and log[-1].certificate.status == "about to buckle"
+    assert sum(out.certificate.status == "going back" for out in log) <= 3
+    assert resolved(controller, log[-1]) < 1e-3 * scene.length
+
+
 def rod(by_rows: bool) -> pl.Robot:
     """A rod with two forces for one target, clamped by its support or by six rows: the same physics."""
     hold: Any = {"rigid": Rigid([0], name="base", centre=(0, 0, 0))} if by_rows else {"fixed": 0}

@@ -54,9 +54,7 @@ class Recovering:
 
     command: np.ndarray | None = None  # to each drive (na,); None: as they stand at the pose
     spent: int = 0  # iterations that were not enough
-    yielding: bool = (
-        False  # whether drives keep their efforts instead, because contacts contradict each other
-    )
+    yielding: bool = False  # whether drives keep their efforts, because contacts contradict them locked
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,8 @@ def settle(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     before, pose, there = memory.pose, model.pose_of(result), at_target(model, memory)
     memory = memory.having_tried(settled=memory.tried.settled + 1)
     if not result.certificate.converged or jumps(model, before, pose):
-        return step_back(model, memory)
+        again = there or may_scout(model, memory)  # else it would only come here again, and rest no better
+        return step_back(model, memory if again else memory.having_tried(brink=max(1, memory.tried.brink)))
     if model.motion(before, pose) > SAME * model.robot.length:  # else its efforts are as good, and chosen
         memory = memory.with_(pose=pose, decrement=result.certificate.decrement)
     memory = memory.with_(disturbed=False)
