@@ -93,6 +93,7 @@ class Problem:
     weight: float
     stiff: bool = True  # whether K has the contact stiffness
     unstable: bool = False  # whether an equilibrium that would buckle is as welcome as a stable one
+    exchanging: bool = False  # whether contacts may support what would buckle: dear, and in another valley
     downhill: bool = False  # whether the energy is followed: tangents are shifted by the least that does
 
     @property
@@ -171,11 +172,20 @@ def moved(problem: Problem, look: Look, work: Stopwatch) -> Step | None:
 
     A tangent that only contacts would support is of no use where these open: then it is shifted.
     """
-    rows, solve = look.conditions, partial(balance, conditions=look.conditions)
-    move = step(problem.scene, look.view, rows, solve, problem.ladder, work)
+    move = _stepped(problem, look, problem.ladder, work)
     if move is None or move.condensed.treatment != INDEFINITE or move.solution.status == STATUSES[0]:
         return move
-    return step(problem.scene, look.view, rows, solve, problem.ladder[-1:], work) or move
+    return shifted(problem, look, work) or move
+
+
+def shifted(problem: Problem, look: Look, work: Stopwatch) -> Step | None:
+    """The step with a tangent that is shifted if it has to be."""
+    return _stepped(problem, look, problem.ladder[-1:], work)
+
+
+def _stepped(problem: Problem, look: Look, ladder: tuple[str, ...], work: Stopwatch) -> Step | None:
+    solve = partial(balance, conditions=look.conditions, exchanging=problem.exchanging)
+    return step(problem.scene, look.view, look.conditions, solve, ladder, work)
 
 
 def looked(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:

@@ -23,6 +23,7 @@ from pliant.core.scene import Scene
 from pliant.core.tangent import EXACT, INDEFINITE, SHIFTED, Condensed, Rows, condense, condensed
 from pliant.core.view import View
 from pliant.solvers import mcp
+from pliant.solvers.complementarity.exchange import exchange
 from pliant.solvers.complementarity.warm_start import warm_start
 from pliant.solvers.solution import INFEASIBLE, STATUSES
 from pliant.timing import Stopwatch
@@ -113,10 +114,11 @@ class Balance:
     status: str = STATUSES[0]
 
 
-def balance(found: Condensed, conditions: Conditions) -> Balance:
+def balance(found: Condensed, conditions: Conditions, *, exchanging: bool = False) -> Balance:
     """The efforts of the solved rows: lo ≤ λ ≤ hi complementary to δ_free + Wλ − imposed + compliance·λ.
 
-    Contacts with friction obey Coulomb's law. The solver's warm start are the efforts that the view has.
+    Contacts with friction obey Coulomb's law. exchanging: where K is negative, rows that may open support it
+    all the same if they stay closed (`exchange`). The solver's warm start are the efforts that the view has.
     """
     rows, c, start, free = conditions.solved, conditions, found.view.lam, found.free
     if not len(rows):
@@ -129,6 +131,10 @@ def balance(found: Condensed, conditions: Conditions) -> Balance:
     system = found.W + np.diag(c.compliance[rows])
     if not c.frictional:
         solution = mcp(system, gap, low, high, start=start[rows])
+        if exchanging and found.negative and solution.certificate.status != STATUSES[0]:
+            effort = exchange(system, gap, low, high, start[rows], found.negative)
+            if effort is not None:
+                return Balance(effort)
     else:
         from pliant.solvers import friction  # comes with many kernels
 

@@ -16,8 +16,8 @@ from time import thread_time
 import numpy as np
 
 from pliant.core.step import Step
-from pliant.core.tangent import BARELY
-from pliant.newton import Iterate, Look, Problem, looked, moved
+from pliant.core.tangent import BARELY, INDEFINITE
+from pliant.newton import Iterate, Look, Problem, looked, moved, shifted
 from pliant.static.stability import anew, softest
 from pliant.timing import Stopwatch
 
@@ -25,7 +25,9 @@ PUSHES = (0.1, 0.05, 0.02, 0.01, 0.003, 0.001, 1e-4)  # of the length: how far a
 MOST_PUSHES, CLOSING_STEPS = 8, 2
 LONGEST_STEP = 0.1  # of the length, downhill
 FARTHEST = 10.0  # lengths: a robot that is farther from where it began falls for ever
-MOST_DOWNHILL, MOST_SHORTER, WATCHED = 300, 16, 4
+MOST_DOWNHILL, MOST_SHORTER, WATCHED = 300, 12, 4
+SHORTER_INDEFINITE = 4  # of these, with a tangent that is negative where rows support it
+STUCK, MOST_STUCK = 1e-3, 20  # of a step: shorter ones lead nowhere, and how many in a row are enough
 SLOW = 3e-4  # of the length: shorter steps with a shifted tangent are waiting for a push
 NEAR_ENOUGH = 1e-5  # of the length: steps with a positive tangent that are shorter are Newton's to finish
 
@@ -38,12 +40,13 @@ def departed(
     push: it begins with a push along the softest direction, as an equilibrium does that is not stable. Where
     steps become short while the tangent is still indefinite, it is pushed on.
     """
-    problem, robot = replace(problem, stiff=True, unstable=False, downhill=True), problem.scene.robot
+    robot, touching = problem.scene.robot, problem.scene.detector is not None
+    problem = replace(problem, stiff=True, unstable=False, downhill=True, exchanging=touching)
     found = anew(found)
-    now, look, pushes = found, looked(problem, found, work), 0
+    now, look, pushes, stuck = found, looked(problem, found, work), 0, 0
     move = None if look is None else moved(problem, look, work)
     for k in range(MOST_DOWNHILL):
-        if look is None or move is None or thread_time() > deadline:
+        if look is None or move is None or stuck > MOST_STUCK or thread_time() > deadline:
             return None
         if robot.farthest(robot.difference(found.q, now.q)) > FARTHEST * robot.length:
             return None
@@ -56,6 +59,7 @@ def departed(
             pushes += 1
         else:
             now, look = _watched(problem, now, look, move, work)
+            stuck = stuck + 1 if now.moved < STUCK * far else 0
         now = replace(now, iterations=k + 1)
         move = None if look is None else moved(problem, look, work)
     return None
@@ -134,10 +138,17 @@ def _tried(
 def _downhill(
     problem: Problem, now: Iterate, look: Look, move: Step, work: Stopwatch
 ) -> tuple[Iterate, Look | None]:
-    """A step, shortened until the potential energy falls."""
+    """A step, shortened until the potential energy falls.
+
+    One that only rows support may end in another valley, beyond a ridge: the tangent is shifted then.
+    """
     weight, length = _penalty(look, move.lam), _longest(problem, look, move)
     before, trial, after = potential(look, weight), None, now
-    for _ in range(MOST_SHORTER):
+    for n in range(MOST_SHORTER):
+        if n == SHORTER_INDEFINITE and move.condensed.treatment == INDEFINITE:
+            move = shifted(problem, look, work) or move
+            weight, length = _penalty(look, move.lam), _longest(problem, look, move)
+            before = potential(look, weight)
         after, trial = _shortened(problem, now, look, move, length, work)
         if trial is not None and potential(trial, _on(trial, weight)) < before:
             break

@@ -101,7 +101,7 @@ def walk(
 ) -> Walk:
     """The load path as far as it leads; with `fall`, on from where it falls to beyond its end."""
     path, load_steps = Path.begun(loads), max(load_steps, loads.least_steps)
-    size = 1.0 / load_steps
+    size, exchanging = 1.0 / load_steps, False
     # With things in the way the body is first left where it is, so that it does not go through them.
     carrying = loads.scene.detector is None or load_steps > 1 or loads.view is None
     if carrying:
@@ -111,7 +111,7 @@ def walk(
         if report is not None:
             report(account.progress(path.reached, aim, spent))
         guess = predicted(loads, path, aim) if carrying else path.best
-        problem = loads.at(aim, path.best, path.z)
+        problem = replace(loads.at(aim, path.best, path.z), exchanging=exchanging)
         if path.best.treatment == UNSTABLE:
             problem = replace(problem, unstable=True)
         found, z = _attempt(loads, problem, guess, tolerance, work, account.deadline(spent))
@@ -134,6 +134,9 @@ def walk(
             jump = path.refused
             if jump is None and fall and not spent:
                 path, jump = _fallen(loads, path, tolerance, account, work)
+            if jump is None and not (spent or exchanging or loads.scene.detector is None):
+                size, exchanging = SMALLEST_GAP, True  # what is touched may be all that supports the robot
+                continue
             if jump is None:
                 return Walk(path, found, f"{spent}, and {_reason(found)}" if spent else _reason(found))
             path = path.to(*jump)  # nothing but the jump leads on

@@ -98,7 +98,7 @@ def _judged(
         if near is None:
             break
         path = path.counted(near)
-        problem = loads.at(1.0, path.best, path.z)
+        problem = replace(loads.at(1.0, path.best, path.z), exchanging=loads.scene.detector is not None)
         found, z = balance(problem, near, tolerance, work, deadline=deadline)
         path = path.counted(found)
         if not found.converged or account.overdrawn(path.count.iterations):

@@ -118,6 +118,22 @@ def test_a_rod_balanced_on_a_ball_slips_off_it():
     assert np.linalg.norm(left.positions - kept.positions, axis=1).max() > 0.05
 
 
+def test_a_rod_that_buckles_in_a_pipe_comes_to_rest_as_a_helix_on_its_wall():
+    """Its contacts are all that supports it: K is negative, and positive definite only where they push."""
+    robot, tension = pl.robots.rod(), 4.08
+    laws = {"insertion": pl.Known(displacement=0.01), "cable 2": pl.Known(effort=tension)}
+    flat, helix = pl.static(robot, laws, unstable="ignore"), pl.static(robot, laws)
+    assert helix.certificate.stability == "stable, after leaving an unstable state"
+    assert helix.certificate.tangent == "indefinite" and helix.certificate.negative > 0
+    assert (helix.contact_force > 0).sum() > helix.certificate.negative
+    assert helix.contacts is not None and helix.contacts.gap.min() > -1e-8
+    assert helix.certificate.penetration < 1e-4 * robot.length
+    across = lambda result: np.linalg.svd(result.positions[:11, 1:], compute_uv=False)
+    assert across(flat)[1] < 1e-6 * across(flat)[0] and across(helix)[1] > 0.3 * across(helix)[0]
+    energy = lambda r: robot.body.energy(r.q) - tension * float(r.displacement["cable 2"][0])
+    assert energy(helix) < energy(flat)
+
+
 def test_where_no_state_is_stable_the_error_says_so():
     """A torque about a fixed axis: beyond 90° a rod would leave its plane, and nothing stops it then."""
     rod = pl.Beam(line((0, 0, 0), (1, 0, 0), elements=10), Stiffness(EA=1e4, GJ=0.05, EI=0.06), fixed=0)

@@ -253,7 +253,7 @@ def test_a_cable_cannot_be_pulled_in_by_more_than_its_length(robot):
     assert 0.0 < result.displacement["top"][0] < 0.2  # as far as it went …
     r = robot.body.linearise(result.q, result.state.gravity, tangent=False)[1]
     lam = np.concatenate([result.effort[name] for name in robot.rows])
-    pull = dense_rows(robot, result.q).T @ lam
+    pull = dense_rows(robot, result.q, h=1e-7).T @ lam  # the cable's points are close together there
     assert np.linalg.norm(r + pull) < 1e-6 * np.linalg.norm(pull)  # … which is an equilibrium
 
 
