@@ -25,6 +25,7 @@ BENCHES = {
     "lcp": "pliant.bench:lcp_bench",
     "learning": "pliant.learning.bench:learning_bench",
     "manipulator": "pliant.bench:manipulator",
+    "precision": "pliant.bench.precision:precision",
     "qpcc": "pliant.bench:qpcc_bench",
     "rates": "pliant.bench:rates",
     "reduced": "pliant.bench.reduced:reduced",
@@ -42,6 +43,7 @@ APART = {
     "hardware",
     "large",
     "learning",
+    "precision",
     "reduced",
     "soak",
     "stop",
@@ -70,18 +72,18 @@ def bench(
             golden (reference equilibria in a folder), hand (soft hand), hardware (deadlines of the loop, ten
             minutes), large (one linearisation of large bodies, one and two threads), lcp and qpcc (solvers),
             learning (steps of the environments per second), manipulator (a tree of rods that touches itself),
-            rates (steps of the inverse model per second), reduced (the hyper-reduced trunk), soak (every
-            robot and scene, troubled at random), speed (one step), stop (from an emergency stop to the safe
-            state), studio (how fast the page is served), trace (every robot by every method, compared with
-            an earlier run), validation (closed forms and orders of
-            convergence), or all but closed, fuzz, golden, hardware, large, learning, reduced, soak, stop,
-            studio and trace.
+            precision (rate against discretisation error), rates (steps of the inverse model per second),
+            reduced (the hyper-reduced trunk), soak (every robot and scene, troubled at random), speed (one
+            step), stop (from an emergency stop to the safe state), studio (how fast the page is served),
+            trace (every robot by every method, compared with an earlier run), validation (closed forms and
+            orders of convergence), or all but closed, fuzz, golden, hardware, large, learning, precision,
+            reduced, soak, stop, studio and trace.
         path: the folder with cases.json, for golden; with earlier runs, for trace.
         json: also write the tables to this file.
         count: of fuzz, how many inputs.
         steps: of soak, how many in all.
         seed: of fuzz, which inputs; of soak, which episodes.
-        only: of fuzz, one kind of input; of trace and soak, cases whose name contains it.
+        only: of fuzz, one kind of input; of precision, trace and soak, cases whose name contains it.
         repeat: of fuzz, the number of one input to read again, where a fault can be looked at; of soak, that
             of an episode.
     """
@@ -99,6 +101,7 @@ def bench(
     given = {
         "golden": (path,),
         "fuzz": (count, seed, only, repeat),
+        "precision": (only,),
         "soak": (steps, seed, only, repeat),
         "trace": (path, only),
     }

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import PliantError
-from pliant.learning.environment import Environment, Saved
+from pliant.learning.episode import Environment, Saved
 
 # What to do with an environment; a reset goes on with its random numbers, or begins from a seed.
 STEP, RESET, SEEDED = range(3)

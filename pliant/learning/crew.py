@@ -23,7 +23,7 @@ import numpy as np
 
 from pliant.errors import InputError, PliantError
 from pliant.learning.board import Board, Shape, advance
-from pliant.learning.environment import Environment, Saved
+from pliant.learning.episode import Environment, Saved
 from pliant.threads import pin_blas
 
 END_PATIENCE = 2.0  # [s] that a process has to end by itself

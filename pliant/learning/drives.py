@@ -53,3 +53,23 @@ class Pair:
         """Never both at once."""
         pull = share * self.largest
         return {self.first: Known(effort=max(pull, 0.0)), self.second: Known(effort=max(-pull, 0.0))}
+
+
+@dataclass(frozen=True)
+class Ranged:
+    """An actuator within the limits of its row: −1 is its `least` effort or displacement, 1 its `most`."""
+
+    row: str
+    side: str  # "effort" or "displacement"
+    least: float
+    most: float
+
+    @property
+    def idle(self) -> float:
+        """The share of zero."""
+        return -(self.most + self.least) / (self.most - self.least)
+
+    def laws(self, share: float) -> dict[str, Known]:
+        """In proportion between the two."""
+        value = self.least + 0.5 * (share + 1.0) * (self.most - self.least)
+        return {self.row: Known(**{self.side: value})}

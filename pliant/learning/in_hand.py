@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.learning.environment import Environment
+from pliant.learning.episode import Environment
 from pliant.membrane.grasp import grasp
 from pliant.membrane.hand import soft_hand
 from pliant.membrane.moving_hand import OBJECT, PARTS, Moving, Reading, part

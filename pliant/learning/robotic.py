@@ -10,7 +10,7 @@ import numpy as np
 from pliant.dynamics import KelvinVoigt, Motion, Simulation
 from pliant.frame import Frame, Touch
 from pliant.learning.drives import Drive
-from pliant.learning.environment import Environment
+from pliant.learning.episode import Environment
 from pliant.robot import Robot
 from pliant.stage import Stage, polylines
 from pliant.state import State

@@ -22,7 +22,7 @@ from pliant.errors import InputError, PliantError, as_floats, unknown_name
 from pliant.learning import ENVIRONMENTS
 from pliant.learning.board import RESET, SEEDED, STEP
 from pliant.learning.crew import Crew, Here, made
-from pliant.learning.environment import Environment, Saved
+from pliant.learning.episode import Environment, Saved
 
 SAID = ("is_success", "failed")  # in the infos of environments
 

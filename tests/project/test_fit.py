@@ -74,3 +74,55 @@ def test_the_advice_follows_from_rate_and_error():
     assert "reduce" in Fit(1, 3, 6.0, 0.1).advice
     assert "fits" not in Fit(1, 3, 60.0, None, "rods").advice
     assert "not known (rods)" in str(Fit(1, 3, 60.0, None, "rods"))
+
+
+# Which mesh a part gets
+
+
+@pytest.mark.parametrize("constant", [8.0, 1.0, 1e-3])
+def test_the_finest_mesh_that_is_lively_is_taken(tmp_path, monkeypatch, constant):
+    """Rates are a law of the number of cells here: nobody's clock."""
+    from pliant.project import sizing
+
+    made = []
+
+    def meshed(edge):
+        across = max(1, round(0.02 / (edge or 0.01)))
+        made.append(across)
+        return pl.mesh.box((0.1, 0.02, 0.02), cells=(4 * across, across, across), kind="tet")
+
+    def draft(mesh, folder):
+        return bar(folder, mesh)
+
+    speed = lambda robot: constant * 1e5 / robot.ndof ** (4 / 3)
+    monkeypatch.setattr(sizing, "rate", speed)
+    mesh, lines = sizing.fitting(meshed, draft, None)
+    rates = {across: speed(bar(tmp_path / str(across), meshed(0.02 / across)).robot) for across in set(made)}
+    lively = [across for across, hertz in rates.items() if hertz >= 25.0]
+    taken = round((len(mesh.cells) / len(meshed(0.02).cells)) ** (1 / 3))
+    assert taken == (max(lively) if lively else min(rates))
+    assert "Hz here" in lines[0] and "edges of" in lines[0]
+
+
+def test_head_and_run_say_rate_error_and_advice(tmp_path, monkeypatch, capsys):
+    from pliant import cli
+
+    monkeypatch.chdir(tmp_path)
+    pl.mesh.write(pl.mesh.box((0.1, 0.02, 0.02), cells=(5, 1, 1), kind="tet"), tmp_path / "bar.vtu")
+    assert cli.main(["new", "bar.vtu"]) == 0
+    head = (tmp_path / "bar.toml").read_text(encoding="utf-8").split("\n\n")[0]
+    assert "Hz here; error of its mesh" in head
+    assert cli.main(["run", "bar.toml", "--steps", "1"]) == 0
+    said = capsys.readouterr().out.replace("\n", " ")
+    assert "coordinates: about" in said and "error of its mesh" in said
+
+
+# Estimates, on small cases of the shapes that `pliant bench precision` has in full
+
+
+@pytest.mark.parametrize("name", ["notched finger", "plate with a hole"])
+def test_estimates_on_shapes_with_notches_and_holes(name):
+    from pliant.bench.precision import SHAPES, errors
+
+    estimated, true = errors(SHAPES[name])
+    assert true / 2 < estimated < 2 * true
