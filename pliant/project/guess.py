@@ -45,7 +45,7 @@ def start(
         raise InputError("project file", expected="one that does not exist yet", got=str(path))
     kind = format_of(part, SUFFIXES, "mesh file")
     step = kind == "step"  # such a file says its unit; `read` refuses another
-    chosen = unit if step else unit or _unit(part, kind)
+    chosen = unit if step else unit or likely_unit(part, kind)
     mesh = read(part, unit=chosen, size=size)
     doubt = "" if step else unit_doubt(mesh, chosen)
     if doubt:
@@ -64,7 +64,7 @@ def start(
     return load(path)
 
 
-def _unit(part: Path, kind: str) -> str:
+def likely_unit(part: Path, kind: str) -> str:
     """Millimetres for what would be a very long robot in metres."""
     points = np.asarray(parse(part, kind).points, float)
     extent = np.ptp(points, axis=0).max(initial=0.0) if len(points) else 0.0  # `read` says what is wrong

@@ -66,11 +66,16 @@ class Project:
 
 def load(path: str | Path) -> Project:
     """Read a project file. What is wrong in it is a FileError that names the file, the line and the key."""
-    from pydantic import ValidationError
-
     with reading(path, "project file", "text in UTF-8") as file:
         raw = file.read_bytes()
-    source = Source(file, _text(file, raw).replace("\r\n", "\n"))
+    return of_text(file, _text(file, raw))
+
+
+def of_text(path: str | Path, text: str) -> Project:
+    """What `load` would return if this text stood in a file there."""
+    from pydantic import ValidationError
+
+    source = Source(Path(path), text.replace("\r\n", "\n"))
     try:
         spec = ProjectSpec.model_validate(source.parsed())
     except ValidationError as error:
