@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -37,9 +38,12 @@ class Project:
         said = self.spec.demonstration.commands
         return {name: command_of(self.robot, name, *said[name].said) for name in said}
 
-    def devices(self) -> list[Any]:
-        """The devices of its [hardware] table, for `pliant.hardware.Loop`; none is opened."""
-        return devices_of(self)
+    def devices(self, ports: Mapping[str, str] | None = None) -> list[Any]:
+        """The devices of its [hardware] table, for `pliant.hardware.Loop`; none is opened.
+
+        `ports` are serial ports by device, instead of those of the file.
+        """
+        return devices_of(self, ports)
 
     def refined(self) -> Robot:
         """The same robot with every tetrahedron cut into eight.
