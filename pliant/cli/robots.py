@@ -116,7 +116,8 @@ def view(
         raise InputError("--hardware", expected="a project file (robot.toml)", got=repr(name))
     with ExitStack() as stack:
         shown = project.robot if project else name
-        window = stack.enter_context(open_studio(shown, host=host, port=port, browser=browser, folder=folder))
+        options = {"host": host, "port": port, "browser": browser, "folder": folder, "project": project}
+        window = stack.enter_context(open_studio(shown, **options))
         if hardware and project is not None:
             from pliant.project.drive import following
 

@@ -100,7 +100,10 @@ def gravity(document: Document, project: Project, value: Sequence[float]) -> Non
 def limit(document: Document, project: Project, name: str, value: float) -> None:
     """The largest effort of an actuator, in its unit."""
     said = _group(document, name)[name]
-    low = float(said.get("effort", (0.0, value))[0])
+    known = {**project.spec.cables, **project.spec.cavities}
+    if name not in known:
+        raise unknown_name("cable or chamber", name, known)
+    low = known[name].limits("effort")[0]
     for word in ("tension", "pressure", "force", "torque"):
         said.pop(word, None)
     said["effort"] = [low, value]
@@ -122,7 +125,7 @@ def mesh_of(project: Project) -> Mesh:
 
 def facts(project: Project, document: Document) -> dict[str, Any]:
     """What the page shows of a document: rows with their places, material, gravity, the mesh in numbers."""
-    mesh = mesh_of(project)
+    mesh, spec = mesh_of(project), project.spec
     stuff = document["bodies"][0]["materials"][0]
     inner = {said.get("inner") for said in document.get("cavities", {}).values()}
     return {
@@ -131,15 +134,15 @@ def facts(project: Project, document: Document) -> dict[str, Any]:
         "coordinates": project.robot.ndof,
         "held": _held(project),
         "material": stuff.get("library", ""),
-        "gravity": list(document.get("gravity", project.spec.gravity)),
-        "cables": _places(document, "cables", "through"),
-        "effectors": _places(document, "effectors", "points"),
+        "gravity": list(spec.gravity),
+        "cables": {name: said.through for name, said in spec.cables.items() if said.through},
+        "effectors": {name: said.points for name, said in spec.effectors.items() if said.points},
         "chambers": [n + 1 in inner for n in range(len(cavity_surfaces(mesh)))],
         "limits": {
-            name: said["effort"][1]
-            for group in GROUPS
-            for name, said in document.get(group, {}).items()
-            if isinstance(said.get("effort"), list)
+            name: said.limits("effort")[1]
+            for group in (spec.cables, spec.cavities)
+            for name, said in group.items()
+            if np.isfinite(said.limits("effort")[1])
         },
     }
 
@@ -152,10 +155,6 @@ def _held(project: Project) -> list[list[float]]:
         return []
     still = mesh.nodes[np.asarray(mask)[: len(mesh.nodes)].all(axis=1)]
     return np.round(still[:: max(1, -(-len(still) // SHOWN))], 6).tolist()
-
-
-def _places(document: Document, group: str, key: str) -> dict[str, Any]:
-    return {name: said[key] for name, said in document.get(group, {}).items() if key in said}
 
 
 def _check_near(project: Project, places: Sequence[Sequence[float]]) -> None:

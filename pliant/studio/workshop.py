@@ -33,6 +33,7 @@ class Made:
     document: dict[str, Any]
     project: Any
     session: Session
+    facts: dict[str, Any]
     undone: bool = False
 
 
@@ -101,6 +102,14 @@ class Workshop:
         self.documents, self.project, self.facts, self._place, self._saved = [], None, None, place, ""
         self._part = (part, chosen)
         self._work(f"Making the mesh of {name}", make)
+
+    def adopt(self, project: Any, name: str) -> None:
+        """The project that the studio was opened on; its file is left alone, *Save* writes another."""
+        from pliant.studio.draft import facts
+
+        document = {**tomllib.loads(project.source.text), "name": name}
+        self.documents, self.project, self.facts = [document], project, facts(project, document)
+        self._place = project.source.path.parent
 
     def edit(self, change: Callable[[dict[str, Any], Any], None]) -> None:
         """A change of the document; while the robot is being made, it waits."""
@@ -209,9 +218,7 @@ class Workshop:
                 session, self.project = found.session, found.project
                 self.documents = self.documents[:-2] if found.undone else self.documents
                 self.documents = [*self.documents, found.document][-DOCUMENTS:]
-                from pliant.studio.draft import facts
-
-                self.rate, self.facts = None, facts(self.project, found.document)
+                self.rate, self.facts = None, found.facts
             why = self._next() or why
 
     def _next(self) -> str:
@@ -232,10 +239,11 @@ class Workshop:
     def _made(self, document: dict[str, Any], place: Path, undone: bool = False) -> Made:
         from pliant.project.project import of_text
         from pliant.project.toml import dumps
+        from pliant.studio.draft import facts
 
         project = of_text(place / FILE, dumps(document))
         session = Session(project.robot, period=self.period, summary=document.get("summary", ""))
-        return Made(document, project, session, undone)
+        return Made(document, project, session, facts(project, document), undone)
 
     def _work(self, what: str, make: Callable[[], Made]) -> None:
         self.busy = what
