@@ -84,7 +84,10 @@ class Desk:
         self.notice, self._still = why or self.notice, 0 if session else self._still
         if session is not None:
             if self.name == self.workshop.name:
-                self._hand_over(session)
+                try:
+                    self._hand_over(session)
+                except PliantError as error:
+                    self.notice = str(error)
             self._show(session, self.workshop.name)
         return bool(why) or session is not None or before != (self.workshop.busy, self.workshop.rate)
 

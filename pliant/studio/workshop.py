@@ -27,6 +27,19 @@ FILE = "robot.toml"
 
 
 @dataclass(frozen=True, eq=False)
+class Origin:
+    """Where a robot comes from: the folder of its meshes, and the part that they are made of.
+
+    `unit` is that of the part, "" if it states it itself; a temporary folder lasts as long as this value.
+    """
+
+    place: Path
+    part: Path | None = None
+    unit: str = ""
+    temporary: tempfile.TemporaryDirectory[str] | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Made:
     """What the thread made of a document."""
 
@@ -34,6 +47,7 @@ class Made:
     project: Any
     session: Session
     facts: dict[str, Any]
+    origin: Origin
     undone: bool = False
 
 
@@ -63,12 +77,10 @@ class Workshop:
         self.busy, self.rate = "", None  # what the thread does; steps per second of the robot
         self._waiting: list[Callable[[dict[str, Any], Any], None]] = []
         self._done: SimpleQueue[Made | Refused | Measured] = SimpleQueue()
-        self._place: Path | None = None  # of the meshes
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
-        self._part: tuple[Path, str] | None = None  # the part, and its unit, "" if it states that itself
+        self._origin = Origin(folder)
         self.known = self._projects()
         self.facts: dict[str, Any] | None = None  # of the present document, for the page
-        self._saved = ""  # the name it was saved or opened by
+        self._saved: Path | None = None  # the folder it was saved in
 
     # What a person asks for
 
@@ -82,13 +94,14 @@ class Workshop:
         from pliant.project import start
         from pliant.project.guess import likely_unit
 
-        self._free()
-        self._temporary = tempfile.TemporaryDirectory(prefix="pliant-")
-        place = Path(self._temporary.name)
+        self._check_idle()
+        temporary = tempfile.TemporaryDirectory(prefix="pliant-")
+        place = Path(temporary.name)
         stem = plain(name)
         part = place / f"{stem}.{kind}"
         part.write_bytes(content)
         chosen = "" if kind == "step" else unit or likely_unit(part, kind)
+        origin = Origin(place, part, chosen, temporary)
 
         def make() -> Made:
             project = start(part, place / FILE, unit=chosen or None, size=size or None)
@@ -97,10 +110,8 @@ class Workshop:
             mesh = place / FILE.replace(".toml", ".vtu")
             mesh.rename(place / f"{stem}.vtu")
             document["bodies"][0]["mesh"] = f"{stem}.vtu"
-            return self._made(document, place)
+            return self._made(document, origin)
 
-        self.documents, self.project, self.facts, self._place, self._saved = [], None, None, place, ""
-        self._part = (part, chosen)
         self._work(f"Making the mesh of {name}", make)
 
     def adopt(self, project: Any, name: str) -> None:
@@ -109,7 +120,7 @@ class Workshop:
 
         document = {**tomllib.loads(project.source.text), "name": name}
         self.documents, self.project, self.facts = [document], project, facts(project, document)
-        self._place = project.source.path.parent
+        self._origin = Origin(project.source.path.parent)
 
     def edit(self, change: Callable[[dict[str, Any], Any], None]) -> None:
         """A change of the document; while the robot is being made, it waits."""
@@ -126,25 +137,28 @@ class Workshop:
 
     def remesh(self, size: float) -> None:
         """The part meshed again with edges of `size` [m]; everything else stays where it is."""
-        self._check(idle=True)
-        if self._part is None or self._place is None:
+        self._check_idle()
+        self._check()
+        origin, document = self._origin, deepcopy(self.documents[-1])
+        part, place = origin.part, origin.place
+        if part is None:
             raise InputError("mesh", expected="a robot made of an STL or STEP part", got="one of a mesh")
-        (part, unit), place, document = self._part, self._place, deepcopy(self.documents[-1])
 
         def make() -> Made:
             from pliant.mesh import read, write
 
-            mesh = read(part, unit=unit or None, size=size)
+            mesh = read(part, unit=origin.unit or None, size=size)
             name = f"{part.stem}-{len(list(place.glob('*.vtu'))) + 1}.vtu"
             write(mesh, place / name)
             document["bodies"][0] |= {"mesh": name, "unit": "m"}
-            return self._made(document, place)
+            return self._made(document, origin)
 
         self._work("Making the mesh", make)
 
     def undo(self) -> None:
         """Back to the document before."""
-        self._check(idle=True)
+        self._check_idle()
+        self._check()
         if len(self.documents) < 2:
             raise InputError("undo", expected="an edit before", got="none")
         self._make({**self.documents[-2], "name": self.name}, undone=True)
@@ -154,14 +168,13 @@ class Workshop:
         self.known = self._projects()
         if name not in self.known:
             raise unknown_name("project", name, self.known)
-        self._free()
-        place = self.folder / name
+        self._check_idle()
+        origin = Origin(self.folder / name)
 
         def make() -> Made:
-            return self._made(tomllib.loads((place / FILE).read_text(encoding="utf-8")), place)
+            document = tomllib.loads((origin.place / FILE).read_text(encoding="utf-8"))
+            return self._made({**document, "name": name}, origin)
 
-        self.documents, self.project, self.facts, self._place, self._saved = [], None, None, place, name
-        self._part = None
         self._work(f"Opening {name}", make)
 
     def save(self, name: str, more: dict[str, Any]) -> Path:
@@ -171,21 +184,24 @@ class Workshop:
         """
         from pliant.project.toml import dumps
 
-        self._check(idle=True)
-        assert self._place is not None
+        self._check_idle()
+        self._check()
         folder = self.folder / plain(name)
         path = folder / FILE
-        if path.exists() and plain(name) != self._saved:
+        if path.exists() and folder.resolve() not in (self._origin.place.resolve(), self._saved):
             raise taken(path)
         document = merged(deepcopy(self.documents[-1]), more)
         document["name"] = plain(name)
         folder.mkdir(parents=True, exist_ok=True)
         for body in document["bodies"]:
-            for file in (body.get("mesh"), body.get("lines")):
-                if file and (self._place / file).resolve() != (folder / file).resolve():
-                    shutil.copyfile(self._place / file, folder / file)
+            for key in {"mesh", "lines"} & body.keys():
+                source = self._origin.place / body[key]
+                body[key] = source.name
+                if source.resolve() != (folder / source.name).resolve():
+                    shutil.copyfile(source, folder / source.name)
         path.write_text(dumps(document), encoding="utf-8")
-        self._saved, self.documents[-1], self.known = plain(name), document, self._projects()
+        self._saved, self.known = folder.resolve(), self._projects()
+        self.documents[-1] = {**self.documents[-1], "name": document["name"]}
         self.facts = self.facts and {**self.facts, "name": document["name"]}
         return path
 
@@ -215,6 +231,8 @@ class Workshop:
             if isinstance(found, Refused):
                 why = found.why
             else:
+                if found.origin is not self._origin:  # another robot
+                    self.documents, self._origin, self._saved = [], found.origin, None
                 session, self.project = found.session, found.project
                 self.documents = self.documents[:-2] if found.undone else self.documents
                 self.documents = [*self.documents, found.document][-DOCUMENTS:]
@@ -229,21 +247,22 @@ class Workshop:
                 self.edit(change)
             except PliantError as error:
                 return str(error)
+            except Exception as error:  # a fault of ours
+                return f"{type(error).__name__}: {error}"
         return ""
 
     def _make(self, document: dict[str, Any], *, undone: bool = False) -> None:
-        place = self._place
-        assert place is not None
-        self._work("Building the robot", lambda: self._made(document, place, undone))
+        origin = self._origin
+        self._work("Building the robot", lambda: self._made(document, origin, undone))
 
-    def _made(self, document: dict[str, Any], place: Path, undone: bool = False) -> Made:
+    def _made(self, document: dict[str, Any], origin: Origin, undone: bool = False) -> Made:
         from pliant.project.project import of_text
         from pliant.project.toml import dumps
         from pliant.studio.draft import facts
 
-        project = of_text(place / FILE, dumps(document))
+        project = of_text(origin.place / FILE, dumps(document))
         session = Session(project.robot, period=self.period, summary=document.get("summary", ""))
-        return Made(document, project, session, facts(project, document), undone)
+        return Made(document, project, session, facts(project, document), origin, undone)
 
     def _work(self, what: str, make: Callable[[], Made]) -> None:
         self.busy = what
@@ -275,20 +294,14 @@ class Workshop:
             except PliantError:  # it has none then
                 return
 
-    def _check(self, *, idle: bool = False) -> None:
-        if idle and self.busy:
-            raise InputError("edit", expected="to wait a moment", got=f"{self.busy.lower()}")
+    def _check(self) -> None:
         if not self.documents and not self.busy:
             hint = "Begin one from an STL or STEP part with New, or open one that you saved."
             raise InputError("edit", expected="a robot of your own", got="one of the gallery", hint=hint)
 
-    def _free(self) -> None:
+    def _check_idle(self) -> None:
         if self.busy:
-            raise InputError("new robot", expected="to wait a moment", got=self.busy.lower())
-        self._waiting.clear()
-        if self._temporary is not None:
-            self._temporary.cleanup()
-            self._temporary = None
+            raise InputError("edit", expected="to wait a moment", got=self.busy.lower())
 
 
 def merged(document: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:

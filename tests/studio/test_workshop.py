@@ -14,6 +14,7 @@ from pliant.project import load, save
 from pliant.session import Session
 from pliant.studio import messages
 from pliant.studio.desk import Desk
+from pliant.studio.edits import Begin
 from tests.studio.robots import bar
 
 TOP = [0.1, 0.01, 0.01]
@@ -114,3 +115,14 @@ def test_robots_of_the_gallery_are_not_edited(tmp_path):
     desk = Desk({"twin": lambda: Session(bar())}, "twin", folder=tmp_path / "recordings")
     desk.do(messages.parse('{"do": "undo"}'))
     assert "a robot of your own" in desk.notice
+
+
+def test_a_part_that_is_none_leaves_the_robot_as_it_was(desk):
+    documents = desk.workshop.documents
+    desk.do(Begin("bad", "stl", b"solid nothing\nendsolid nothing\n", "mm", 0.0))
+    while desk.workshop.busy:
+        desk.woken.wait(60)
+        desk.woken.clear()
+        desk.gather()
+    assert "triangles" in desk.notice and desk.workshop.documents is documents
+    assert do(desk, do="gravity", value=[0, 0, -3]) == "" and desk.name == "bar"
