@@ -5,14 +5,26 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from pliant.cli import checks, robots, work  # noqa: F401  (their commands)
+from pliant.cli import checks, completion, robots, work  # noqa: F401  (their commands)
 from pliant.cli.app import ERROR, FAILED, INTERRUPTED, app
 from pliant.errors import PliantError, PliantWarning, unknown_name
 from pliant.io.characters import write_readably
 from pliant.io.terminal import complain, warn
 
 DESCRIPTION = "Model, simulate and control soft robots. Begin with: pliant run trunk"
-COMMANDS = ("list", "run", "view", "new", "drive", "report", "reduce", "reproduce", "bench", "doctor")
+COMMANDS = (
+    "list",
+    "run",
+    "view",
+    "new",
+    "drive",
+    "report",
+    "reduce",
+    "reproduce",
+    "bench",
+    "doctor",
+    "completion",
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -130,7 +130,8 @@ def view(
     fast = None if project is None else _fast_of(project, model)
     with ExitStack() as stack:
         shown = project.robot if project else name
-        options = {"host": host, "port": port, "browser": browser, "folder": folder, "fast": fast}
+        options = {"host": host, "port": port, "browser": browser, "folder": folder}
+        options |= {"fast": fast, "project": project}
         window = stack.enter_context(open_studio(shown, **options))
         if hardware and project is not None:
             from pliant.project.drive import following

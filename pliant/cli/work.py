@@ -66,6 +66,7 @@ def drive(
     aim: Annotated[tuple[str, ...], tyro.conf.arg(metavar="ROW=X,Y,Z")] = (),
     seconds: float | None = None,
     dry_run: bool = False,
+    emulate: bool = False,
     record: File = None,
     deadlines: float = PUNCTUAL,
     model: Model = "auto",
@@ -79,6 +80,7 @@ def drive(
         aim: targets instead of the file's: "tip=30mm,0,180mm", or in SI units, "tip=0.03,0,0.18".
         seconds: how long; until stopped if not given.
         dry_run: everything but the devices.
+        emulate: emulators answer in place of the devices, on ports of their own: the whole way but the metal.
         record: write what happens to this new file (.mcap); one that is there already is never overwritten.
         deadlines: the share of them that must be met, from 0 to 1.
         model: full, reduced, or auto for the reduced one where it fits (see `pliant reduce`).
@@ -88,12 +90,13 @@ def drive(
     if not 0.0 <= deadlines <= 1.0:
         raise InputError("--deadlines", expected="a share from 0 to 1", got=deadlines)
     aims = dict(_parse_aim(text) for text in aim)
-    console().print(
-        "Dry run: nothing is sent." if dry_run else "Space, escape, q or Ctrl+C stop it.", style="dim"
-    )
-    outcome = drive_devices(
-        path, aims=aims, seconds=seconds, dry_run=dry_run, record=record, model=model, told=note
-    )
+    if dry_run and emulate:
+        raise InputError("pliant drive", expected="--dry-run or --emulate", got="both")
+    stops = "Space, escape, q or Ctrl+C stop it."
+    first = "Dry run: nothing is sent." if dry_run else f"With emulators. {stops}" if emulate else stops
+    console().print(first, style="dim")
+    options = {"dry_run": dry_run, "emulate": emulate, "model": model, "told": note}
+    outcome = drive_devices(path, aims=aims, seconds=seconds, record=record, **options)
     console().print(str(outcome), highlight=False, markup=False, soft_wrap=True)
     late = outcome.met < deadlines
     if late:

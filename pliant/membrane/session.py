@@ -120,11 +120,11 @@ class HandSession:
         """There are no obstacles in the plane of a hand."""
         raise InputError("obstacle", expected="none: a hand has no surroundings", got=type(obstacle).__name__)
 
-    def move(self, name: str, position: Any = None) -> None:
+    def move(self, name: str, position: Any = None, **_: Any) -> None:
         """There are none."""
         raise unknown_name("obstacle", name, ())
 
-    remove = move
+    remove = form = move
 
     def lose(self, row: str) -> None:
         """Motors and skins of a hand do not break."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from pliant.errors import InputError
 from pliant.hardware import Follower, Keyboard, Loop, LoopReport, Signals, Stop, studio_stop
 from pliant.hardware.clock import Clock
 from pliant.io.recording import Recorder
+from pliant.project.emulate import emulated
 from pliant.project.project import Project, load
 from pliant.project.reduced import chosen
 from pliant.project.schema_hardware import HardwareSpec
@@ -23,6 +25,7 @@ def drive(
     aims: Mapping[str, Any] | None = None,
     seconds: float | None = None,
     dry_run: bool = False,
+    emulate: bool = False,
     record: str | Path | None = None,
     clock: Clock | None = None,
     model: str = "auto",
@@ -32,6 +35,7 @@ def drive(
 
     Space, escape, q, Ctrl+C and SIGTERM stop it.
 
+    emulate: emulators answer instead of the devices.
     aims: targets of effectors by row, instead of those of the file. record: a new file (.mcap) for what
     happens; one that is there already is refused before a device is touched. clock: for tests. model: which
     one runs, see `pliant.project.reduced.chosen`; `told` hears it in a sentence.
@@ -47,11 +51,16 @@ def drive(
     stop = Stop()
     with ExitStack() as stack:
         recorder = None if record is None else stack.enter_context(Recorder(record, session.stage))
+        ports = (
+            stack.enter_context(emulated(project, clock=clock.now if clock else monotonic))
+            if emulate
+            else None
+        )
         stack.enter_context(Signals(stop))
         stack.enter_context(Keyboard(stop))
         loop = Loop(
             session,
-            project.devices(),
+            project.devices(ports),
             rate=hardware.rate,
             watchdog=max(hardware.watchdog, 1.0 / hardware.rate),
             dry_run=dry_run,

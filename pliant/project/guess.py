@@ -55,7 +55,7 @@ def start(
         raise InputError("project file", expected="one that does not exist yet", got=str(path))
     kind = format_of(part, SUFFIXES, "mesh file")
     step = kind == "step"  # such a file says its unit; `read` refuses another
-    chosen = unit if step else unit or _unit(part, kind)
+    chosen = unit if step else unit or likely_unit(part, kind)
     solid = kind in FORMATS.values()
     found: tuple[str, ...] = ()
     if fitted and not solid:
@@ -95,7 +95,7 @@ def _draft(stem: str, mesh: Mesh, folder: Path) -> Project:
     return load(folder / f"{stem}.toml")
 
 
-def _unit(part: Path, kind: str) -> str:
+def likely_unit(part: Path, kind: str) -> str:
     """Millimetres for what would be a very long robot in metres."""
     points = np.asarray(parse(part, kind).points, float)
     extent = np.ptp(points, axis=0).max(initial=0.0) if len(points) else 0.0  # `read` says what is wrong

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -37,9 +38,12 @@ class Project:
         said = self.spec.demonstration.commands
         return {name: command_of(self.robot, name, *said[name].said) for name in said}
 
-    def devices(self) -> list[Any]:
-        """The devices of its [hardware] table, for `pliant.hardware.Loop`; none is opened."""
-        return devices_of(self)
+    def devices(self, ports: Mapping[str, str] | None = None) -> list[Any]:
+        """The devices of its [hardware] table, for `pliant.hardware.Loop`; none is opened.
+
+        `ports` are serial ports by device, instead of those of the file.
+        """
+        return devices_of(self, ports)
 
     def refined(self, order: int | None = None) -> Robot:
         """The same robot with every tetrahedron cut into eight; of another `order` if it is given.
@@ -70,11 +74,16 @@ class Project:
 
 def load(path: str | Path) -> Project:
     """Read a project file. What is wrong in it is a FileError that names the file, the line and the key."""
-    from pydantic import ValidationError
-
     with reading(path, "project file", "text in UTF-8") as file:
         raw = file.read_bytes()
-    source = Source(file, _text(file, raw).replace("\r\n", "\n"))
+    return of_text(file, _text(file, raw))
+
+
+def of_text(path: str | Path, text: str) -> Project:
+    """What `load` would return if this text stood in a file there."""
+    from pydantic import ValidationError
+
+    source = Source(Path(path), text.replace("\r\n", "\n"))
     try:
         spec = ProjectSpec.model_validate(source.parsed())
     except ValidationError as error:

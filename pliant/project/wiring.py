@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pliant.errors import InputError
@@ -21,8 +22,11 @@ def channels_of(project: Project, device: str) -> list[Channel]:
     return [_channel(project, row, spec) for row, spec in said.items() if spec.device == device]
 
 
-def devices_of(project: Project) -> list[Any]:
-    """The devices of a project as actuators for `pliant.hardware.Loop`; nothing is opened."""
+def devices_of(project: Project, ports: Mapping[str, str] | None = None) -> list[Any]:
+    """The devices of a project as actuators for `pliant.hardware.Loop`; nothing is opened.
+
+    `ports` are serial ports by device, instead of those of the file.
+    """
     from pliant.hardware import Guarded, driver
 
     hardware = project.spec.hardware
@@ -37,6 +41,7 @@ def devices_of(project: Project) -> list[Any]:
     for name, spec in hardware.devices.items():
         with project.source.at("hardware", "devices", name):
             channels, options = channels_of(project, name), _options(spec, name, hardware.watchdog)
+            options |= {"wire": ports[name]} if ports and name in ports else {}
             if spec.guard:
                 out.append(Guarded(spec.driver, channels, silence=hardware.watchdog, **options))
             else:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import copy
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from pliant.contact import Detector, Obstacle
 from pliant.errors import InputError, unknown_name
@@ -41,6 +44,17 @@ class Around:
         self._check(name)
         translation = as_vector(position, 3, f"position of {name!r}") - self.shapes[name]["centre"]
         self._put(self.obstacles[name].moved(translation=translation))
+
+    def form(self, name: str, numbers: Mapping[str, Any]) -> None:
+        """Other numbers of an obstacle; a scalar may be a sequence of one."""
+        self._check(name)
+        obstacle = self.obstacles[name]
+        known = obstacle.numbers
+        for key in numbers:
+            if key not in known:
+                raise unknown_name(f"number of a {obstacle.kind}", key, known)
+        plain = {key: value[0] if np.ndim(known[key]) == 0 else value for key, value in numbers.items()}
+        self._put(replace(obstacle, **plain))
 
     def remove(self, name: str) -> None:
         """Take an obstacle away."""

@@ -145,6 +145,10 @@ class Session:
         """Move an obstacle so that its `centre` (see `Obstacle.data`) is at a position (3,) [m]."""
         self.around.move(name, position)
 
+    def form(self, name: str, **numbers: Any) -> None:
+        """Other numbers of an obstacle, by the names that its kind gives them, such as radius=(0.02,) [m]."""
+        self.around.form(name, numbers)
+
     def remove(self, name: str) -> None:
         """Take an obstacle away."""
         self.around.remove(name)

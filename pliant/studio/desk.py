@@ -6,6 +6,7 @@ Used from the simulation's thread alone. Messages of the page are applied to it;
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from pliant.frame import Frame
 from pliant.io.recording import Recorder
 from pliant.session import Session
 from pliant.stage import Stage
+from pliant.studio.workshop import Workshop
 
 MOST_OBSTACLES = 24
 LONGEST_RECORDING = 30_000  # frames
@@ -34,15 +36,22 @@ class View:
     state: Mapping[str, Any]
     hand: float = 1.0  # stiffness of a pull on the skin [N/m]
     fields: Mapping[str, np.ndarray] = field(default_factory=dict)
+    workshop: Mapping[str, Any] = field(default_factory=lambda: {"draft": None, "projects": []})
 
 
 class Desk:
     """A session of one of several robots. `robots` are functions that open a session, by name."""
 
     def __init__(
-        self, robots: Mapping[str, Callable[[], Session]], name: str, *, folder: Path | None = None
+        self,
+        robots: Mapping[str, Callable[[], Session]],
+        name: str,
+        *,
+        folder: Path | None = None,
+        projects: Path | None = None,
     ) -> None:
         self.robots, self.folder = dict(robots), folder or Path("results") / "recordings"
+        self.workshop = Workshop(projects or self.folder.parent / "projects")
         self.playing, self.single, self.speed = True, False, 1.0
         self._still = 0  # steps on end without motion
         self.notice = ""  # what went wrong last, for the page
@@ -55,11 +64,51 @@ class Desk:
 
     def choose(self, name: str) -> None:
         """Open a session of another robot; a recording ends here."""
-        if name not in self.robots:
+        own = self.workshop.project is not None and name == self.workshop.name
+        if not own and name not in self.robots:
             raise unknown_name("robot", name, self.robots)
+        self._show(self.workshop.session() if own else self.robots[name](), name)
+
+    def _show(self, session: Session, name: str) -> None:
         self.stop_recording()
-        self.session, self.name, self._probe = self.robots[name](), name, None
+        self.session, self.name, self._probe = session, name, None
         self.session.hang()
+
+    def gather(self) -> bool:
+        """Take what the workshop has finished; whether there was something.
+
+        A robot that was edited goes on in the same mode among the same obstacles.
+        """
+        before = (self.workshop.busy, self.workshop.rate)
+        session, why = self.workshop.gather()
+        self.notice, self._still = why or self.notice, 0 if session else self._still
+        if session is not None:
+            if self.name == self.workshop.name:
+                try:
+                    self._hand_over(session)
+                except PliantError as error:
+                    self.notice = str(error)
+            self._show(session, self.workshop.name)
+        return bool(why) or session is not None or before != (self.workshop.busy, self.workshop.rate)
+
+    def _hand_over(self, session: Session) -> None:
+        """What a new session gets from the one before: its obstacles and, where it can, its mode."""
+        for name in session.obstacles:
+            session.remove(name)
+        for obstacle in self.session.obstacles.values():
+            session.add(obstacle)
+        with suppress(PliantError):
+            session.switch(self.session.mode)
+
+    def save(self, name: str) -> None:
+        """Write the project file of the robot that is being edited."""
+        session = self.session
+        more = {
+            "obstacles": {n: {"kind": o.kind, **o.numbers} for n, o in session.obstacles.items()},
+            "targets": {n: value.tolist() for n, value in session.frame.target.items()},
+        }
+        self.notice = f"Saved: {self.workshop.save(name, more)}"
+        self.name = self.workshop.name
 
     def reset(self) -> None:
         """Back to the beginning, in the same mode among the same obstacles.
@@ -182,7 +231,17 @@ class Desk:
             vertices, weights = self._probe
             stress = known["stress"] if "stress" in known else session.field("stress")
             state["probe"] = {"stress": float(weights @ stress[session.stage.vertices[vertices]])}
-        return View(session.frame, session.stage, state, session.stiffness, known)
+        if self.workshop.busy or self.workshop.documents:
+            state["build"] = {
+                "busy": self.workshop.busy,
+                "rate": self.workshop.rate,
+                "edits": max(len(self.workshop.documents) - 1, 0),
+            }
+        return View(session.frame, session.stage, state, session.stiffness, known, self._workshop_facts())
+
+    def _workshop_facts(self) -> dict[str, Any]:
+        shown = self.workshop.facts if self.name == self.workshop.name else None
+        return {"draft": shown, "projects": self.workshop.known}
 
 
 def _said(error: Exception) -> str:

@@ -24,6 +24,10 @@ MESSAGES, MESSAGES_AT_ONCE = 1000.0, 2000.0  # per second; at once, as after a n
 PATIENCE = 3.0  # [s] for which a viewer may send more than that
 NONSENSE, NONSENSE_AT_ONCE = 2.0, 50.0  # per second: none from our page, some from an older one
 
+# Parts for robots of one's own
+LARGEST_PART = 48_000_000  # bytes of an STL or STEP file; it comes in messages as all else
+DOCUMENTS = 50  # edits that can be undone, and that may wait
+
 # Who comes
 MOST_VIEWERS = 32
 MOST_STRANGERS = 64  # connections that are not viewers: requests that are read or answered

@@ -123,6 +123,8 @@ class Loop:
     def turn(self) -> None:
         """One turn: commands, a step if someone cares, a view."""
         assert self.desk is not None
+        if self.desk.gather():
+            self._asked = True
         commands = self.inbox.take()
         for command in commands:
             self.desk.do(command)
@@ -143,6 +145,7 @@ class Loop:
             self.failure = error
             self.ready.set()
             return
+        self.desk.workshop.wake = self._call.set
         self.ready.set()
         try:
             while not self._stop.is_set():

@@ -2,62 +2,24 @@
 
 Every message has a fixed form: numbers within bounds and short names, never a path or code. The page sends it
 as JSON, and `do` says which it is. A new one is a class here, and a line of the table in docs/studio.md;
-`parse` knows every class of this file. Messages for the simulation have `apply(desk)`, which runs in its
-thread, see `pliant.studio.desk`; those for the server itself have a `hear` of their own.
+`parse` knows every class of this file and of `pliant.studio.edits`. Messages for the simulation have
+`apply(desk)`, which runs in its thread, see `pliant.studio.desk`; those for the server itself have a `hear`
+of their own.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
-from pydantic_core import PydanticCustomError
+from pydantic import Field, TypeAdapter
 
-from pliant.contact.obstacles import KINDS
+from pliant.studio import edits
+from pliant.studio.form import Force, Message, Name, Numbers, Offered, Place, Share, Vertex
 
 if TYPE_CHECKING:
     from pliant.studio.desk import Desk
     from pliant.studio.server import Studio
     from pliant.studio.wire import Wire
-
-OFFERED = tuple(kind for kind, made in KINDS.items() if made.offer)  # obstacles that the page may add
-
-
-def _offered(kind: str) -> str:
-    if kind not in OFFERED:
-        raise PydanticCustomError("offered", "one of the obstacles that the studio offers")
-    return kind
-
-
-Name = Annotated[str, Field(min_length=1, max_length=80)]
-Number = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]
-Metre = Annotated[float, Field(ge=-100.0, le=100.0, allow_inf_nan=False)]
-Newton = Annotated[float, Field(ge=-1e4, le=1e4, allow_inf_nan=False)]
-Numbers = Annotated[list[Number], Field(min_length=1, max_length=24)]
-Place = Annotated[list[Metre], Field(min_length=3, max_length=3)]
-Force = Annotated[list[Newton], Field(min_length=3, max_length=3)]
-Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
-Vertex = Annotated[int, Field(ge=0, le=2**31)]
-
-
-class Message(BaseModel):
-    """Base: nothing beyond the fields, nothing converted."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-    per: ClassVar[str] = ""  # the field by which messages of this kind are told apart
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """Messages with the same key replace each other while they wait."""
-        return (type(self).__name__, getattr(self, self.per)) if self.per else (type(self).__name__,)
-
-    def hear(self, studio: Studio, wire: Wire) -> None:
-        """What the server does with it, said on a connection; most are commands for the simulation."""
-        studio.command(wire, self)
-
-    def apply(self, desk: Desk) -> None:
-        """What the simulation does with it; nothing, if it is for the server."""
-
 
 # For the server
 
@@ -173,7 +135,7 @@ class Add(Message):
     """An obstacle of a kind that the studio offers, its handle there, about as large as `size` [m]."""
 
     do: Literal["add"]
-    kind: Annotated[Name, AfterValidator(_offered)]
+    kind: Offered
     at: Place
     size: Annotated[float, Field(gt=0.0, le=10.0, allow_inf_nan=False)]
 
@@ -202,6 +164,17 @@ class Remove(Message):
 
     def apply(self, desk: Desk) -> None:
         desk.session.remove(self.name)
+
+
+class Form(Message):
+    """Numbers of an obstacle, such as its radius or its three sizes [m]."""
+
+    do: Literal["form"]
+    name: Name
+    numbers: Annotated[dict[Name, Numbers], Field(min_length=1, max_length=4)]
+
+    def apply(self, desk: Desk) -> None:
+        desk.session.form(self.name, **self.numbers)
 
 
 class Cut(Message):
@@ -262,7 +235,8 @@ class Record(Message):
 # Every message, by what its `do` says.
 MESSAGES: dict[str, type[Message]] = {
     made.model_fields["do"].annotation.__args__[0]: made  # type: ignore[union-attr]
-    for made in Message.__subclasses__()
+    for made in (*Message.__subclasses__(), *edits.Edit.__subclasses__())
+    if made is not edits.Edit
 }
 _every: Any = Annotated[Union[tuple(MESSAGES.values())], Field(discriminator="do")]  # noqa: UP007
 _adapter: TypeAdapter[Message] = TypeAdapter(_every)

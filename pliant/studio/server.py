@@ -20,11 +20,14 @@ from pliant.errors import PliantError
 from pliant.io.packet import frame_packet, stage_packet
 from pliant.io.player import page
 from pliant.io.policy import policy, scripts_of
+from pliant.materials import library
 from pliant.studio import messages
 from pliant.studio.desk import View
+from pliant.studio.edits import Begin, Upload
 from pliant.studio.limits import (
     FULL,
     LARGEST_MESSAGE,
+    LARGEST_PART,
     MOST_VIEWERS,
     NONSENSE,
     NONSENSE_AT_ONCE,
@@ -43,6 +46,7 @@ from pliant.studio.wire import Door, Wire
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 OFFERS = {kind: made.offer._asdict() for kind, made in KINDS.items() if made.offer}  # obstacles to add
+MATERIALS = {name: record.young for name, record in library.items()}  # Young's moduli [Pa]
 CLIENTS_FAULTS = (WebSocketException, ConnectionError, EOFError, TimeoutError)
 
 
@@ -70,6 +74,7 @@ class Studio:
         self._server: Server | None = None
         self._door, self._requests = Door(), Allowance(REQUESTS, REQUESTS_AT_ONCE)
         self._exporting = asyncio.Lock()
+        self._parts: dict[Wire, bytearray] = {}  # that are being sent
 
     async def open(self) -> None:
         """Begin to listen; `port` is known then."""
@@ -130,7 +135,8 @@ class Studio:
         """The packet of a view: "stage", or a frame with the field `what`; the same bytes for all viewers."""
         if view is not self.view or what not in self._cache:
             if what == "stage":
-                more = {"robots": self.robots, "hand": view.hand, "offers": OFFERS}
+                more = {"robots": self._names(view), "hand": view.hand, "offers": OFFERS}
+                more |= {**view.workshop, "materials": MATERIALS}
                 made = stage_packet(view.stage, more)
             else:
                 field = (what, view.fields[what]) if what in view.fields else None
@@ -139,6 +145,11 @@ class Studio:
                 return made
             self._cache[what] = made
         return self._cache[what]
+
+    def _names(self, view: View) -> dict[str, str]:
+        """Robots to choose from, with what they are; one's own among them."""
+        own = view.workshop["draft"]
+        return {own["name"]: "your own robot", **self.robots} if own else self.robots
 
     async def _serve(self, connection: ServerConnection) -> None:
         wire = cast(Wire, connection)
@@ -170,6 +181,7 @@ class Studio:
         del self.viewers[wire]
         if self.holder is wire:
             self.holder = next(iter(self.viewers), None)
+        self._parts.pop(wire, None)
         self._watch()
         self._gather_fields()
         self._announce()
@@ -206,6 +218,25 @@ class Studio:
         elif self.holder is wire:
             self.holder = None
         self._announce()
+
+    def receive(self, wire: Wire, piece: Upload) -> None:
+        """A piece of a part, from the viewer in control; the last one begins a robot."""
+        part = self._parts.setdefault(wire, bytearray()) if piece.at else bytearray()
+        why = ""
+        if wire is not self.holder:
+            why = "another viewer is in control"
+        elif piece.total > LARGEST_PART:
+            why = f"a part may have {LARGEST_PART / 1e6:g} MB; this one has {piece.total / 1e6:.3g} MB"
+        elif len(part) != piece.at or len(part) + len(piece.content) > piece.total:
+            why = "the part did not arrive whole: try again"
+        if why:
+            self._parts.pop(wire, None)
+            return self.viewers[wire].tell(type="refused", why=why)
+        self._parts[wire] = part
+        part += piece.content
+        if len(part) == piece.total:
+            del self._parts[wire]
+            self.loop.put(Begin(piece.name, piece.kind, bytes(part), piece.unit, piece.size))
 
     def command(self, wire: Wire, message: messages.Message) -> None:
         """A command for the simulation, from a viewer that should be in control."""

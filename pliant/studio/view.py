@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pliant.algebra import blas
+from pliant.bodies import Solid
 from pliant.contact import Obstacle
 from pliant.errors import InputError, PliantError, unknown_name
 from pliant.io.notebook import live_html
@@ -136,12 +137,14 @@ def view(
     browser: bool = True,
     folder: str | Path | None = None,
     fast: Fast | None = None,
+    project: Any = None,
 ) -> Window:
     """Open the studio on a robot, or on one of the gallery by name, and return at once.
 
     The page is at `.url`; it can switch to the robots of the gallery. `host` other than this machine needs
     the token in the link. `folder` is where recordings go, results/recordings by default. `fast` is a reduced
-    model that runs in the robot's place, see `Session`.
+    model that runs in the robot's place, see `Session`. `project` is the `pliant.project.Project` that the
+    robot is from: it can be edited in the page.
     """
     robots, summaries = gallery_sessions(period)
     chosen = robot if isinstance(robot, str) else robot.name
@@ -154,8 +157,15 @@ def view(
     if chosen not in robots:
         raise unknown_name("robot", chosen, robots)
     place = Path(folder) if folder is not None else Path("results") / "recordings"
+
+    def open_desk() -> Desk:
+        desk = Desk(robots, chosen, folder=place)
+        if project is not None and all(isinstance(body, Solid) for body in project.robot.bodies):
+            desk.workshop.adopt(project, chosen)
+        return desk
+
     return open_window(
-        lambda: Desk(robots, chosen, folder=place),
+        open_desk,
         summaries=summaries,
         host=host,
         port=port,

@@ -42,6 +42,12 @@ def test_version(capsys):
     assert capsys.readouterr().out.startswith("pliant 0.")
 
 
+def test_a_shell_can_complete_every_command(capsys):
+    assert cli.main(["completion", "bash"]) == 0
+    script = capsys.readouterr().out
+    assert "complete -F" in script and all(f"'{name}'" in script for name in cli.COMMANDS)
+
+
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["run", "--help"], ["bench", "--help"]])
 def test_help(arguments, capsys):
     assert cli.main(arguments) == 0

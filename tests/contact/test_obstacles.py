@@ -21,7 +21,8 @@ from pliant.project import load, save
 from pliant.project.schema_contact import obstacle_spec
 from pliant.session import Session
 from pliant.studio.desk import Desk
-from pliant.studio.messages import OFFERED, parse
+from pliant.studio.form import OFFERED
+from pliant.studio.messages import parse
 from tests.contact.common import FORK, OBSTACLES, TURN, cloud, differences
 from tests.studio.robots import bar
 

@@ -81,6 +81,24 @@ def test_a_dry_run_needs_no_device(tmp_path):
         drive(save(pl.robots.finger(), tmp_path / "bare.toml"), seconds=0.1)
 
 
+def test_emulators_answer_in_place_of_the_devices(tmp_path):
+    path = write(tmp_path, "no-such-port")
+    report = drive(
+        path, aims={"tip": TIP}, seconds=0.2, emulate=True, record=tmp_path / "run.mcap", clock=FakeClock()
+    )
+    assert (report.status, report.periods) == ("done", 10), report.reason
+    sent = [
+        n.data["counts"]["cable"] for n in Recording.read(tmp_path / "run.mcap").notes if n.kind == "sent"
+    ]
+    assert len(sent) == 10 and max(sent) > 0
+    text = path.read_text(encoding="utf-8")
+    path.write_text(
+        text.replace('driver = "serial"', 'driver = "osc"').replace('port = "no-such-port"', "port = 9000")
+    )
+    with pytest.raises(InputError, match=r"hardware\.devices\.winch\.driver.*osc"):
+        drive(path, seconds=0.1, emulate=True, clock=FakeClock())
+
+
 def test_devices_follow_a_studio(tmp_path):
     from pliant.studio import view
     from pliant.studio.messages import Play

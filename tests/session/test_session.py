@@ -225,7 +225,7 @@ def test_targets_begin_where_the_robot_hangs():
     np.testing.assert_allclose(session.frame.target["tip"], hanging)
     session.step()
     np.testing.assert_allclose(session.frame.displacement["tip"], hanging, atol=1e-5)
-    session.aim("tip", hanging + [0.0, 0.0, 0.01])
+    session.aim("tip", hanging + np.array([0.0, 0.0, 0.01]))
     session.hang()
     np.testing.assert_allclose(session.frame.error["tip"], [0.0, 0.0, 0.01], atol=1e-5)
 

@@ -76,6 +76,10 @@ def test_a_recording_downloads_and_plays_from_its_file(visitor, browser, tmp_pat
     replay.until(f"studio.link.shown === {frames - 1}")
     replay.told(last)
     shown = replay.canvas()
+    replay.page.select_option("#colour", "stress")
+    replay.until("studio.skin.legend?.name === 'stress' && studio.skin.legend.top > 0")
+    assert (np.abs(replay.canvas() - shown).sum(axis=2) > 30).sum() > 200
+    replay.page.select_option("#colour", "displacement")
     replay.ask("studio.skin.group.visible = false")
     assert (np.abs(replay.canvas() - shown).sum(axis=2) > 30).sum() > 2000
     assert replay.requests == [path.as_uri()] and not replay.complaints

@@ -120,6 +120,11 @@ export class Grab {
   down(event) {
     this.started = [event.clientX, event.clientY];
     if (event.button !== 0 || !this.app.able) return;
+    if (this.app.pick.down(event)) {
+      event.stopImmediatePropagation();
+      this.stage.orbit.enabled = false;
+      return;
+    }
     const what = this.under(event);
     if (!what || (this.gizmo.axis && !this.gripped(what, event))) return;
     event.stopImmediatePropagation(); // neither the view nor the arrows
@@ -146,6 +151,7 @@ export class Grab {
   }
 
   hover(event) {
+    if (this.app.build.tool) return (this.canvas.style.cursor = this.app.pick.place(event) ? "crosshair" : "");
     if (this.drag || event.buttons || !this.app.able) return;
     const under = this.under(event);
     if (this.gizmo.axis && under && this.gripped(under, event)) this.gizmo.axis = null; // no arrow lights up
@@ -156,6 +162,7 @@ export class Grab {
   }
 
   move(event) {
+    if (this.app.pick.busy) return this.app.pick.move(event);
     if (!this.drag) return;
     const point = this.aim(event).ray.intersectPlane(this.plane, new Vector3());
     if (!point) return;
@@ -181,6 +188,11 @@ export class Grab {
   }
 
   up(event) {
+    if (this.app.pick.busy || this.app.build.tool) {
+      this.app.pick.up();
+      this.stage.orbit.enabled = true;
+      return;
+    }
     const [x, y] = this.started ?? [Infinity, Infinity];
     const click = Math.hypot(event.clientX - x, event.clientY - y) < CLICK;
     this.started = null;

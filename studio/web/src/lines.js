@@ -1,5 +1,5 @@
 // Lines: cables coloured by their tension, the tip's trail, and the leash from effector to target.
-import { Color, Vector2 } from "three";
+import { Color, Vector2, Vector3 } from "three";
 import { LineMaterial } from "three/examples/jsm/lines/LineMaterial.js";
 import { LineSegments2 } from "three/examples/jsm/lines/LineSegments2.js";
 import { LineSegmentsGeometry } from "three/examples/jsm/lines/LineSegmentsGeometry.js";
@@ -64,9 +64,11 @@ export class Lines {
     const p = expand(blocks.lines, header.box, new Float32Array(blocks.lines.length));
     const points = [], colours = [];
     this.segments = []; // for picking: which cable a segment belongs to
+    this.points = {}; // of each cable
     let at = 0;
     for (const [name, count] of this.cables) {
       const c = this.colour(name, header, rows);
+      this.points[name] = Array.from({ length: count }, (_, k) => new Vector3().fromArray(p, 3 * (at + k)));
       for (let k = 0; k + 1 < count; k++) {
         const i = 3 * (at + k);
         if (!header.lost.includes(name)) {

@@ -1,6 +1,7 @@
 // The studio: a source of frames (live or recorded), a scene that draws them, a panel and a bar around it.
 import { Vector3 } from "three";
 import { Bar } from "./bar.js";
+import { Build } from "./build.js";
 import { readPlayer } from "./bytes.js";
 import { GRADIENT } from "./colours.js";
 import { Devices } from "./devices.js";
@@ -12,6 +13,7 @@ import { Link } from "./link.js";
 import { Marks } from "./marks.js";
 import { readRecording } from "./mcap.js";
 import { Panel } from "./panel.js";
+import { Pick } from "./pick.js";
 import { Plots } from "./plots.js";
 import { Probe } from "./probe.js";
 import { Replay } from "./replay.js";
@@ -37,6 +39,8 @@ class App {
     this.things = new Things(this.stage.scene);
     this.marks = new Marks(this.stage, this.labels);
     this.lines = new Lines(this.stage.scene, [this.host.clientWidth || 1, this.host.clientHeight || 1]);
+    this.pick = new Pick(this);
+    this.build = new Build(this);
     this.panel = new Panel(this);
     this.probe = new Probe(this);
     this.slowness = new Slowness(this.host);
@@ -65,7 +69,7 @@ class App {
   source(recording) {
     this.link?.close();
     const handlers = {
-      stage: (packet) => this.build(packet),
+      stage: (packet) => this.begin(packet),
       obstacles: (note) => this.obstacles(note),
       control: (note) => this.control(note),
       refused: (note) => this.bar.toast(`Not done: ${note.why}.`),
@@ -97,8 +101,9 @@ class App {
     if (this.able || !this.link.live) this.link.send(message);
   }
 
-  build(packet) {
+  begin(packet) {
     const { header, blocks } = packet;
+    const edited = Boolean(header.draft) && this.scene?.draft?.name === header.draft.name;
     this.scene = header;
     this.statuses = header.statuses ?? this.statuses ?? {}; // recordings of version 0.1 have none of their own
     this.rows = Object.fromEntries(header.rows.map((r) => [r.name, r]));
@@ -107,12 +112,13 @@ class App {
       const p = new Vector3().fromArray(blocks.rest, k);
       low.min(p), high.max(p);
     }
-    this.stage.fit(low, high, header.up);
+    this.stage.fit(low, high, header.up, edited);
     this.skin.build(packet);
     this.packet = null;
     for (const part of [this.lines, this.things, this.marks, this.plots, this.probe, this.scale, this.slowness]) part.build(header);
     this.bar.build(header, this.link.live, this.served);
     this.panel.build(header, this.link.live);
+    this.build.build(header, this.link.live);
     this.panel.obstacles({});
     this.setTheme(this.theme);
     const first = Object.keys(this.marks.targets)[0];
@@ -120,7 +126,7 @@ class App {
     document.title = `${header.robot} · pliant studio`;
     this.panel.setColour(this.skin.look.colour); // a new connection does not know it
     this.newScene = true;
-    this.welcome(false);
+    if (!edited) this.welcome(false);
   }
 
   // How bad a frame's status is: "good", "busy", "limit" or "bad", as pliant/status.py says.
@@ -178,6 +184,7 @@ class App {
     this.grab.pull();
     this.plots.frame(header);
     this.probe.frame(packet);
+    this.pick.frame();
     this.unwritten = true;
     this.newScene = false;
     this.stage.stale = true;
@@ -191,6 +198,7 @@ class App {
     this.written = now;
     this.bar.frame(this.header, this.link);
     this.panel.frame(this.header);
+    this.build.frame(this.header);
     this.marks.write();
     this.probe.write();
     this.plots.draw();
@@ -236,7 +244,7 @@ class App {
   setTheme(name) {
     this.theme = name;
     document.documentElement.dataset.theme = name;
-    for (const part of [this.skin, this.lines, this.marks, this.things, this.probe, this.scale]) part.theme?.(name);
+    for (const part of [this.skin, this.lines, this.marks, this.things, this.probe, this.scale, this.pick]) part.theme?.(name);
     this.stage.paint(name);
     if (this.packet) this.drawLines(); // their colours are in the points
     if (this.scene) this.plots.choose(this.plots.kind);

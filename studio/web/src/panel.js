@@ -4,6 +4,21 @@ import { display, number, quantity } from "./units.js";
 
 const VIEWS = [["wire", "Wireframe"], ["xray", "See through"], ["ghost", "Rest shape"], ["cables", "Cables"], ["forces", "Forces"], ["trail", "Trail"]];
 
+const plain = (metres) => number(metres * 1e3, 4).replace("−", "-");
+const centre = { label: "place", letters: "xyz", get: (s) => s.centre, say: (name, at) => ({ do: "move", name, at }) };
+const radius = { label: "radius", letters: "", get: (s) => [s.radius], say: (name, [r]) => ({ do: "form", name, numbers: { radius: [r] } }) };
+const sides = { label: "size", letters: "xyz", get: (s) => s.size, say: (name, size) => ({ do: "form", name, numbers: { size } }) };
+const span = (s) => s.end.map((x, k) => x - s.start[k]);
+const long = {
+  label: "length", letters: "", get: (s) => [Math.hypot(...span(s))],
+  say: (name, [length], s) => {
+    const part = length / Math.hypot(...span(s)) / 2;
+    return { do: "form", name, numbers: { start: s.centre.map((x, k) => x - part * span(s)[k]), end: s.centre.map((x, k) => x + part * span(s)[k]) } };
+  },
+};
+const FORMS = { sphere: [radius], box: [sides], capsule: [radius, long], cylinder: [radius, long] };
+const formOf = (shape) => [centre, ...(FORMS[shape.kind] ?? [])];
+
 // A field with its letter before it.
 export const named = (letter, input) => (letter ? h("label", {}, h("small", {}, letter), input) : input);
 
@@ -16,7 +31,7 @@ export class Panel {
     this.targets = h("section", { id: "targets" });
     this.things = h("section", { id: "things" });
     this.view = h("section", { id: "view" });
-    this.element = h("aside", {}, this.actuators, this.targets, this.things, app.plots.element, this.view);
+    this.element = h("aside", {}, app.build.element, this.actuators, this.targets, this.things, app.plots.element, this.view);
     this.bubble = h("div", { class: "bubble", hidden: true });
     document.body.append(this.bubble);
     addEventListener("pointerdown", (e) => !this.bubble.contains(e.target) && (this.bubble.hidden = true), true);
@@ -107,7 +122,8 @@ export class Panel {
   buildThings(offers) {
     this.adders = h("div", { class: "adders" }, ...Object.entries(offers).map(([kind, { word, where }]) => h("button", { "data-kind": kind, title: `Put a ${word.toLowerCase()} ${where} the robot`, onclick: () => this.app.addThing(kind) }, `+ ${word}`)));
     this.list = h("div", { class: "list" });
-    this.things.replaceChildren(h("h2", {}, "Obstacles"), this.adders, this.list);
+    this.figures = h("div", { class: "figures", hidden: true });
+    this.things.replaceChildren(h("h2", {}, "Obstacles"), this.adders, this.list, this.figures);
   }
 
   obstacles(known) {
@@ -120,7 +136,30 @@ export class Panel {
     this.selected(this.app.grab?.selected);
   }
 
+  // Numbers of the obstacle that is selected: its place, and its size.
+  numbers(name) {
+    const shape = this.app.things.known[name]?.shape;
+    this.figures.hidden = !shape || !this.live;
+    if (this.figures.hidden) return (this.figured = null);
+    if (this.figured?.name !== name) {
+      this.figured = { name, fields: formOf(shape) };
+      const line = ({ label, letters, get, say }) => {
+        const fields = get(shape).map((_, k) => h("input", { type: "number", step: "any", "aria-label": `${label} of ${name}${letters[k] ? `, ${letters[k]}` : ""}`, onchange: () => this.app.send(say(name, inputs().map((i) => Number(i.value) / 1e3), this.app.things.known[name].shape)) }));
+        const inputs = () => fields;
+        return [fields, h("div", { class: "pair" }, h("small", { class: "soft" }, label), h("div", { class: "xyz" }, ...fields.map((f, k) => named(letters[k], f)), h("span", { class: "soft" }, "mm")))];
+      };
+      const made = this.figured.fields.map(line);
+      this.figured.inputs = made.map(([fields]) => fields);
+      this.figures.replaceChildren(...made.map(([, element]) => element));
+    }
+    this.figured.fields.forEach(({ get }, n) => get(shape).forEach((value, k) => {
+      const input = this.figured.inputs[n][k];
+      if (document.activeElement !== input) input.value = plain(value);
+    }));
+  }
+
   selected(what) {
+    this.numbers(what?.obstacle);
     for (const item of this.list?.children ?? []) item.classList.toggle("on", item.dataset.name === what?.obstacle);
   }
 

@@ -68,7 +68,7 @@ export class Skin {
     const geometry = new BufferGeometry();
     geometry.setAttribute("position", new BufferAttribute(Float32Array.from(this.rest), 3));
     geometry.setIndex(new BufferAttribute(Uint32Array.from(this.triangles), 1));
-    this.ghost = new Mesh(geometry, new MeshBasicMaterial({ transparent: true, opacity: 0.07, depthWrite: false }));
+    this.ghost = new Mesh(geometry, new MeshBasicMaterial({ transparent: true, opacity: 0.07, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 8 })); // behind the skin where both are
     this.ghost.renderOrder = 2;
     this.group.add(this.ghost);
   }

@@ -5,8 +5,11 @@ import { number, quantity } from "./units.js";
 const SLOW = 0.7; // of the speed that is asked for
 const WATCHED = 2; // seconds between two looks
 const COARSER = 4; // the time of a step grows with about this power of 1/edge, as in pliant/project/fit.py
-const MESH = { coarser: true, what: "its mesh" };
-const STAGES = { linearise: MESH, factorise: MESH, condense: MESH, recover: MESH, solve: { what: "contact forces and limits" }, detect: { what: "finding contacts" } };
+const PARTS = [
+  { coarser: true, what: "its mesh", stages: ["linearise", "factorise", "condense", "recover"] },
+  { what: "solving for efforts and contact forces", stages: ["solve"] },
+  { what: "finding contacts", stages: ["detect"] },
+];
 
 export class Slowness {
   constructor(host) {
@@ -48,9 +51,10 @@ export function reason(kept, period) {
   const mean = (stage) => kept.reduce((sum, f) => sum + (f.timings[stage] ?? 0), 0) / (kept.length || 1);
   const total = mean("total");
   if (total < 0.9 * period) return `Its steps take ${quantity(total, "s", 2)} of the ${quantity(period, "s", 2)} they may: something else keeps this computer busy, such as drawing without a graphics card. A smaller window helps, or a lower speed.`;
-  const worst = Object.keys(STAGES).sort((a, b) => mean(b) - mean(a))[0];
-  const head = `A step takes ${quantity(total, "s", 2)}, real time needs ${quantity(period, "s", 2)}: ${STAGES[worst].what} takes the most (${number((100 * mean(worst)) / total, 2)} %).`;
+  const spent = ({ stages }) => stages.reduce((sum, stage) => sum + mean(stage), 0);
+  const worst = [...PARTS].sort((a, b) => spent(b) - spent(a))[0];
+  const head = `A step takes ${quantity(total, "s", 2)}, real time needs ${quantity(period, "s", 2)}: ${worst.what} takes the most (${number((100 * spent(worst)) / total, 2)} %).`;
   const longer = number((total / period) ** (1 / COARSER), 2);
   const mesh = `Edges ${longer} times as long would keep up; or a reduced model (pliant reduce), or a lower speed.`;
-  return `${head} ${STAGES[worst].coarser ? mesh : "Fewer or smaller obstacles help, or a lower speed."}`;
+  return `${head} ${worst.coarser ? mesh : "Fewer or smaller obstacles help, or a lower speed."}`;
 }

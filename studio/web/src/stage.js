@@ -53,7 +53,8 @@ export class Stage {
   }
 
   // Fit to a robot: its bounding box at rest and the direction that is up.
-  fit(low, high, up) {
+  // With `stay` the camera stays where it is.
+  fit(low, high, up, stay = false) {
     this.up.fromArray(up).normalize();
     this.centre.addVectors(low, high).multiplyScalar(0.5);
     this.size = low.distanceTo(high);
@@ -73,11 +74,14 @@ export class Stage {
     Object.assign(this.sun.shadow.camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: this.size * 0.2, far: this.size * 5 });
     this.sun.shadow.camera.updateProjectionMatrix();
     this.lay();
+    const looked = this.orbit.target.clone();
     this.orbit.dispose(); // it reads `up` when it is made
     this.turn();
     this.orbit.minDistance = this.size * 0.15;
     this.orbit.maxDistance = this.size * 15;
-    this.look("corner");
+    if (!stay) return this.look("corner");
+    this.orbit.target.copy(looked);
+    this.orbit.update();
   }
 
   // A floor below the robot, with a grid of a round step and the robot's shadow.

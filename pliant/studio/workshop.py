@@ -1,0 +1,321 @@
+"""The workshop: a robot of one's own, edited while it runs.
+
+What is edited is the document of a project file. An edit is a new document; in a thread of its own the robot
+is made of it, and a session opened; the desk then takes that session. What cannot be made is refused with the
+reason, and the last document stays. Meshes are made there, too. Documents before are kept for undo.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+import tomllib
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from pliant.errors import InputError, PliantError, unknown_name
+from pliant.io.recording import taken
+from pliant.session import Session
+from pliant.studio.limits import DOCUMENTS
+
+FILE = "robot.toml"
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """Where a robot comes from: the folder of its meshes, and the part that they are made of.
+
+    `unit` is that of the part, "" if it states it itself; a temporary folder lasts as long as this value.
+    """
+
+    place: Path
+    part: Path | None = None
+    unit: str = ""
+    temporary: tempfile.TemporaryDirectory[str] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """What the thread made of a document."""
+
+    document: dict[str, Any]
+    project: Any
+    session: Session
+    facts: dict[str, Any]
+    origin: Origin
+    undone: bool = False
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Why it could not be made."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How fast the robot of a document is on this machine [Hz]."""
+
+    document: dict[str, Any]
+    rate: float
+
+
+class Workshop:
+    """Used from the simulation's thread; `wake` is called from others when there is something to `gather`."""
+
+    def __init__(self, folder: Path, period: float = 0.02) -> None:
+        self.folder, self.period = folder, period
+        self.wake: Callable[[], object] = lambda: None
+        self.documents: list[dict[str, Any]] = []  # one for each edit, the present one last
+        self.project: Any = None
+        self.busy, self.rate = "", None  # what the thread does; steps per second of the robot
+        self._waiting: list[Callable[[dict[str, Any], Any], None]] = []
+        self._done: SimpleQueue[Made | Refused | Measured] = SimpleQueue()
+        self._origin = Origin(folder)
+        self.known = self._projects()
+        self.facts: dict[str, Any] | None = None  # of the present document, for the page
+        self._saved: Path | None = None  # the folder it was saved in
+
+    # What a person asks for
+
+    @property
+    def name(self) -> str:
+        """The name of the robot, "" if there is none."""
+        return str(self.documents[-1]["name"]) if self.documents else ""
+
+    def begin(self, name: str, kind: str, content: bytes, unit: str, size: float) -> None:
+        """A new robot of a part: its mesh, and guesses to go on from."""
+        from pliant.project import start
+        from pliant.project.guess import likely_unit
+
+        self._check_idle()
+        temporary = tempfile.TemporaryDirectory(prefix="pliant-")
+        place = Path(temporary.name)
+        stem = plain(name)
+        part = place / f"{stem}.{kind}"
+        part.write_bytes(content)
+        chosen = "" if kind == "step" else unit or likely_unit(part, kind)
+        origin = Origin(place, part, chosen, temporary)
+
+        def make() -> Made:
+            project = start(part, place / FILE, unit=chosen or None, size=size or None)
+            document = tomllib.loads(project.source.text)
+            document["name"] = stem
+            mesh = place / FILE.replace(".toml", ".vtu")
+            mesh.rename(place / f"{stem}.vtu")
+            document["bodies"][0]["mesh"] = f"{stem}.vtu"
+            return self._made(document, origin)
+
+        self._work(f"Making the mesh of {name}", make)
+
+    def adopt(self, project: Any, name: str) -> None:
+        """The project that the studio was opened on; its file is left alone, *Save* writes another."""
+        from pliant.studio.draft import facts
+
+        document = {**tomllib.loads(project.source.text), "name": name}
+        self.documents, self.project, self.facts = [document], project, facts(project, document)
+        self._origin = Origin(project.source.path.parent)
+
+    def edit(self, change: Callable[[dict[str, Any], Any], None]) -> None:
+        """A change of the document; while the robot is being made, it waits."""
+        self._check()
+        if self.busy:
+            self._waiting.append(change)
+            if len(self._waiting) > DOCUMENTS:
+                self._waiting.clear()
+                raise InputError("edits", expected="a few at a time", got=f"more than {DOCUMENTS} that wait")
+            return
+        document = deepcopy(self.documents[-1])
+        change(document, self.project)
+        self._make(document)
+
+    def remesh(self, size: float) -> None:
+        """The part meshed again with edges of `size` [m]; everything else stays where it is."""
+        self._check_idle()
+        self._check()
+        origin, document = self._origin, deepcopy(self.documents[-1])
+        part, place = origin.part, origin.place
+        if part is None:
+            raise InputError("mesh", expected="a robot made of an STL or STEP part", got="one of a mesh")
+
+        def make() -> Made:
+            from pliant.mesh import read, write
+
+            mesh = read(part, unit=origin.unit or None, size=size)
+            name = f"{part.stem}-{len(list(place.glob('*.vtu'))) + 1}.vtu"
+            write(mesh, place / name)
+            document["bodies"][0] |= {"mesh": name, "unit": "m"}
+            return self._made(document, origin)
+
+        self._work("Making the mesh", make)
+
+    def undo(self) -> None:
+        """Back to the document before."""
+        self._check_idle()
+        self._check()
+        if len(self.documents) < 2:
+            raise InputError("undo", expected="an edit before", got="none")
+        self._make({**self.documents[-2], "name": self.name}, undone=True)
+
+    def open(self, name: str) -> None:
+        """A project in the folder."""
+        self.known = self._projects()
+        if name not in self.known:
+            raise unknown_name("project", name, self.known)
+        self._check_idle()
+        origin = Origin(self.folder / name)
+
+        def make() -> Made:
+            document = tomllib.loads((origin.place / FILE).read_text(encoding="utf-8"))
+            return self._made({**document, "name": name}, origin)
+
+        self._work(f"Opening {name}", make)
+
+    def save(self, name: str, more: dict[str, Any]) -> Path:
+        """The project file with `more` in it (obstacles, targets), its meshes beside it; returns its path.
+
+        What was saved or opened by this name is replaced; any other is left alone.
+        """
+        from pliant.project.toml import dumps
+
+        self._check_idle()
+        self._check()
+        folder = self.folder / plain(name)
+        path = folder / FILE
+        if path.exists() and folder.resolve() not in (self._origin.place.resolve(), self._saved):
+            raise taken(path)
+        document = merged(deepcopy(self.documents[-1]), more)
+        document["name"] = plain(name)
+        folder.mkdir(parents=True, exist_ok=True)
+        for body in document["bodies"]:
+            for key in {"mesh", "lines"} & body.keys():
+                source = self._origin.place / body[key]
+                body[key] = source.name
+                if source.resolve() != (folder / source.name).resolve():
+                    shutil.copyfile(source, folder / source.name)
+        path.write_text(dumps(document), encoding="utf-8")
+        self._saved, self.known = folder.resolve(), self._projects()
+        self.documents[-1] = {**self.documents[-1], "name": document["name"]}
+        self.facts = self.facts and {**self.facts, "name": document["name"]}
+        return path
+
+    def session(self) -> Session:
+        """The present robot from its beginning."""
+        return Session(self.project.robot, period=self.period, summary=self.documents[-1].get("summary", ""))
+
+    def _projects(self) -> list[str]:
+        """The names of the projects in the folder."""
+        return sorted(p.parent.name for p in self.folder.glob(f"*/{FILE}"))
+
+    # What the thread does
+
+    def gather(self) -> tuple[Session | None, str]:
+        """What was finished since the last time: a session to show, and what went wrong, "" for nothing."""
+        session, why = None, ""
+        while True:
+            try:
+                found = self._done.get_nowait()
+            except Empty:
+                return session, why
+            if isinstance(found, Measured):
+                if self.documents and found.document is self.documents[-1]:
+                    self.rate = found.rate
+                continue
+            self.busy = ""
+            if isinstance(found, Refused):
+                why = found.why
+            else:
+                if found.origin is not self._origin:  # another robot
+                    self.documents, self._origin, self._saved = [], found.origin, None
+                session, self.project = found.session, found.project
+                self.documents = self.documents[:-2] if found.undone else self.documents
+                self.documents = [*self.documents, found.document][-DOCUMENTS:]
+                self.rate, self.facts = None, found.facts
+            why = self._next() or why
+
+    def _next(self) -> str:
+        """Begin with the edit that waits; returns why it cannot be made, "" otherwise."""
+        while self._waiting and not self.busy:
+            change = self._waiting.pop(0)
+            try:
+                self.edit(change)
+            except PliantError as error:
+                return str(error)
+            except Exception as error:  # a fault of ours
+                return f"{type(error).__name__}: {error}"
+        return ""
+
+    def _make(self, document: dict[str, Any], *, undone: bool = False) -> None:
+        origin = self._origin
+        self._work("Building the robot", lambda: self._made(document, origin, undone))
+
+    def _made(self, document: dict[str, Any], origin: Origin, undone: bool = False) -> Made:
+        from pliant.project.project import of_text
+        from pliant.project.toml import dumps
+        from pliant.studio.draft import facts
+
+        project = of_text(origin.place / FILE, dumps(document))
+        session = Session(project.robot, period=self.period, summary=document.get("summary", ""))
+        return Made(document, project, session, facts(project, document), origin, undone)
+
+    def _work(self, what: str, make: Callable[[], Made]) -> None:
+        self.busy = what
+
+        def run() -> None:
+            try:
+                made = make()
+            except PliantError as error:
+                self._done.put(Refused(str(error)))
+            except Exception as error:  # a fault of ours: the studio goes on with the robot it has
+                self._done.put(Refused(f"{type(error).__name__}: {error}"))
+            else:
+                self._done.put(made)
+                self.wake()
+                self._measure(made)
+            self.wake()
+
+        threading.Thread(target=run, name="pliant-workshop", daemon=True).start()
+
+    def _measure(self, made: Made) -> None:
+        """How fast it is, on a robot of its own: that of the session is being stepped."""
+        from pliant.project.fit import rate
+        from pliant.project.project import of_text
+
+        robot = of_text(made.project.source.path, made.project.source.text).robot
+        if robot.by_role("actuator") and robot.by_role("effector"):
+            try:
+                self._done.put(Measured(made.document, rate(robot)))
+            except PliantError:  # it has none then
+                return
+
+    def _check(self) -> None:
+        if not self.documents and not self.busy:
+            hint = "Begin one from an STL or STEP part with New, or open one that you saved."
+            raise InputError("edit", expected="a robot of your own", got="one of the gallery", hint=hint)
+
+    def _check_idle(self) -> None:
+        if self.busy:
+            raise InputError("edit", expected="to wait a moment", got=self.busy.lower())
+
+
+def merged(document: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """A document with further tables in it: obstacles instead of its own, targets of its effectors."""
+    document.pop("obstacles", None)
+    if more.get("obstacles"):
+        document["obstacles"] = more["obstacles"]
+    for name, target in more.get("targets", {}).items():
+        if name in document.get("effectors", {}):
+            document["effectors"][name]["target"] = target
+    return document
+
+
+def plain(name: str) -> str:
+    """A name as that of a folder or file: letters, digits, blanks and dashes, at most 60."""
+    kept = "".join(c if c.isalnum() or c in " -" else "-" for c in name).strip(" -")
+    return kept[:60] or "robot"

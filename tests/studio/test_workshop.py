@@ -1,0 +1,128 @@
+"""A robot of one's own, edited while it runs: what edits do to its project file, without a page."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.materials import library
+from pliant.project import load, save
+from pliant.session import Session
+from pliant.studio import messages
+from pliant.studio.desk import Desk
+from pliant.studio.edits import Begin
+from tests.studio.robots import bar
+
+TOP = [0.1, 0.01, 0.01]
+
+
+@pytest.fixture
+def desk(tmp_path):
+    """A studio that has opened a project of the bar."""
+    save(bar(), tmp_path / "projects" / "bar" / "robot.toml")
+    desk = Desk({"twin": lambda: Session(bar())}, "twin", folder=tmp_path / "recordings")
+    desk.woken = threading.Event()
+    desk.workshop.wake = desk.woken.set
+    do(desk, do="open", name="bar")
+    return desk
+
+
+def do(desk, **message):
+    """An edit, and what the studio says of it when the robot is made."""
+    desk.do(messages.parse(json.dumps(message)))
+    while desk.workshop.busy:
+        desk.woken.wait(60)
+        desk.woken.clear()
+        desk.gather()
+    return desk.notice
+
+
+def test_an_edit_is_what_the_file_would_say(desk, tmp_path):
+    assert desk.name == "bar" and list(desk.session.actuators) == ["upper", "lower"]
+    assert do(desk, do="material", name="ecoflex 00-30") == ""
+    assert do(desk, do="gravity", value=[0, 0, -5]) == ""
+    assert (
+        do(desk, do="cable", name="", through=[[0.01, 0.02, 0.01], [0.05, 0.02, 0.01], [0.09, 0.02, 0.01]])
+        == ""
+    )
+    assert do(desk, do="limit", name="cable 1", value=1.5) == ""
+    assert do(desk, do="effector", name="", at=[0.1, 0.0, 0.0]) == ""
+    assert do(desk, do="forget", name="upper") == ""
+    desk.do(messages.parse('{"do": "add", "kind": "sphere", "at": [0.1, 0.01, -0.1], "size": 0.02}'))
+    desk.do(messages.parse('{"do": "form", "name": "ball", "numbers": {"radius": [0.015]}}'))
+    assert "Saved" in do(desk, do="save", name="../mine")
+    (path,) = (tmp_path / "projects").glob("*mine/robot.toml")  # a plain name, never a path
+    project = load(path)
+    stuff = library["ecoflex 00-30"].hooke(0.48)
+    assert project.robot.body.material == stuff and project.robot.gravity[2] == -5.0
+    assert sorted(project.robot.rows) == ["cable 1", "lower", "tip", "tip 2"]
+    assert project.robot.rows["cable 1"].law.effort == (0.0, 1.5)
+    (ball,) = project.robot.surroundings.obstacles
+    assert (ball.name, ball.radius) == ("ball", 0.015)
+    sag = pl.static(project.robot).displacement["tip"]
+    np.testing.assert_allclose(
+        sag, desk.session.frame.displacement["tip"], atol=1e-6
+    )  # what runs is what is saved
+
+
+def test_a_face_is_held_and_undo_lets_go(desk):
+    before = desk.workshop.facts["held"]
+    assert do(desk, do="clamp", at=TOP, normal=[1, 0, 0]) == ""
+    assert {p[0] for p in desk.workshop.facts["held"]} == {0.1} and {p[0] for p in before} == {0.0}
+    assert do(desk, do="undo") == "" and desk.workshop.facts["held"] == before
+    assert "edit before" in do(desk, do="undo")
+
+
+@pytest.mark.parametrize(
+    ("edit", "word"),
+    [
+        ({"do": "material", "name": "granite"}, "granite"),
+        ({"do": "cable", "name": "", "through": [[9, 0, 0], [9, 0, 1]]}, "on the body"),
+        ({"do": "chamber", "number": 1, "on": True}, "not hollow"),
+        ({"do": "limit", "name": "tip", "value": 3}, "tip"),
+        ({"do": "forget", "name": "nose"}, "nose"),
+        ({"do": "remesh", "size": 0.01}, "STL or STEP"),
+        ({"do": "open", "name": "../../etc"}, "etc"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_nothing_changes(desk, edit, word):
+    session, document = desk.session, desk.workshop.documents[-1]
+    assert word in do(desk, **edit)
+    assert desk.session is session and desk.workshop.documents[-1] is document
+
+
+def test_the_mode_and_obstacles_stay(desk):
+    desk.do(messages.parse('{"do": "add", "kind": "box", "at": [0.1, 0.01, -0.1], "size": 0.02}'))
+    desk.do(messages.parse('{"do": "mode", "mode": "forward"}'))
+    do(desk, do="gravity", value=[0, 0, -3])
+    assert desk.session.mode == "forward" and list(desk.session.obstacles) == ["block"]
+
+
+def test_another_project_is_never_overwritten(desk, tmp_path):
+    taken = tmp_path / "projects" / "taken" / "robot.toml"
+    taken.parent.mkdir()
+    taken.write_text("of somebody else")
+    assert "there already" in do(desk, do="save", name="taken")
+    assert taken.read_text() == "of somebody else"
+    assert "Saved" in do(desk, do="save", name="bar")  # its own
+
+
+def test_robots_of_the_gallery_are_not_edited(tmp_path):
+    desk = Desk({"twin": lambda: Session(bar())}, "twin", folder=tmp_path / "recordings")
+    desk.do(messages.parse('{"do": "undo"}'))
+    assert "a robot of your own" in desk.notice
+
+
+def test_a_part_that_is_none_leaves_the_robot_as_it_was(desk):
+    documents = desk.workshop.documents
+    desk.do(Begin("bad", "stl", b"solid nothing\nendsolid nothing\n", "mm", 0.0))
+    while desk.workshop.busy:
+        desk.woken.wait(60)
+        desk.woken.clear()
+        desk.gather()
+    assert "triangles" in desk.notice and desk.workshop.documents is documents
+    assert do(desk, do="gravity", value=[0, 0, -3]) == "" and desk.name == "bar"
