@@ -253,7 +253,11 @@ def test_a_rehearsal_leaves_the_model_as_it_was_and_tells_the_way(home):
     """What the plan says of the object is what a plant like the model does; joints stay in their limits."""
     plant, loop = Moving(HAND, home.joints, home.pose, friction=0.1), Outer(HAND, friction=0.1)
     way = loop.aim(plant.read(), (0.016, -0.008))
-    assert way is not None and loop._twin is not None and np.array_equal(loop._twin.read().pose, plant.read().pose)
+    assert (
+        way is not None
+        and loop._twin is not None
+        and np.array_equal(loop._twin.read().pose, plant.read().pose)
+    )
     assert np.hypot(*(way.poses[-1, :2] - (0.016, -0.008))) < 1e-3 * HAND.size
     assert ((way.joints >= HAND.lower) & (way.joints <= HAND.upper)).all()
     track = follow(plant, loop, loop._duration + 0.45)
