@@ -16,13 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import InputError
+from pliant.errors import ConvergenceError, InputError
 from pliant.membrane.equilibrium import HELD
 from pliant.membrane.grasp import Plan, grasp, transfer
 from pliant.membrane.hand import Hand, Held
+from pliant.membrane.moving_hand import Moving
 from pliant.membrane.plant import STIFFNESS, Plant, Reading, joint_inertia, joint_loads
 from pliant.membrane.posture import Grip
 from pliant.membrane.reach import Reach
+from pliant.membrane.rehearsal import NEAR, SETTLING, check_friction, rehearsed
 
 PERIOD = 0.053  # [s], of the outer loop in the thesis
 SMALLEST_SINGULAR = 1e-3  # of the largest singular value of J: smaller ones are not inverted
@@ -33,6 +35,9 @@ LOST_SHARE = 0.01  # of the motion asked for: what limits may take off it before
 PLAN_INTERVAL = 1e-4  # [s] over which the speed of a plan is measured
 TARGET_INTERVAL = 1e-6  # [s], the same of a target
 TIME_ROUNDING = 1e-9  # [s]
+CORRECTION_PARTS = 9  # grasps of a plan that corrects what friction left
+SHORTEST_CORRECTION = 0.3  # [s]
+MOST_TRIES = 8  # such plans for one target
 TINY = 1e-300
 
 
@@ -65,7 +70,8 @@ class Outer:
     they are and only the error moves them, as in the thesis. speed [sizes/s] of the object along a plan;
     inner [1/s²]: stiffness of the inner loop, for its lag; compliance (3f,) [rad/(N·m), m/N, rad/(N·m)]: how
     far the joints give way under it, by which commands of a plan are advanced; by default that of fingers
-    with `joint_inertia`.
+    with `joint_inertia`. friction: between skins and object; plans are rehearsed on a model in motion that
+    has it, and where the object comes to rest off its goal a further one is made, without gains.
     """
 
     def __init__(
@@ -80,6 +86,7 @@ class Outer:
         compliance: Any = None,
         grip: Grip | None = None,
         reach: Reach | None = None,
+        friction: float = 0.0,
     ) -> None:
         if not period > 0.0 or not speed > 0.0:
             raise InputError("period, speed", expected="positive numbers", got=(period, speed))
@@ -88,6 +95,9 @@ class Outer:
         self.grip, self.reach = grip or Grip.of(hand), reach
         given = 1.0 / (self.inner * joint_inertia(hand)) if compliance is None else compliance
         self.compliance = np.broadcast_to(np.asarray(given, float), hand.lower.shape)
+        self.friction = check_friction(friction)
+        self._tries = 0
+        self._twin: Moving | None = None  # the model in motion, whose skins remember how they slipped
         self._base = self._correction = np.zeros(len(hand.lower))
         self._sum = np.zeros(2)
         self._plan: Plan | None = None
@@ -118,13 +128,35 @@ class Outer:
         steps = np.hypot(*np.diff(self._plan.poses[:, :2], axis=0).T)
         self._share = np.r_[0.0, np.cumsum(steps)] / max(float(steps.sum()), TINY)
         self._duration = SMOOTH_SLOPE * float(steps.sum()) / self.speed
+        if self.friction:
+            if self._twin is None:
+                self._twin = Moving(self.hand, reading.joints, reading.pose, friction=self.friction)
+            self._plan, self._tries = self._rehearsed(self._twin, self._plan), 0
         return self._plan
+
+    def _rehearsed(self, twin: Moving, plan: Plan) -> Plan:
+        """The plan corrected for friction, from what the skins remember of the motion so far."""
+        carry = lambda joints, t: self._plan_at(joints, t) + self._plan_at(self._lead, t)
+        return rehearsed(twin, plan, self._share, self._duration * _when(self._share), carry)
+
+    def _again(self, twin: Moving, plan: Plan, reading: Reading) -> Plan:
+        """From where the object has come to rest, the rest of the way: as far on as the model gets it."""
+        here, missing = twin.read().pose, self._goal - reading.pose[:2]
+        share = np.linspace(0.0, 1.0, CORRECTION_PARTS)
+        poses = here + np.outer(share, [*missing, 0.0])
+        repeated = lambda values: np.repeat(values[-1:], len(share), axis=0)
+        self._lead, self._share, self._began = repeated(self._lead), share, reading.time
+        self._duration = max(SMOOTH_SLOPE * float(np.hypot(*missing)) / self.speed, SHORTEST_CORRECTION)
+        again = Plan(poses, repeated(plan.joints), repeated(plan.grip), repeated(plan.tension))
+        return self._rehearsed(twin, again)
 
     def reference(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(place (2,), velocity (2,), joints (3f,)) of the plan at a time."""
         if self._plan is None:
             return self._goal, np.zeros(2), self._base
         t, poses, joints = time - self._began, self._plan.poses, self._plan.joints
+        if self._twin is not None and t >= self._duration:  # wherever the model is
+            return self._goal, np.zeros(2), joints[-1]
         here, soon = (self._plan_at(poses, when)[:2] for when in (t, t + PLAN_INTERVAL))
         return here, (soon - here) / PLAN_INTERVAL, self._plan_at(joints, t)
 
@@ -135,6 +167,18 @@ class Outer:
 
     def step(self, reading: Reading, target: Any = None, velocity: Any = (0.0, 0.0)) -> np.ndarray:
         """The next command (3f,); `target` (2,) and its velocity replace the reference for this step."""
+        command = self._next(reading, target, velocity)
+        if self._twin is not None:
+            try:
+                self._twin.advance(command, self.period)
+            except ConvergenceError:  # it has lost the object: steer by the error alone
+                self._twin = None
+        return command
+
+    def _next(self, reading: Reading, target: Any, velocity: Any) -> np.ndarray:
+        """The same, before the model in motion hears of it."""
+        if self._twin is not None and self._plan is not None and target is None:
+            return self._by_rehearsal(self._twin, self._plan, reading)
         place, rate, joints = self.reference(reading.time)
         if target is not None:
             place, rate = np.asarray(target, float), np.asarray(velocity, float)
@@ -158,6 +202,18 @@ class Outer:
         if not lost or error @ self._sum < 0.0:  # no winding up at a limit
             self._sum = self._sum + self.period * error
         return self._command(within, reading.time)
+
+    def _by_rehearsal(self, twin: Moving, plan: Plan, reading: Reading) -> np.ndarray:
+        """The plan as it was rehearsed; at its end, if the object is not at its goal, a further one.
+
+        An integral of the error would build up while the skins stick, and go too far when they slip.
+        """
+        rested = reading.time - self._began > self._duration + SETTLING
+        off = float(np.hypot(*(self._goal - reading.pose[:2]))) > NEAR * self.hand.size
+        if rested and off and self._tries < MOST_TRIES:
+            self._plan = plan = self._again(twin, plan, reading)
+            self._tries += 1
+        return self._command(self._plan_at(plan.joints, reading.time - self._began), reading.time)
 
     def _command(self, joints: np.ndarray, time: float) -> np.ndarray:
         """Joints within their limits, advanced by what they give way under the load of the plan."""
@@ -266,6 +322,12 @@ def follow(
     return Track(*(np.array(column) for column in zip(*rows)))
 
 
-def _smooth(s: float) -> float:
+def _smooth(s: Any) -> Any:
     """0 … 1 with zero speed and acceleration at both ends; its largest slope is SMOOTH_SLOPE."""
     return s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
+
+
+def _when(share: np.ndarray) -> np.ndarray:
+    """The s (n,) at which `_smooth` is a share (n,)."""
+    s = np.linspace(0.0, 1.0, 1001)
+    return np.interp(share, _smooth(s), s)

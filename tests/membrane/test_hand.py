@@ -235,6 +235,40 @@ def test_the_loop_bears_friction_that_its_model_does_not_have(home):
     assert follow(plant, outer, 22.0).settled() < 0.01 * HAND.size
 
 
+def test_a_loop_that_knows_of_friction_gets_there_before_one_that_does_not(home):
+    """Skins stiffer than the model's, friction 0.3: at its place and at rest, where the other still hunts."""
+    true = replace(HAND, fingers=tuple(replace(f, stiffness=1.2 * f.stiffness) for f in HAND.fingers))
+    errors, last = [], []
+    for told in (0.0, 0.3):
+        plant, loop = Moving(true, home.joints, home.pose, friction=0.3), Outer(HAND, friction=told)
+        loop.aim(plant.read(), (0.008, 0.024))
+        track = follow(plant, loop, 5.0)
+        errors.append(track.settled() / HAND.size)
+        last.append(np.ptp(track.place[track.time > 4.5], axis=0).max() / HAND.size)
+    assert errors[1] < 2e-3 < 1e-2 < errors[0]
+    assert last[1] < 1e-5
+
+
+def test_a_rehearsal_leaves_the_model_as_it_was_and_tells_the_way(home):
+    """What the plan says of the object is what a plant like the model does; joints stay in their limits."""
+    plant, loop = Moving(HAND, home.joints, home.pose, friction=0.1), Outer(HAND, friction=0.1)
+    way = loop.aim(plant.read(), (0.016, -0.008))
+    assert (
+        way is not None
+        and loop._twin is not None
+        and np.array_equal(loop._twin.read().pose, plant.read().pose)
+    )
+    assert np.hypot(*(way.poses[-1, :2] - (0.016, -0.008))) < 1e-3 * HAND.size
+    assert ((way.joints >= HAND.lower) & (way.joints <= HAND.upper)).all()
+    track = follow(plant, loop, loop._duration + 0.45)
+    assert track.place[-1] == pytest.approx(way.poses[-1, :2], abs=1e-3 * HAND.size)
+
+
+def test_friction_that_is_none_is_refused():
+    with pytest.raises(InputError, match="friction"):
+        Outer(HAND, friction=-0.1)
+
+
 def test_a_target_out_of_reach_is_refused(home):
     plant, outer = QuasiStatic(HAND, home.joints, home.pose), Outer(HAND)
     with pytest.raises(UnreachableError):

@@ -32,8 +32,8 @@ SHARES = (
     Share(
         "friction of the skins",
         "none",
-        "none in planner and loop; in the plant at some places of part targets",
-        "planner and loop with friction are not built",
+        "in the plant at some places of part targets; planner and loop without it, with it, with too little",
+        "ours beside the thesis's",
     ),
 )
 CHOICES = (
@@ -41,6 +41,11 @@ CHOICES = (
     Choice("integral action beside the thesis's PD", "k_p²/4(1 + k_d)", "critical damping, before any run"),
     Choice("time of the ramp", "60 s", "on nothing; lags are in proportion to its speed"),
     Choice("stiffer skins of the true hand", "20 %", "before any run"),
+    Choice(
+        "rehearsals of a plan, parts and tries of its corrections",
+        "6, 9, 8",
+        "on six places each of development seed 1",
+    ),
     Choice(
         "noise of the band's forces",
         "the study's seed",

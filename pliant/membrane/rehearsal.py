@@ -1,0 +1,105 @@
+"""Plans for skins with friction: rehearsed on a model that has it, and corrected until it gets there.
+
+Without friction the object is where its skins pull least, wherever it came from. With friction it stays
+behind its way, by as much as the tensions on both sides may differ (T₂ ≤ T₁ exp(μφ)), and where it rests
+depends on the way there. So a plan is carried out by the hand in motion, with its skins' friction and what
+these remember of all motions before; the joints at its end are moved on by the least dθ with
+
+    J_stick dθ = J_slide dθ = what is missing
+
+evenly along the way; and again, until it gets there. Such a change carries the object along with the fingers,
+whether its skins stick to it or slide on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from pliant.errors import ConvergenceError, InputError
+from pliant.membrane.grasp import Plan
+from pliant.membrane.hand import Hand
+from pliant.membrane.moving_hand import Moving
+
+REHEARSALS = 6
+NEAR = 1e-3  # of the hand's size: a plan that ends so near its goal is good enough
+SMALL = 1e-3  # of the range of a joint: a motion in which skins stick
+SETTLING = 0.5  # [s] that the object is given at the end of a plan
+PERIOD = 0.05  # [s] between two commands
+TIME_ROUNDING = 1e-9  # [s]
+SMALLEST_SINGULAR = 1e-3  # of the largest singular value of J: smaller ones are not inverted
+
+Command = Callable[[np.ndarray, float], np.ndarray]  # joints of the plan (n, 3f), time [s] -> command (3f,)
+
+
+def rehearsed(model: Moving, plan: Plan, share: np.ndarray, times: np.ndarray, command: Command) -> Plan:
+    """The plan whose end the `model`, where it stands, gets nearest to, with the poses that it takes.
+
+    share (n,): 0 … 1, how far along the way each grasp of the plan is; times (n,) [s]: when the object should
+    be there. The model is left as it was.
+    """
+    hand, goal, best, nearest = model.hand, plan.poses[-1], plan, np.inf
+    before, joints = model.simulation.state, plan.joints
+    try:
+        both = np.vstack([_sticking(model, command(joints, 0.0)), _sliding(hand, joints[-1], goal)])
+        for _ in range(REHEARSALS):
+            poses = _carried_out(model, joints, times, command)
+            model.simulation.state = before
+            missing = goal[:2] - poses[-1, :2]
+            if np.hypot(*missing) < nearest:
+                nearest, best = float(np.hypot(*missing)), replace(plan, joints=joints, poses=poses)
+            if nearest < NEAR * hand.size:
+                break
+            change = _least(hand, both, np.tile(missing, len(both) // 2))
+            joints = np.clip(joints + np.outer(share, change), hand.lower, hand.upper)
+    except ConvergenceError:  # the model loses its object: the best plan before that
+        pass
+    finally:
+        model.simulation.state = before
+    return best
+
+
+def _carried_out(model: Moving, joints: np.ndarray, times: np.ndarray, command: Command) -> np.ndarray:
+    """Poses (n, 3) of the object at times (n,), the last one after it has settled."""
+    poses, now = [model.read().pose], 0.0
+    for end in (*times[1:-1], times[-1] + SETTLING):
+        while now < end - TIME_ROUNDING:
+            step = min(PERIOD, end - now)
+            model.advance(command(joints, now), step)
+            now += step
+        poses.append(model.read().pose)
+    return np.array(poses)
+
+
+def _sticking(model: Moving, command: np.ndarray) -> np.ndarray:
+    """dp/dθ (2, 3f) of an object to which its skins stick, where the model stands: by differences."""
+    before, steps = model.simulation.state, SMALL * (model.hand.upper - model.hand.lower)
+    there = []
+    for change in np.vstack([np.zeros(len(steps)), np.diag(steps)]):
+        there.append(model.advance(command + change, SETTLING).pose[:2])
+        model.simulation.state = before
+    return ((np.array(there[1:]) - there[0]) / steps[:, None]).T
+
+
+def _sliding(hand: Hand, joints: np.ndarray, pose: np.ndarray) -> np.ndarray:
+    """dp/dθ (2, 3f) of an object on which its skins slide; (0, 3f) where they do not hold it."""
+    try:
+        J = hand.rest(joints, pose).jacobian[:2]
+    except InputError:  # a skin would begin inside the object
+        return np.zeros((0, len(joints)))
+    return J if np.isfinite(J).all() else J[:0]
+
+
+def _least(hand: Hand, J: np.ndarray, missing: np.ndarray) -> np.ndarray:
+    """The least change of the joints (3f,), by their ranges, with J dθ = `missing`."""
+    scale = hand.upper - hand.lower
+    return scale * (np.linalg.pinv(J * scale, rcond=SMALLEST_SINGULAR) @ missing)
+
+
+def check_friction(friction: float) -> float:
+    """A coefficient of friction; InputError if it is none."""
+    if not 0.0 <= friction < np.inf:
+        raise InputError("friction", expected="a number ≥ 0", got=friction)
+    return float(friction)
