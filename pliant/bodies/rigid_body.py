@@ -36,7 +36,7 @@ class RigidBody(Numbered):
     It turns about its joint, or about its centre of mass: point a of it is at x = t + R a.
     """
 
-    node_fields = ()
+    node_fields = ("stress", "strain")
 
     def __init__(
         self,
@@ -104,6 +104,16 @@ class RigidBody(Numbered):
     def deformation_gradient(self, q: np.ndarray) -> np.ndarray:
         """F (cells, 1, 3, 3) of its mesh: the rotation from rest everywhere."""
         return np.broadcast_to(self.pose(q)[0], (len(self.mesh.cells), 1, 3, 3))
+
+    def strain(self, q: np.ndarray, measure: str = "green", *, at: str = "nodes") -> np.ndarray:
+        """Strain (k, 3, 3) at the nodes: none."""
+        return np.zeros((len(self.mesh.nodes), 3, 3))
+
+    def stress(
+        self, q: np.ndarray, measure: str = "von_mises", *, at: str = "nodes", z: np.ndarray | None = None
+    ) -> np.ndarray:
+        """von Mises stress (k,) [Pa] at the nodes: zero, as nothing is known of what it carries inside."""
+        return np.zeros(len(self.mesh.nodes))
 
     # Forces
 

@@ -24,6 +24,7 @@ from pliant.bodies.region_mass import RegionMasses
 from pliant.bodies.rigid import Rigid
 from pliant.bodies.scatter import pattern_of
 from pliant.bodies.support_layers import with_support_layers
+from pliant.bodies.support_motion import refuse_joints
 from pliant.bodies.supports import (
     as_selection,
     checked_indices,
@@ -124,6 +125,7 @@ class Solid(Numbered):
         fixed components.
         """
         chosen = None if nodes is None else select_nodes("nodes", nodes, self.input_mesh, self.mesh)
+        refuse_joints(self, None if chosen is None else chosen.any(axis=1))
         moved = moved_rigidly(self.mesh.nodes, rotation, translation)
         q = q.copy()
         np.copyto(self.positions(q), moved, where=self.fixed if chosen is None else self.fixed & chosen)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import pliant.sparse as sp
+from pliant.errors import InputError
 
 NEAREST = 1e-6  # of the body's size: points nearer to a support than this go with it
 PREFERRED = 1e-9  # weight of no rotation, where a patch of supports is too small to say how it turned
@@ -28,8 +29,9 @@ class Patch:
     x0: np.ndarray
     x1: np.ndarray
     turn: np.ndarray
-    oriented: np.ndarray  # of the members: their rotation is fixed as well
+    oriented: np.ndarray  # of the members: their rotation is fixed as well, or all of it but that of a hinge
     R1: np.ndarray  # (k, 3, 3) rotations of these at the end
+    hinged: np.ndarray  # (k,) which of these may still turn
 
     def placed(self, s: float) -> np.ndarray:
         """Where its members are at a share s of the way, (n, 3) [m]."""
@@ -70,7 +72,11 @@ class SupportMotion:
         for patch in self.patches:
             if self.turning:
                 poses[patch.members, :3] = patch.placed(s1)
-                poses[patch.members[patch.oriented], 3:] = patch.turned(s1).reshape(-1, 9)
+                own = np.tile(np.eye(3), (len(patch.R1), 1, 1))
+                if s0 != s1:  # what hinges have turned by themselves stays
+                    R = poses[patch.members[patch.oriented], 3:].reshape(-1, 3, 3)[patch.hinged]
+                    own[patch.hinged] = patch.turned(s0)[patch.hinged].transpose(0, 2, 1) @ R
+                poses[patch.members[patch.oriented], 3:] = (patch.turned(s1) @ own).reshape(-1, 9)
             else:
                 x[patch.members] = patch.placed(s1)
         return self.body.retract(q, dq)
@@ -90,6 +96,8 @@ class SupportMotion:
         Q, R = np.asarray(body.region_frame).reshape(-1, 3, 3), poses[:, 3:].reshape(-1, 3, 3)
         dq[turns] = np.einsum("nji,nj->ni", Q, dq[turns])
         dq[turns + 1] = np.einsum("nji,nj->ni", R, turn)
+        for patch in self.patches if self.turning else ():
+            dq[turns[patch.members[patch.oriented]] + 1] = 0.0  # they are placed, not carried
         return dq.ravel()
 
     def _weights(self, rest: np.ndarray) -> np.ndarray:
@@ -132,12 +140,13 @@ def support_motion(body: Any, q: np.ndarray) -> SupportMotion | None:
 def _patch(body: Any, q: np.ndarray, members, ring, rest, now, turning: bool) -> Patch:
     """A patch whose place before follows from the nodes around it."""
     oriented, from_rest, R1 = np.zeros(len(members), bool), np.zeros((0, 3, 3)), np.zeros((0, 3, 3))
-    poses = np.zeros((0, 3, 3))
+    poses, free = np.zeros((0, 3, 3)), np.zeros((len(members), 3), bool)
     if turning:
         poses = q[3 * len(body.node_block) :].reshape(-1, 12)[:, 3:].reshape(-1, 3, 3)
         from_rest = poses @ np.asarray(body.region_frame).reshape(-1, 3, 3).transpose(0, 2, 1)
         R = _nearest_rotation(from_rest[ring].sum(axis=0))
-        oriented = np.asarray((~np.asarray(body.free).reshape(-1, 6)[members, 3:]).all(axis=1))
+        free = np.asarray(body.free).reshape(-1, 6)[members, 3:]
+        oriented = np.asarray(~free.all(axis=1))
     else:
         R = _fitted(rest[ring], now[ring])
     x0 = now[ring].mean(axis=0) + (rest[members] - rest[ring].mean(axis=0)) @ R.T
@@ -145,7 +154,36 @@ def _patch(body: Any, q: np.ndarray, members, ring, rest, now, turning: bool) ->
     if oriented.any():
         R1 = poses[members[oriented]]
         turn = _nearest_rotation((from_rest[members[oriented]] @ R.T).sum(axis=0))
-    return Patch(members, rest[members], x0, now[members], rotation_vectors(turn), oriented, R1)
+    hinged = np.asarray(free[oriented].any(axis=1))
+    return Patch(members, rest[members], x0, now[members], rotation_vectors(turn), oriented, R1, hinged)
+
+
+def carried_regions(body: Any, chosen: np.ndarray) -> np.ndarray:
+    """Which of the chosen regions (m,) a motion of supports carries: clamped ones, hinges and balls.
+
+    A slide among them is an error: its direction is fixed in space.
+    """
+    free = np.asarray(body.free).reshape(-1, 2, 3)[: len(chosen)]
+    slides = np.flatnonzero(chosen & free[:, 0].any(axis=1) & ~free[:, 0].all(axis=1))
+    if len(slides):
+        _refuse(body.coordinates.region_names[slides[0]], "the directions that it is free in stay in space")
+    return chosen & ~free[:, 0].any(axis=1)
+
+
+def refuse_joints(body: Any, nodes: np.ndarray | None) -> None:
+    """An error where a motion of the fixed nodes of a body would leave a jointed region behind."""
+    c = body.coordinates
+    for r, name in enumerate(c.region_names):
+        first = 3 * int(c.region_block[r])
+        mine = c.node_region[: len(body.mesh.nodes)] == r
+        if not c.free[first : first + 6].all() and (nodes is None or (mine & nodes).any()):
+            _refuse(name, "only fixed nodes of this kind of body are moved")
+
+
+def _refuse(name: str, why: str) -> None:
+    hint = "Pick what is to move by nodes=, or draw the body where it shall be and join it: pl.joints."
+    got = f"the joint of {name!r}: {why}"
+    raise InputError("move_supports", expected="supports that can be moved", got=got, hint=hint)
 
 
 def _nodal(body: Any, q: np.ndarray):

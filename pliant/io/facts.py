@@ -73,7 +73,7 @@ def material_text(body: Any) -> str:
     material = body.material
     if isinstance(material, dict):
         return "; ".join(f"region {region}: {_law(law)}" for region, law in material.items())
-    return _law(material)
+    return body.element if material is None else _law(material)
 
 
 def _law(material: Any) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +14,9 @@ import pliant as pl
 from pliant.bodies.beams import Circle
 from pliant.contact import Box, Cylinder, Detector, Plane, Sphere
 from pliant.contact.detect.crossing import Crossing
+from pliant.interactions import Turn
 from pliant.io.facts import result_data
+from pliant.joints import Frame
 from pliant.mesh.lines import line
 from pliant.newton import Tolerance
 from pliant.static import MOST_ITERATIONS, Budget
@@ -243,6 +247,44 @@ def test_supports_of_rods_and_shells_are_carried():
         result = pl.static(robot, state=robot.rest.with_(q=q))
         np.testing.assert_allclose(result.positions, body.mesh.nodes @ turn.as_matrix().T + way, atol=1e-9)
         assert result.certificate.load_steps == 1 and body.energy(result.q) < 1e-12
+
+
+@pytest.mark.parametrize("turn", [(0.0, 0.0, 0.0), (0.3, -0.8, 0.5)])
+def test_a_hinge_is_carried_to_its_place_with_its_axis(turn):
+    """A rod on a motor at its base that is moved as a whole is as one that was drawn there."""
+    R, way, axes = Rotation.from_rotvec(turn), np.array([0.05, -0.02, 0.04]), np.eye(3)[:, [2, 0, 1]]
+    place, held = Frame.world(way, axes=R.as_matrix() @ axes), {"motor": pl.Known(displacement=0.3)}
+
+    def arm(R: Any, way: Any) -> tuple[pl.Robot, pl.Beam]:
+        """Drawn at x → R x + way; its motor turns about y, wherever `place` has that."""
+        start, y, up = np.array(way), R.apply([0, 1.0, 0]), R.apply([0, 0, 1.0])
+        base = pl.Rigid([0], name="base", joint=pl.Hinge(axis=y, centre=start.tolist()))
+        rod_line = line(start, start + R.apply([0.2, 0, 0]), elements=6, up=up)
+        rod = pl.Beam(rod_line, Circle(0.004), pl.Hooke(5e6, 0.45), density=1100, rigid=base)
+        motor = Turn(place, Frame(rod, "base", axes=R.as_matrix() @ axes))
+        rows = {"motor": pl.Row(motor), "tip": pl.Row(pl.Position(rod.at([0.2])))}
+        return pl.Robot(rod, rows, gravity=(0, 0, -9.81)), rod
+
+    drawn_there = pl.static(arm(R, way)[0], held)
+    robot, rod = arm(Rotation.identity(), np.zeros(3))
+    q = rod.move_supports(rod.q0, rotation=R, translation=way)
+    np.testing.assert_allclose(rod.pose(q, "base")[1], way, atol=1e-12)
+    found = pl.static(robot, held, state=robot.rest.with_(q=q))
+    np.testing.assert_allclose(found.displacement["tip"], drawn_there.displacement["tip"], atol=1e-8)
+    np.testing.assert_allclose(found.effort["motor"], drawn_there.effort["motor"], rtol=1e-6)
+
+
+def test_what_move_supports_leaves_behind_is_an_error_that_names_it():
+    slide = pl.Rigid([0], name="base", joint=pl.Prismatic((0, 0, 1)))
+    rod = pl.Beam(line((0, 0, 0), (0.2, 0, 0)), Circle(0.004), pl.Hooke(5e6, 0.45), rigid=slide)
+    with pytest.raises(pl.InputError, match="the joint of 'base'"):
+        rod.move_supports(rod.q0, translation=(0, 0, 0.05))
+    mesh = pl.mesh.box((0.1, 0.02, 0.02), cells=(4, 1, 1))
+    hinged = pl.Rigid(lambda x: x[:, 0] < 1e-9, name="foot", joint=pl.Hinge((0, 1, 0), (0, 0, 0)))
+    solid = pl.Solid(mesh, pl.Hooke(1e5, 0.4), rigid=hinged, fixed=lambda x: x[:, 0] > 0.1 - 1e-9)
+    with pytest.raises(pl.InputError, match="the joint of 'foot'"):
+        solid.move_supports(solid.q0, translation=(0, 0, 0.01))
+    solid.move_supports(solid.q0, translation=(0, 0, 0.01), nodes=lambda x: x[:, 0] > 0.1 - 1e-9)
 
 
 # Budgets

@@ -19,6 +19,7 @@ from pliant.bodies.numbered import Numbered
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.region_mass import RegionMasses
 from pliant.bodies.rigid import Rigid
+from pliant.bodies.support_motion import carried_regions
 from pliant.bodies.supports import as_selection, checked_indices
 from pliant.errors import InputError
 from pliant.mesh import Mesh, Surface
@@ -118,18 +119,22 @@ class Beam(Numbered):
     def move_supports(
         self, q: np.ndarray, *, rotation: Any = None, translation: Any = None, nodes: Any = None
     ) -> np.ndarray:
-        """q with the clamped nodes at x = R X + t and turned by R from rest; `nodes` picks some of them."""
-        clamped = (~self.free.reshape(-1, 6)).all(axis=1)
+        """q with the supports at x = R X + t and turned by R from rest; `nodes` picks some of them.
+
+        Supports are clamped and pinned nodes, and regions on a hinge or a ball, whose axes turn along.
+        """
+        chosen = np.ones(len(self.region_block), bool)
         if nodes is not None:
-            chosen = checked_indices("nodes", as_selection("nodes", nodes), len(self.lines.nodes))
-            regions = self.numbering.node_region[chosen]
-            clamped = clamped & np.isin(np.arange(len(self.region_block)), regions)
+            picked = checked_indices("nodes", as_selection("nodes", nodes), len(self.lines.nodes))
+            chosen = np.isin(np.arange(len(chosen)), self.numbering.node_region[picked])
+        moved = carried_regions(self, chosen)
+        turned = moved & (~self.free.reshape(-1, 6)[:, 3:]).any(axis=1)
         c, q = self.coordinates, q.copy()
         centre = moved_rigidly(c.region_centre, rotation, translation)
         turn = moved_rigidly(np.eye(3), rotation, None).T
         poses = self._poses(q)
-        poses[clamped, :3] = centre[clamped]
-        poses[clamped, 3:] = (turn @ c.region_frame[clamped]).reshape(-1, 9)
+        poses[moved, :3] = centre[moved]
+        poses[turned, 3:] = (turn @ c.region_frame[turned]).reshape(-1, 9)
         self.assembly.follow(q)
         return q
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.bodies.location import LEAST_WEIGHT, ON_MESH, checked_points
+from pliant.bodies.support_motion import carried_regions
 from pliant.errors import InputError
 from pliant.mesh.motion import moved_rigidly
 from pliant.mesh.sheets import Sheet
@@ -137,17 +138,22 @@ def half_thickness(body: Shell | Membrane, points: Points) -> np.ndarray:
 
 
 def moved_supports(body: Shell, q: np.ndarray, rotation: Any, translation: Any, nodes: Any) -> np.ndarray:
-    """q with the fixed nodes at x = R X + t, those whose rotation is fixed turned by R as well."""
+    """q with the fixed nodes at x = R X + t, those whose rotation is fixed turned by R as well.
+
+    Regions on a hinge or a ball are moved with their axes.
+    """
     chosen = ~body.free.reshape(-1, 6)
     if nodes is not None:
         picked = body.numbering.region[body._selected("nodes", nodes)]
         chosen &= np.isin(np.arange(len(chosen)), picked)[:, None]
+    named = np.array([not name.startswith("node ") for name in body.coordinates.region_names], bool)
+    jointed = carried_regions(body, named & chosen.any(axis=1))
     c, q = body.coordinates, q.copy()
     moved = moved_rigidly(c.region_centre, rotation, translation)
     R = moved_rigidly(np.eye(3), rotation, None).T
     pose = q[c.pose : c.pose + 12 * len(c.region_block)].reshape(-1, 12)
     pose[:, :3] = np.where(chosen[:, :3], moved, pose[:, :3])
-    turned = chosen[:, 3:].all(axis=1)
+    turned = chosen[:, 3:].all(axis=1) | (jointed & chosen[:, 3:].any(axis=1))
     pose[turned, 3:] = (R @ c.region_frame[turned]).reshape(-1, 9)
     x = q[: c.pose].reshape(-1, 3)
     region = body.numbering.region

@@ -15,6 +15,7 @@ from pliant.bodies.numbered import Numbered
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.region_mass import RegionMasses
 from pliant.bodies.shells.strings import Strings
+from pliant.bodies.support_motion import refuse_joints
 from pliant.errors import InputError, is_number
 from pliant.mesh.motion import moved_rigidly
 from pliant.mesh.sheets import Sheet
@@ -136,9 +137,11 @@ class ThinBody(Numbered):
         `rotation` is a (3, 3) matrix or a scipy Rotation, `translation` (3,) [m]. Nodes that are fixed in
         some directions move in those.
         """
-        chosen = self.fixed.copy()
+        chosen, picked = self.fixed.copy(), None
         if nodes is not None:
-            chosen &= np.isin(np.arange(len(chosen)), self._selected("nodes", nodes))[:, None]
+            picked = np.isin(np.arange(len(chosen)), self._selected("nodes", nodes))
+            chosen &= picked[:, None]
+        refuse_joints(self, picked)
         q = q.copy()
         np.copyto(self.positions(q), moved_rigidly(self.mesh.nodes, rotation, translation), where=chosen)
         return q
