@@ -130,6 +130,8 @@ class Mass:
     def gyroscopic(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
         """c(q, v) (ndof,) [N]; None where nothing turns."""
         c = self._assembly.coordinates
+        if not len(c.region_block):
+            return None
         first = 3 * c.region_block[:, None] + 3 + np.arange(3)
         spin = v[first]
         if not spin.any():

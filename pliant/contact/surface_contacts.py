@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -83,30 +83,46 @@ class SurfaceContacts(Contacts):
         return max(super().depth_between_bodies(), -self.least)
 
 
-def of_points(points: Contacts) -> SurfaceContacts:
+class Rows(NamedTuple):
+    """Rows of one kind as they are found: the arrays of `Contacts` by row, then those of their stencils."""
+
+    key: np.ndarray
+    index: np.ndarray
+    sample: np.ndarray
+    opponent: np.ndarray
+    gap: np.ndarray
+    normal: np.ndarray
+    position: np.ndarray
+    tangents: np.ndarray
+    friction: np.ndarray
+    margin: np.ndarray
+    ptr: np.ndarray
+    point: np.ndarray
+    weight: np.ndarray
+    pull: np.ndarray
+    slope: np.ndarray
+
+
+def of_points(points: Contacts) -> Rows:
     """Contacts of single points."""
-    some: Any = {f.name: getattr(points, f.name) for f in fields(Contacts)}
-    return SurfaceContacts(**some, pull=points.gradient, slope=np.zeros((len(points.stencil.point), 2)))
+    each, stencil = [getattr(points, name) for name in Rows._fields[:OF_EACH]], points.stencil
+    return Rows._make([*each, *stencil, points.gradient, np.zeros((len(stencil.point), 2))])
 
 
-def joined(sets: list[SurfaceContacts], partners: Mapping[int, np.ndarray], least: float) -> SurfaceContacts:
-    """Contacts of one detector as one set, sorted by key; partners and least gap are those of all."""
-    if len(sets) == 1:
-        return replace(sets[0], partners=partners, least=least)
-    stencils = [s.stencil for s in sets]
-    ptr = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(s.ptr) for s in stencils]))])
-    of_entry = [np.concatenate([getattr(s, name) for s in stencils]) for name in ("point", "weight")]
-    of_entry += [np.concatenate([getattr(s, name) for s in sets]) for name in ("pull", "slope")]
-    order = np.argsort(np.concatenate([s.key for s in sets]), kind="stable")
-    ptr, point, weight, pull, slope = taken(ptr, order, *of_entry)
-    names = [f.name for f in fields(Contacts)[:OF_EACH]]
-    all_: Any = {name: np.concatenate([getattr(s, name) for s in sets])[order] for name in names}
-    return replace(
-        sets[0],
-        **all_,
-        stencil=Stencil(ptr, point, weight),
-        pull=pull,
-        slope=slope,
-        partners=partners,
-        least=least,
-    )
+def joined(
+    sets: list[Rows], like: Contacts, partners: Mapping[int, np.ndarray], least: float
+) -> SurfaceContacts:
+    """Rows of one detector as one set on the points of another, sorted by key; see `SurfaceContacts`."""
+    sets = [s for s in sets if len(s.key)] or sets[:1]
+    all_ = sets[0]
+    if len(sets) > 1:
+        ends = np.cumsum([0, *(len(s.point) for s in sets)])
+        ptr = np.concatenate([s.ptr[:-1] + end for s, end in zip(sets, ends)] + [ends[-1:]])
+        all_ = Rows._make(map(np.concatenate, zip(*sets, strict=True)))._replace(ptr=ptr)
+        if (all_.key[1:] < all_.key[:-1]).any():
+            order = np.argsort(all_.key, kind="stable")
+            entries = taken(all_.ptr, order, *all_[OF_EACH + 1 :])
+            all_ = Rows._make([*(array[order] for array in all_[:OF_EACH]), *entries])
+    of_each, of_entry = all_[:OF_EACH], all_[OF_EACH:]
+    stencil, known = Stencil(*of_entry[:3]), (like.points, like.size, like.names)
+    return SurfaceContacts(*of_each, stencil, *known, *of_entry[3:], partners, least)

@@ -247,17 +247,19 @@ def _with_gyroscopic_forces(
 
     They are small: what changes of K by low rank would do to them is smaller still.
     """
-    conditions, r, v, c = here.conditions, view.r, guess, np.zeros(0)
+    conditions, r, c = here.conditions, view.r, model.inertia.gyroscopic(here.pose, guess)
+    if c is None:
+        return view
     given = view.H.transpose_dot(np.where(conditions.given, conditions.effort, 0.0))
-    rounding = GYROSCOPIC_CHANGE * float(np.abs(r).max(initial=0.0))
-    for iteration in range(GYROSCOPIC_ITERATIONS):
-        if iteration > 0:
-            v = here.v + factor.plain.solve(r - c + given) / task.stage.reach
+    rounding, change = GYROSCOPIC_CHANGE * float(np.abs(r).max(initial=0.0)), c
+    for _ in range(GYROSCOPIC_ITERATIONS - 1):
+        if float(np.abs(change).max(initial=0.0)) <= rounding:
+            break
+        v = here.v + factor.plain.solve(r - c + given) / task.stage.reach
         before, c = c, model.inertia.gyroscopic(here.pose, v)
         if c is None:
             return view
-        if float(np.abs(c - before if iteration > 0 else c).max(initial=0.0)) <= rounding:
-            break
+        change = c - before
     return replace(view, r=r - c)
 
 

@@ -68,7 +68,7 @@ def _jumps(now: Motion, asked: np.ndarray, span: np.ndarray, step: float) -> str
 
 def changed(now: Motion, then: Motion, conditions: Conditions) -> str:
     """What a step has changed that is no smooth motion: a contact that closed, a cable that came taut."""
-    if len(np.setdiff1d(then.touching, now.touching)):
+    if len(then.touching) and not np.isin(then.touching, now.touching).all():
         return CONTACT
     acts = one_sided(conditions) & ((now.effort != 0.0) != (then.effort != 0.0))
     return CABLE if acts.any() else ""

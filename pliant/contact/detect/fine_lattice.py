@@ -1,14 +1,15 @@
-"""FineLattice: places on the facets of a surface, coarse ones first and finer ones around any of them."""
+"""Fine lattices: places on the facets of a surface, coarse ones first and finer ones around any of them."""
 
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from pliant.arrays import frozen, frozen_view
-from pliant.contact.detect.quadrature import Reference, Spots, reference_at
+from pliant.arrays import frozen
+from pliant.contact.detect.quadrature import Reference, reference_at
 from pliant.mesh import Surface
 
 PIECES = 16  # that edges of triangles are cut into …
@@ -16,35 +17,43 @@ COARSE = 4  # … and every so manieth place is a coarse one
 NO_AREA = 1e-300  # [m²]
 
 
-class FineLattice:
-    """P places on each triangle of a surface, numbered triangle by triangle.
+class Places(NamedTuple):
+    """The places of a lattice as kernels read them.
 
-    nodes (t, nn): of the facet of each triangle; part (t,): which triangle of its facet it is. coarse (·,):
-    places that are looked at first; is_coarse (P,): whether a place is one; around (P, ·): those near a
-    place, −1 where there are fewer.
+    Nodes at `rest` (k, 3); triangles (t, 3), the nodes (t, nn) of their facets and which part of it they are;
+    at each place shape functions (K, P, nn) and weights (P, 3) of the corners, whether it is a coarse one and
+    which places are `around` (P, ·) it, −1 where there are fewer; the coarse ones (c,) are looked at first.
     """
 
-    def __init__(self, surface: Surface) -> None:
-        self.reference, self.coarse, self.around = _places(surface.kind)
-        self.is_coarse = np.isin(np.arange(self.per), self.coarse)
-        self.rest, self.triangles = frozen(surface.nodes), frozen(surface.triangles, int)
-        self.nodes = frozen(surface.facets[surface.facet_of_triangle], int)
-        self.part = frozen(np.arange(len(self.triangles)) % len(self.reference.shape), int)
-
-    @property
-    def per(self) -> int:
-        """P, how many there are on a triangle."""
-        return len(self.reference.share)
-
-    def at(self, X: np.ndarray, number: np.ndarray) -> Spots:
-        """Places (n,) by number, with nodes at X (k, 3)."""
-        of = self.triangles, self.nodes, self.part, self.reference.shape
-        p, across, rest, nodes = at_numbers(frozen_view(X), self.rest, *of, frozen_view(number, int))
-        ptr = frozen(self.nodes.shape[1] * np.arange(len(number) + 1), int)
-        return Spots(np.arange(len(number)), p, across, frozen_view(rest), ptr, frozen_view(nodes, int))
+    rest: np.ndarray
+    triangles: np.ndarray
+    nodes: np.ndarray
+    part: np.ndarray
+    shape: np.ndarray
+    weights: np.ndarray
+    is_coarse: np.ndarray
+    around: np.ndarray
+    coarse: np.ndarray
 
 
-@njit(cache=True, error_model="numpy")
+def fine_lattice(surface: Surface) -> Places:
+    """P places on each triangle of a surface, numbered triangle by triangle."""
+    r, coarse, around = _places(surface.kind)
+    triangles = frozen(surface.triangles, int)
+    return Places(
+        frozen(surface.nodes),
+        triangles,
+        frozen(surface.facets[surface.facet_of_triangle], int),
+        frozen(np.arange(len(triangles)) % len(r.shape), int),
+        r.shape,
+        r.weights,
+        frozen(np.isin(np.arange(len(r.share)), coarse), bool),
+        frozen(around, int),
+        frozen(coarse, int),
+    )
+
+
+@njit(error_model="numpy")
 def at_numbers(X, X0, triangles, nodes, part, N, number):
     """Of places (n,): positions (n, 3) [m], unit normals (n, 3), positions at rest, nodes (n · nn,)."""
     n, P, nn = len(number), N.shape[1], N.shape[2]

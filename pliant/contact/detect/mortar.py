@@ -13,6 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant.contact.detect.gather import tangent_frames
+
 OVERHANG = 0.02  # reference coordinate by which a foot may lie beside its facet
 FOUND = 1e-12  # reference coordinate by which a foot still moves when it is found
 FEET = 8  # Newton iterations that find a foot on a curved facet
@@ -214,12 +216,13 @@ def _shared_out(which, G, triangles, home, area, share, weights):
 def mortar_rows(
     which, p, area, gap, normal,  # points that have a partner
     triangles, nodes, part, shape, weights, share, home, slave_point,  # the slave
-    triangle, master_nodes, N, slope, master_point, mobile, samples, reach,  # the master
+    triangle, master_nodes, N, gradient, master_point, mobile, samples, reach,  # the master
 ):  # fmt: skip
-    """Rows with a gap below reach: samples (n,), gaps, normals, centres (n, 3), stencils with directions.
+    """Rows with a gap below reach: samples (n,), gaps, normals, centres (n, 3), tangents; and their stencils.
 
     home (k, 2): the samples that the hat function of a slave node belongs to, half each. Entries of the
-    stencil: point, weight, pull (·, 3) = Σ s N n, and turn (·, 3) = Σ s ∂N/∂y of the master's nodes.
+    stencil: point, weight, pull (·, 3) = Σ s N n, and slope (·, 2), Σ s ∂N/∂y of the master's nodes along the
+    tangents.
     """
     G, ns, nm = len(share), nodes.shape[1], master_nodes.shape[1]
     owner, of_point, amount = _shared_out(which, G, triangles, home, area, share, weights)
@@ -278,7 +281,7 @@ def mortar_rows(
                 for c in range(3):
                     pull[f, c] += w * normal[q, c]
                     if b >= ns:
-                        turn[f, c] += s * slope[i, b - ns, c]
+                        turn[f, c] += s * gradient[i, b - ns, c]
         if not moves or delta[kept] >= reach:
             for f in range(start, e):
                 place[point[f]] = -1
@@ -289,6 +292,11 @@ def mortar_rows(
             ahead[kept, c] = ahead[kept, c] / length if length > 0.0 else normal[which[item[first[r]]], c]
         kept += 1
         ptr[kept] = e
-    rows = sample[:kept].copy(), delta[:kept].copy(), ahead[:kept].copy(), centre[:kept].copy()
-    entries = ptr[: kept + 1].copy(), point[:e].copy(), weight[:e].copy(), pull[:e].copy(), turn[:e].copy()
-    return rows, entries
+    tangents, slope = tangent_frames(ahead[:kept]), np.zeros((e, 2))
+    for r in range(kept):
+        for f in range(ptr[r], ptr[r + 1]):
+            for a in range(2):
+                for c in range(3):
+                    slope[f, a] += turn[f, c] * tangents[r, a, c]
+    rows = sample[:kept].copy(), delta[:kept].copy(), ahead[:kept].copy(), centre[:kept].copy(), tangents
+    return rows, (ptr[: kept + 1].copy(), point[:e].copy(), weight[:e].copy(), pull[:e].copy(), slope)

@@ -72,45 +72,45 @@ def _points() -> tuple[np.ndarray, np.ndarray]:
     return np.array(weights), np.array(share) / np.sum(share)
 
 
-class Spots(NamedTuple):
-    """Points `which` of arrays: positions and unit normals (n, 3), places at rest, nodes they hang on."""
+class Grid(NamedTuple):
+    """Points of a surface, G on each of its triangles (t, 3), in the order of the triangles.
 
-    which: np.ndarray
-    p: np.ndarray
-    facing: np.ndarray
+    nodes (t, nn): of the facet of each triangle; part (t,): which triangle of its facet it is; shape
+    (K, G, nn) as in `Reference`. rest (t·G, 3): where the points are at rest; they hang on nodes
+    support[support_ptr[i]:support_ptr[i+1]].
+    """
+
+    triangles: np.ndarray
+    nodes: np.ndarray
+    part: np.ndarray
+    shape: np.ndarray
     rest: np.ndarray
     support_ptr: np.ndarray
     support: np.ndarray
 
 
 class Quadrature:
-    """Points of a surface: G on each of its triangles, in the order of the triangles.
+    """Points of a surface as a `grid`; area (t,) [m²] of its triangles at rest.
 
-    nodes (t, nn): of the facet of each triangle; part (t,): which triangle of its facet it is; area (t,) [m²]
-    at rest, so that a row's shares stay as they are when the body deforms.
+    It is that at rest so that a row's shares stay as they are when the body deforms.
     """
 
     def __init__(self, surface: Surface) -> None:
-        self.reference = reference(surface.kind)
-        self.triangles = frozen(surface.triangles, int)
-        self.nodes = frozen(surface.facets[surface.facet_of_triangle], int)
-        self.part = frozen(np.arange(len(self.triangles)) % len(self.reference.shape), int)
+        self.reference = r = reference(surface.kind)
+        nodes = frozen(surface.facets[surface.facet_of_triangle], int)
+        part = frozen(np.arange(len(nodes)) % len(r.shape), int)
+        rest = np.einsum("tgn,tni->tgi", r.shape[part], surface.nodes[nodes])
+        per, nn = len(r.share), nodes.shape[1]
         self.area = frozen(surface.areas)
-        rest = np.einsum("tgn,tni->tgi", self.reference.shape[self.part], surface.nodes[self.nodes])
-        self.rest = frozen(rest.reshape(-1, 3))
-        count, nn = len(self.rest), self.nodes.shape[1]
-        self.support = frozen(np.repeat(self.nodes, self.per, axis=0).ravel(), int)
-        self.support_ptr = frozen(nn * np.arange(count + 1), int)
-
-    @property
-    def per(self) -> int:
-        """G, how many there are on a triangle."""
-        return len(self.reference.share)
-
-    def near(self, X: np.ndarray, bounds: np.ndarray, links: np.ndarray, reach: float) -> Spots:
-        """Points of triangles within reach of a tree, with nodes at X (k, 3); others are not filled in."""
-        of = self.triangles, self.nodes, self.part, self.reference.shape
-        return Spots(*placed(X, *of, bounds, links, reach), self.rest, self.support_ptr, self.support)
+        self.grid = Grid(
+            frozen(surface.triangles, int),
+            nodes,
+            part,
+            r.shape,
+            frozen(rest.reshape(-1, 3)),
+            frozen(nn * np.arange(per * len(nodes) + 1), int),
+            frozen(np.repeat(nodes, per, axis=0).ravel(), int),
+        )
 
 
 @njit(error_model="numpy")
@@ -127,7 +127,7 @@ def facet_is_near(X, i, j, k, nodes, bounds, links, reach):
     return next_leaf(0, x, y, z, far * far, 0.0, 0.0, 0.0, bounds, links) < len(links)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def placed(X, triangles, nodes, part, N, bounds, links, reach):
     """Points near a tree: which they are (n,), positions (t·G, 3) [m] and unit normals (t·G, 3) of all.
 

@@ -5,13 +5,24 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant.contact.detect.fine_lattice import at_numbers
+from pliant.contact.detect.gather import tangent_frames
+from pliant.contact.detect.way import below, frontal, look, nothing_found, touch_down
+
+NEAR = 0.25  # of what points may sink in: facets nearer than that are looked at
+NEARER = 0.5  # of that: how much nearer a point must be than other rows keep it, to become one
+SAME_PLACE = 1e-9  # [m]
+
 BEYOND = 0.25  # of the range of gaps on a facet: how much nearer its corners may be than its points
 BETWEEN = 0.25  # of the range of gaps at coarse places of a triangle: how much nearer places between may be
 
 
 @njit(cache=True, error_model="numpy")
 def least_gaps(opponent, sample, gap, touches, samples, reach):
-    """What `_gaps` says, of contacts with opponents that the side `touches` (k,)."""
+    """Gaps [m] of samples of a side with the other, by sample; `reach` for far ones, nan at the end.
+
+    Contacts (n,) have opponents, samples and gaps; the side `touches` some opponents (k,).
+    """
     least = np.full(samples + 1, reach)
     for i in range(len(gap)):
         if opponent[i] < len(touches) and touches[opponent[i]] and sample[i] < samples:
@@ -21,16 +32,58 @@ def least_gaps(opponent, sample, gap, touches, samples, reach):
 
 
 @njit(cache=True, error_model="numpy")
-def near_triangles(which, gap, triangles, per, near):
-    """Triangles (t,) that may be nearer than `near` [m]. Of `per` points on each, `which` met something."""
+def near_triangles(which, gap, triangle, triangles, per, near, lattices, numbers):
+    """Which triangles (t,) of two lattices may be nearer than `near` [m], and whether any is.
+
+    Of `per` points on each of the first surface's triangles, `which` met something, a triangle of the second.
+    numbers: what the triangles of both are called on the lattices of so many triangles each.
+    """
     low, high = np.full(triangles, np.inf), np.full(triangles, -np.inf)
     for s in which:
         t = s // per
         low[t], high[t] = min(low[t], gap[s]), max(high[t], gap[s])
-    return low - BEYOND * (high - low) < near
+    here, there, any_ = np.zeros(lattices[0], np.bool_), np.zeros(lattices[1], np.bool_), False
+    for s in which:
+        t = s // per
+        if low[t] - BEYOND * (high[t] - low[t]) < near:
+            here[numbers[0][t]] = there[numbers[1][triangle[s]]] = any_ = True
+    return here, there, any_
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
+def first_places(known, open_, coarse, per, held):
+    """Numbers (n,), ascending, of open coarse places (t, c) on known triangles (t,), and those held (m,).
+
+    And which of them are held.
+    """
+    number = np.empty(known.sum() * len(coarse) + len(held), np.int64)
+    stays, count, h = np.zeros(len(number), np.bool_), 0, 0
+    for t in np.flatnonzero(known):
+        for c in range(len(coarse)):
+            if not open_[t, c]:
+                continue
+            place = t * per + coarse[c]
+            while h < len(held) and held[h] <= place:
+                number[count], stays[count] = held[h], True
+                count += 1
+                h += 1
+            if count == 0 or number[count - 1] != place:
+                number[count] = place
+                count += 1
+    while h < len(held):
+        number[count], stays[count] = held[h], True
+        count += 1
+        h += 1
+    return number[:count], stays[:count]
+
+
+@njit(error_model="numpy")
+def without(number, held):
+    """Numbers (n,) that are not among those held (m,), ascending."""
+    return number[held[np.minimum(np.searchsorted(held, number), len(held) - 1)] != number]
+
+
+@njit(error_model="numpy")
 def finer_places(which, number, gap, near, sinking, around, is_coarse):
     """Numbers (m,) of places around the nearest of each triangle that are no coarse ones.
 
@@ -64,13 +117,18 @@ def _between(corners, weights, value):
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def kept_at(
     which, number, triangles, places, slave,  # points of a lattice, on the slave or on the master
     skin, met, weights,  # triangles that they met
     means, sample, of_slave, own_sample, of_own, home,
 ):  # fmt: skip
-    """What `Refining._kept` says: gaps (n,) [m] and bases (n,)."""
+    """Gaps (n,) [m] that other rows keep open at points that met something, nan where none does; bases (n,).
+
+    These are the mean gaps at nodes of the slave, and gaps of samples at corners of either triangle, between
+    these. Corners that are not within reach count as just so far. The base of a point is the sample that it
+    reports on, that of the nearest node of the slave.
+    """
     n, P = len(which), len(places)
     kept, base = np.empty(n), np.empty(n, np.int64)
     corners, samples, w = np.empty(3, np.int64), np.empty(3, np.int64), np.empty(3)
@@ -92,3 +150,137 @@ def kept_at(
                 samples[a] = own_sample[triangles[t, a]]
             kept[i] = np.fmin(kept[i], _between(samples, places[g], of_own))
     return kept, base
+
+
+@njit(error_model="numpy")
+def deepest(which, number, gap, p, per, kept, base, held, depth):
+    """Places in `which` of points that become rows: those held, and the deepest of each triangle.
+
+    kept (n,) [m]: the gaps there that other rows keep open, nan where none does; base (n,): samples that they
+    report on, −1 for none.
+    """
+    some, n = np.empty(len(which), np.int64), 0
+    for i in range(len(which)):
+        g = gap[which[i]]
+        if held[which[i]] or (g < NEAR * depth and not g > kept[i] - NEARER * depth and base[i] >= 0):
+            some[n] = i
+            n += 1
+    some = some[:n]
+    some = some[np.argsort(gap[which[some]], kind="mergesort")]
+    some = some[np.argsort(number[which[some]] // per, kind="mergesort")]
+    rows, count = np.empty(n, np.int64), 0
+    for turn in (True, False):
+        for i in some:
+            if held[which[i]] != turn or taken(which[i], which[rows[:count]], number, p, per, not turn):
+                continue
+            rows[count] = i
+            count += 1
+    rows = rows[:count]
+    return rows[np.argsort(number[which[rows]], kind="mergesort")]
+
+
+@njit(error_model="numpy")
+def taken(s, others, number, p, per, whole):
+    """Whether one of some points is at the place of point s, or if `whole` on the same triangle."""
+    for o in others:
+        if whole and number[o] // per == number[s] // per:
+            return True
+        same = True
+        for c in range(3):
+            same = same and np.round(p[o, c] / SAME_PLACE) == np.round(p[s, c] / SAME_PLACE)
+        if same:
+            return True
+    return False
+
+
+@njit(cache=True, error_model="numpy")
+def sunk(
+    known, held, open_, places, X, node_point,  # one side
+    own, wall, at, wall_point,  # the other
+    reach, depth, near,
+    slave, means, sample, of_slave, own_sample, of_own, home,  # what other rows keep open
+):  # fmt: skip
+    """Points of one side that become rows, and the least gap [m] of all that were looked at.
+
+    Coarse places are looked at on the triangles that are `known`, and those that are held; then places around
+    the nearest ones.
+    """
+    per, limit = places.shape.shape[1], NEAR * depth
+    number, stays = first_places(known, open_, places.coarse, per, held)
+    spots = at_numbers(X, places.rest, places.triangles, places.nodes, places.part, places.shape, number)
+    which, looking, found, N, slope = met_there(spots, own, wall, at, reach, limit, stays)
+    p, gap, least = spots[0], found[0], np.inf
+    if len(looking):
+        finer = finer_places(looking, number, gap, near, limit, places.around, places.is_coarse)
+        finer = without(finer, held) if len(held) else finer
+        spots = at_numbers(X, places.rest, places.triangles, places.nodes, places.part, places.shape, finer)
+        none = np.zeros(len(finer), np.bool_)
+        more, _, others, N_more, slope_more = met_there(spots, own, wall, at, reach, limit, none)
+        which = np.concatenate((which, len(number) + more))
+        number, stays = np.concatenate((number, finer)), np.concatenate((stays, none))
+        p, gap = np.concatenate((p, spots[0])), np.concatenate((gap, others[0]))
+        N, slope = np.concatenate((N, N_more)), np.concatenate((slope, slope_more))
+        found = (
+            gap,
+            np.concatenate((found[1], others[1])),
+            np.concatenate((found[2], others[2])),
+            np.concatenate((found[3], others[3])),
+        )
+    for s in which:
+        least = min(least, gap[s])
+    kept, base = kept_at(
+        which, number, places.triangles, places.weights, slave, wall.triangles, found[2], found[3],
+        means, sample, of_slave, own_sample, of_own, home,
+    )  # fmt: skip
+    rows = deepest(which, number, gap, p, per, kept, base, stays, depth)
+    mine, normal = which[rows], found[1][which[rows]]
+    entries = joined_nodes(mine, number, places, node_point, wall, wall_point, found[2], N[rows])
+    tangents = tangent_frames(normal)
+    pull, along = directed(entries[1], normal, slope[rows], tangents)
+    of_each = number[mine], base[rows], gap[mine] + depth, normal, p[mine], tangents
+    return of_each, (*entries, pull, along), least
+
+
+@njit(error_model="numpy")
+def met_there(spots, own, wall, at, reach, limit, stays):
+    """What places meet: those measured, all that have a partner, what was found, N and slope.
+
+    Those that stay are measured in any case, others where gaps may be below `limit` [m].
+    """
+    p, facing, rest, support = spots
+    ptr = (len(support) // max(len(p), 1)) * np.arange(len(p) + 1)
+    found = nothing_found(len(p))
+    look(np.arange(len(p)), p, facing, rest, ptr, support, own, wall, at, reach, reach, found)
+    looking = frontal(np.arange(len(p)), found[2], facing, found[1], at.normals)
+    which = below(looking, found[0], found[2], at.X, wall.facets, limit, stays)
+    N, slope = touch_down(which, p, found, np.full(len(p), -1), wall, at)
+    return which, looking, found, N, slope
+
+
+@njit(error_model="numpy")
+def joined_nodes(mine, number, places, node_point, wall, wall_point, triangle, N):
+    """Points (n, nn) of the stack, and their weights, that the points `mine` hang on and touch."""
+    per, a, b = places.shape.shape[1], places.nodes.shape[1], wall.facets.shape[1]
+    point, weight = np.empty((len(mine), a + b), np.int64), np.empty((len(mine), a + b))
+    for r in range(len(mine)):
+        t, g = number[mine[r]] // per, number[mine[r]] % per
+        for k in range(a):
+            point[r, k], weight[r, k] = node_point[places.nodes[t, k]], places.shape[places.part[t], g, k]
+        for k in range(b):
+            point[r, a + k], weight[r, a + k] = wall_point[wall.facets[triangle[mine[r]], k]], -N[r, k]
+    return point, weight
+
+
+@njit(error_model="numpy")
+def directed(weight, normal, gradient, tangents):
+    """Pulls (n·nn, 3) of weights (n, nn) along normals; slopes (n·nn, 2) of touched nodes, the last ones."""
+    n, nn = weight.shape
+    pull, along, first = np.empty((n * nn, 3)), np.zeros((n * nn, 2)), nn - gradient.shape[1]
+    for r in range(n):
+        for k in range(nn):
+            for c in range(3):
+                pull[r * nn + k, c] = weight[r, k] * normal[r, c]
+            for a in range(2 if k >= first else 0):
+                for c in range(3):
+                    along[r * nn + k, a] += gradient[r, k - first, c] * tangents[r, a, c]
+    return pull, along

@@ -15,10 +15,9 @@ import numpy as np
 from numba import njit
 
 from pliant.arrays import frozen
-from pliant.contact.contacts import Contacts, Stencil, depth_bound
+from pliant.contact.contacts import Contacts, depth_bound
 from pliant.contact.detect.cloud import Cloud
-from pliant.contact.detect.fine_lattice import FineLattice
-from pliant.contact.detect.gather import tangent_frames
+from pliant.contact.detect.fine_lattice import fine_lattice
 from pliant.contact.detect.lattice import edge_length
 from pliant.contact.detect.mortar import mortar_rows
 from pliant.contact.detect.opponents import SoftOpponent
@@ -26,8 +25,8 @@ from pliant.contact.detect.quadrature import Quadrature
 from pliant.contact.detect.refining import Refining
 from pliant.contact.detect.samples import Samples, facet_mask
 from pliant.contact.detect.skin import Posture, Skin
-from pliant.contact.detect.way import Met, Target
-from pliant.contact.surface_contacts import SurfaceContacts, joined, of_points
+from pliant.contact.detect.way import Met, Target, met_by_points
+from pliant.contact.surface_contacts import Rows, SurfaceContacts, joined, of_points
 from pliant.mesh import Surface
 
 AHEAD = np.array([0.5481, 0.7714, 0.3235])  # no direction that meshes favour
@@ -36,6 +35,7 @@ WIDEST = 0.5  # of a facet's edge: how much gaps differ on a row's piece before 
 SINKING = 0.125  # of the bound, that samples may sink in without a row of their own …
 SINKING_BETWEEN = 0.2  # … and points between samples, also with one
 NOTHING = 1e-9  # of a weight: corners with less have no part in a point
+NONE = np.zeros(0, np.int64)
 ROWS = -(2**40)  # keys of rows of surfaces are their indices from here on, apart from those of single points
 
 
@@ -54,6 +54,7 @@ class SurfacePair:
     points: Quadrature
     widest: float
     home: np.ndarray
+    samples: tuple[int, int]  # the first of the slave's samples, and the one after the last
     slave_point: np.ndarray
     master: int
     other: Surface
@@ -75,14 +76,16 @@ class SurfacePair:
         back: int,
     ) -> SurfacePair:
         """A patch of the boundary of body `slave` against an opponent."""
-        samples, first = cloud.samples[cloud.bodies.index(slave)], np.flatnonzero(cloud.body == slave)[0]
+        samples = cloud.samples[cloud.bodies.index(slave)]
+        first = int(np.flatnonzero(cloud.body == slave)[0])
         return cls(
             slot,
             slave,
             patch,
             Quadrature(patch),
             WIDEST * edge_length(patch),
-            _homes(samples, patch, int(first)),
+            _homes(samples, patch, first),
+            (first, first + len(samples)),
             frozen(cloud.point_of_node[slave], int),
             to.body,
             to.patch,
@@ -97,55 +100,85 @@ class SurfacePair:
         """Whether slave and master are the same body."""
         return self.slave == self.master
 
-    def met(self, X: np.ndarray, at: Posture, before: np.ndarray | None, reach: float):
+    def met(self, X: np.ndarray, at: Posture, before: np.ndarray, reach: float):
         """Positions (t·G, 3) [m] of the points, and what they meet; None where nothing is near.
 
-        The slave's nodes are at X (k, 3), the master's skin in a posture; `before` are earlier partners. The
-        mean of a row is below reach only if one of its points is: others are looked for only beside these.
+        The slave's nodes are at X (k, 3), the master's skin in a posture; `before` are earlier partners, or
+        none. Points are looked for as far as `reach` [m], and `widest` more beside those that are found.
         """
-        far, target, home = reach + self.widest, self.target, self.home
-        spots = self.points.near(X, target.bounds(at), target.links, far)
-        if not len(spots.which):
+        target, grid = self.target, self.points.grid
+        known = self.own, target.wall, target.standing(at), reach, self.widest, before
+        met, p = met_by_points(grid, X, self.home, *known)
+        met = Met(*met)
+        if not len(met.which):
             return None
-        found = target.search(at, spots, self.own, (reach, reach))
-        more = beside(spots.which, found.triangle, self.points.per, self.points.triangles, home)
-        if len(more):
-            target.search(at, spots._replace(which=more), self.own, (far, reach), found)
-        met = target.meet(at, spots, found, before)
-        if met is not None and self.same:
-            met = self._ahead(met)
-        return None if met is None else (spots.p, met)
+        return p, self._ahead(met) if self.same else met
 
     def _ahead(self, met: Met) -> Met:
         """Without the points whose partner on the same surface lay behind them at rest."""
         skin = self.target.skin
         corners = skin.rest[skin.triangles[met.triangle[met.which]]]
         partner = np.einsum("na,nai->ni", met.weights[met.which], corners)
-        ahead = (partner - self.points.rest[met.which]) @ AHEAD > 0.0
+        ahead = (partner - self.points.grid.rest[met.which]) @ AHEAD > 0.0
         return met._replace(which=met.which[ahead], N=met.N[ahead], slope=met.slope[ahead])
 
 
 @njit(cache=True, error_model="numpy")
-def beside(which, triangle, per, triangles, home):
-    """Those of the points `which` that have found no triangle, but take part in a row with some that have.
+def kept_open(
+    sample, gap, home,  # rows, and the samples (k, 2) of the slave's nodes
+    slave_point, mine, support_ptr, support, support_weight,  # the slave's nodes and its samples
+    points, stencil, body, slot, master, size, mean,
+):  # fmt: skip
+    """The mean gap (k,) [m] that rows keep open at each node of the slave; nan where there is no row.
 
-    `per` points lie on each of the triangles (t, 3), whose nodes report on samples home (k, 2).
+    mean (n,) becomes the least mean gap that rows keep open where each of the points = opponent, sample,
+    whether it is rigid (n,) touches; `mine` are the first of the slave's samples and the one after the last.
     """
-    live = np.zeros(home.max() + 2, np.bool_)
-    for s in which:
-        if triangle[s] >= 0:
-            for node in triangles[s // per]:
-                live[home[node, 0]] = live[home[node, 1]] = True
-    out, count = np.empty(len(which), np.int64), 0
-    for s in which:
-        if triangle[s] >= 0:
+    of_sample, of_node = np.full(len(body), np.nan), np.full(len(home), np.nan)
+    for r in range(len(sample)):
+        of_sample[sample[r]] = gap[r]
+    for k in range(len(home)):
+        if home[k, 0] >= 0:
+            of_node[k] = 0.5 * (of_sample[home[k, 0]] + of_sample[home[k, 1]])
+    at = np.full(size, np.nan)
+    for k in range(len(slave_point)):
+        if slave_point[k] >= 0:
+            at[slave_point[k]] = of_node[k]
+    for s in range(mine[0], mine[1]):
+        at[s] = 0.0
+        for e in range(support_ptr[s], support_ptr[s + 1]):
+            at[s] += support_weight[e] * of_node[support[e]]
+    (opponent, its_sample, rigid), (ptr, point, weight) = points, stencil
+    for i in range(len(mean)):
+        if rigid[i]:
             continue
-        for node in triangles[s // per]:
-            if live[home[node, 0]] or live[home[node, 1]]:
-                out[count] = s
-                count += 1
-                break
-    return out[:count].copy()
+        if opponent[i] == slot:
+            mean[i] = np.fmin(mean[i], at[its_sample[i]])
+        if body[its_sample[i]] == master:
+            back = 0.0
+            for e in range(ptr[i] + 1, ptr[i] + 4):
+                if abs(weight[e]) > NOTHING:
+                    back -= weight[e] * at[point[e]]
+            mean[i] = np.fmin(mean[i], back)
+    return of_node
+
+
+@njit(cache=True, error_model="numpy")
+def left_alone(key, opponent, sample, rigid, gap, mean, depth, body, paired, pushed):
+    """Places of single points of other opponents, of those nearer than the mean, and of those that pushed.
+
+    paired (opponents, bodies): between which rows of surfaces stand; keys of those that pushed ascend.
+    """
+    out, count = np.empty(len(key), np.int64), 0
+    for i in range(len(key)):
+        behind = not rigid[i] and paired[opponent[i], body[sample[i]]] and gap[i] > mean[i] - depth
+        if behind:
+            at = np.searchsorted(pushed, key[i])
+            behind = at == len(pushed) or pushed[at] != key[i]
+        if not behind:
+            out[count] = i
+            count += 1
+    return out[:count]
 
 
 class SurfaceSearch:
@@ -163,7 +196,7 @@ class SurfaceSearch:
         between = SINKING_BETWEEN * depth_bound(length)
         self.pairs = [SurfacePair.of(cloud, skins, *chosen) for chosen in _directed(cloud, skins, opponents)]
         bodies = {b for pair in self.pairs for b in (pair.slave, pair.master)}
-        lattices = {b: FineLattice(skins[b].surface) for b in bodies}
+        lattices = {b: fine_lattice(skins[b].surface) for b in bodies}
         self._refining = [
             Refining.of(cloud, skins, lattices, opponents, pair, k, between)
             for k, pair in enumerate(self.pairs)
@@ -194,100 +227,64 @@ class SurfaceSearch:
         bodies = {b for pair in self.pairs for b in (pair.slave, pair.master)}
         at = {b: self.skins[b].posture(q[robot.q_spans[b]]) for b in bodies}
         known = before.partners if isinstance(before, SurfaceContacts) else {}
-        mean, sets, partners = np.full(len(points), np.inf), [], {}
-        least = float(points.gap[~points.rigid].min(initial=0.0))
-        touched = set(points.opponent[~points.rigid].tolist())
+        pushed, rigid, mean = np.sort(pushed), points.rigid, np.full(len(points), np.inf)
+        least = float(points.gap[~rigid].min(initial=0.0))
+        touched = set(points.opponent[~rigid].tolist())
+        means, between, partners = [], [], {}
         for k, pair in enumerate(self.pairs):
             if not touched & {pair.slot, pair.back}:  # no sample is near, nor is anything between them
                 continue
-            found = pair.met(at[pair.slave].X, at[pair.master], known.get(k), reach)
+            found = pair.met(at[pair.slave].X, at[pair.master], known.get(k, NONE), reach)
             if found is None:
                 continue
             p, met = found
-            rows = self._rows(pair, p, met, points, friction, reach)
-            of_node = self._mean_of_nodes(pair, rows)
-            mean = np.fmin(mean, self._mean_at(pair, of_node, points))
+            rows = self._rows(pair, p, met, friction, reach)
+            of_node = self._kept_open(pair, rows, points, mean)
             partners[k] = np.full(len(p), -1)
             partners[k][met.which] = met.triangle[met.which]
-            fine, deepest = self._refining[k](
-                at, met, pair.points.per, of_node, points, friction, pushed, reach
-            )
-            sets += [rows, *fine]
+            per = pair.points.grid.shape.shape[1]
+            fine, deepest = self._refining[k](at, met, per, of_node, points, friction, pushed, reach)
+            means.append(rows)
+            between += fine
             least = min(least, deepest)
-        return joined([self._left(points, mean, pushed), *sets], partners, least)
+        of = points.key, points.opponent, points.sample, rigid, points.gap
+        alone = left_alone(*of, mean, self.depth, self.cloud.body, self._paired, pushed)
+        return joined([*between, *means, of_points(points.take(alone))], points, partners, least)
 
-    def _rows(
-        self,
-        pair: SurfacePair,
-        p: np.ndarray,
-        met: Met,
-        like: Contacts,
-        friction: np.ndarray,
-        reach: float,
-    ) -> SurfaceContacts:
-        """Those of one pair, in a set like another."""
+    def _rows(self, pair: SurfacePair, p: np.ndarray, met: Met, friction: np.ndarray, reach: float) -> Rows:
+        """Those of one pair."""
         cloud, points, target = self.cloud, pair.points, pair.target
-        mine = points.reference
-        (sample, gap, normal, centre), (ptr, point, weight, pull, turn) = mortar_rows(
+        mine, grid = points.reference, points.grid
+        (sample, gap, normal, centre, tangents), entries = mortar_rows(
             met.which, p, points.area, met.gap, met.normal,
-            points.triangles, points.nodes, points.part, mine.shape, mine.weights, mine.share, pair.home,
+            grid.triangles, grid.nodes, grid.part, mine.shape, mine.weights, mine.share, pair.home,
             pair.slave_point, met.triangle, target.facets, met.N, met.slope, pair.master_point,
             cloud.points.mobile, cloud.size, reach,
         )  # fmt: skip
-        tangents, n = tangent_frames(normal), len(sample)
-        index = pair.slot * cloud.size + sample
-        of_each = np.repeat(np.arange(n), np.diff(ptr))
-        return SurfaceContacts(
-            key=ROWS + index,
-            index=index,
-            sample=sample,
-            opponent=np.full(n, pair.slot),
-            gap=gap,
-            normal=normal,
-            position=centre,
-            tangents=tangents,
-            friction=np.full(n, friction[pair.slot]),
-            margin=np.zeros(n),
-            stencil=Stencil(ptr, point, weight),
-            points=like.points,
-            size=like.size,
-            names=like.names,
-            pull=pull,
-            slope=np.einsum("ei,eai->ea", turn, tangents[of_each]),
+        index, n = pair.slot * cloud.size + sample, len(sample)
+        return Rows(
+            ROWS + index,
+            index,
+            sample,
+            np.full(n, pair.slot),
+            gap,
+            normal,
+            centre,
+            tangents,
+            np.full(n, friction[pair.slot]),
+            np.zeros(n),
+            *entries,
         )
 
-    def _mean_of_nodes(self, pair: SurfacePair, rows: SurfaceContacts) -> np.ndarray:
-        """The mean gap (k,) [m] that rows keep open at each node of the slave; nan where there is no row."""
-        mean = np.full(self.cloud.size, np.nan)
-        mean[rows.sample] = rows.gap
-        return np.where(pair.home[:, 0] >= 0, mean[pair.home].mean(axis=1), np.nan)
-
-    def _mean_at(self, pair: SurfacePair, of_node: np.ndarray, points: Contacts) -> np.ndarray:
-        """The mean gap (n,) [m] that rows keep open where each of the points touches; nan where none does."""
-        cloud, soft = self.cloud, np.flatnonzero(~points.rigid)
-        mean, out = np.full(cloud.points.size, np.nan), np.full(len(points), np.nan)
-        on_slave = pair.slave_point >= 0
-        mean[pair.slave_point[on_slave]] = of_node[on_slave]
-        mine = np.flatnonzero(cloud.body == pair.slave)
-        support = slice(cloud.support_ptr[mine[0]], cloud.support_ptr[mine[-1] + 1])
-        ends = cloud.support_ptr[mine] - support.start
-        mean[mine] = np.add.reduceat(cloud.support_weight[support] * of_node[cloud.support[support]], ends)
-        sample = points.sample[soft]
-        forth = np.where(points.opponent[soft] == pair.slot, mean[sample], np.nan)
-        ptr, point, weight = points.stencil
-        at = ptr[:-1][soft, None] + np.arange(1, 4)
-        back = -np.where(np.abs(weight[at]) > NOTHING, weight[at] * mean[point[at]], 0.0).sum(axis=1)
-        back[cloud.body[sample] != pair.master] = np.nan
-        out[soft] = np.fmin(forth, back)
-        return out
-
-    def _left(self, points: Contacts, mean: np.ndarray, pushed: np.ndarray) -> SurfaceContacts:
-        """Single points of other opponents, those that come nearer than the mean, and those that pushed."""
-        soft = np.flatnonzero(~points.rigid)
-        paired = self._paired[points.opponent[soft], self.cloud.body[points.sample[soft]]]
-        beside = soft[paired & (points.gap[soft] > mean[soft] - self.depth)]
-        beside = beside[~np.isin(points.key[beside], pushed)]
-        return of_points(points.take(np.delete(np.arange(len(points)), beside)))
+    def _kept_open(self, pair: SurfacePair, rows: Rows, points: Contacts, mean: np.ndarray) -> np.ndarray:
+        """The mean gap (k,) [m] at the slave's nodes; mean (n,) becomes the least one at points."""
+        cloud = self.cloud
+        return kept_open(
+            rows.sample, rows.gap, pair.home,
+            pair.slave_point, pair.samples, cloud.support_ptr, cloud.support, cloud.support_weight,
+            (points.opponent, points.sample, points.rigid), tuple(points.stencil),
+            cloud.body, pair.slot, pair.master, cloud.points.size, mean,
+        )  # fmt: skip
 
 
 def _homes(samples: Samples, patch: Surface, first: int) -> np.ndarray:

@@ -8,32 +8,58 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pliant.arrays import frozen, frozen_view
+from pliant.arrays import frozen
 from pliant.contact.detect.mortar import feet
 from pliant.contact.detect.nearest import nearest_facing
-from pliant.contact.detect.quadrature import Reference, Spots, reference
+from pliant.contact.detect.quadrature import Reference, placed, reference
 from pliant.contact.detect.rules import SHALLOW
 from pliant.contact.detect.skin import Posture, Skin
 from pliant.mesh import Surface
 
 FRONTAL = 0.7  # cosine: a point and its partner look at each other within 45°
-NOBODY = np.zeros(0, bool)
 
 
-class Found(NamedTuple):
-    """By point: gap (n,) [m], normal (n, 3), triangle (n,) of the skin or −1, weights (n, 3) on it."""
+class Wall(NamedTuple):
+    """A patch of a skin as kernels read it: what stays as it is when the body moves.
 
-    gap: np.ndarray
-    normal: np.ndarray
-    triangle: np.ndarray
-    weights: np.ndarray
+    Nodes and normals at rest, triangles (t, 3) and which of them are `allowed`; neighbours as in `Adjacency`;
+    the tree with the patch alone, and that of the skin; ways along the skin as in `Geodesics`; nodes (t, nn)
+    of the facet of each triangle, which part of it that is, and the facet's polynomials as in `Reference`.
+    """
+
+    rest: np.ndarray
+    normals: np.ndarray
+    triangles: np.ndarray
+    allowed: np.ndarray
+    across: np.ndarray
+    fan_ptr: np.ndarray
+    fan: np.ndarray
+    links: np.ndarray
+    skin_links: np.ndarray
+    ways_ptr: np.ndarray
+    ways_node: np.ndarray
+    ways_length: np.ndarray
+    limit: float
+    facets: np.ndarray
+    part: np.ndarray
+    corner: np.ndarray
+    exponents: np.ndarray
+    coefficients: np.ndarray
+
+
+class Standing(NamedTuple):
+    """Where a wall is: nodes (k, 3) and unit normals (t, 3) of its skin, bounds of both trees."""
+
+    X: np.ndarray
+    normals: np.ndarray
+    bounds: np.ndarray
+    skin_bounds: np.ndarray
 
 
 class Met(NamedTuple):
     """Points `which` (n,) that have a partner; by point: gap, normal, triangle of the skin, weights on it.
 
     N (n, nn) and slope (n, nn, 3): shape functions of the facets that are touched, and their gradients.
-    looking (m,): all points that have a partner, those among them that were too far to be measured exactly.
     """
 
     which: np.ndarray
@@ -43,7 +69,6 @@ class Met(NamedTuple):
     weights: np.ndarray
     N: np.ndarray
     slope: np.ndarray
-    looking: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,86 +80,115 @@ class Target:
     facets: np.ndarray
     part: np.ndarray
     reference: Reference
-    nodes: np.ndarray  # (m,) numbers of the nodes of the skin's tree that hold allowed triangles …
-    links: np.ndarray  # … and their links (m, 3), as in `geometry/tree.py`
+    nodes: np.ndarray  # (m,) numbers of the nodes of the skin's tree that hold allowed triangles
+    wall: Wall
 
     @classmethod
     def of(cls, skin: Skin, patch: Surface) -> Target:
         """A patch of the body's boundary."""
-        surface, allowed = skin.surface, skin.allowed(patch)
+        surface, allowed, near, along = skin.surface, skin.allowed(patch), skin.adjacency, skin.geodesics
         count = np.concatenate([[0], np.cumsum(allowed)])
         skip, start, stop = skin.links.T
         ends = np.append(start, len(surface.triangles))[np.minimum(skip, len(start))]
         used = count[ends] > count[start]
         before = np.concatenate([[0], np.cumsum(used)])
-        return cls(
-            skin,
-            allowed,
-            frozen(surface.facets[surface.facet_of_triangle[skin.order]], int),
-            frozen(skin.order % (len(surface.triangles) // len(surface)), int),
-            reference(surface.kind),
-            np.flatnonzero(used),
-            frozen(np.column_stack([before[skip], start, stop])[used], int),
-        )
+        links = frozen(np.column_stack([before[skip], start, stop])[used], int)
+        facets = frozen(surface.facets[surface.facet_of_triangle[skin.order]], int)
+        part = frozen(skin.order % (len(surface.triangles) // len(surface)), int)
+        r = reference(surface.kind)
+        still = skin.rest, skin.rest_normals, skin.triangles, allowed, near.across, near.fan_ptr, near.fan
+        ways = along.ptr, along.node, along.length, float(along.limit)
+        curved = facets, part, r.corner, r.exponents, r.coefficients
+        wall = Wall(*still, links, skin.links, *ways, *curved)
+        return cls(skin, allowed, facets, part, r, np.flatnonzero(used), wall)
 
-    def bounds(self, at: Posture) -> np.ndarray:
-        """Bounds (m, 12) of the nodes of the tree that hold allowed triangles."""
-        return at.bounds if len(self.nodes) == len(at.bounds) else at.bounds[self.nodes]
+    def standing(self, at: Posture) -> Standing:
+        """Where it is when its skin is in a posture."""
+        bounds = at.bounds if len(self.nodes) == len(at.bounds) else frozen(at.bounds[self.nodes])
+        return Standing(at.X, at.normals, bounds, at.bounds)
 
-    def search(
-        self, at: Posture, spots: Spots, own: bool, reach: tuple[float, float], found: Found | None = None
-    ) -> Found:
-        """The nearest triangle that looks at each of the points `spots.which`, within reach[0] [m].
 
-        own: whether they belong to the same body. Points that are deeper than a tenth of reach[1] must be
-        inside it. They are added to what was `found` before.
-        """
-        which, p, facing, rest, support_ptr, support = spots
-        skin, near, along, n = self.skin, self.skin.adjacency, self.skin.geodesics, len(p)
-        if found is None:
-            found = Found(np.full(n, np.inf), np.zeros((n, 3)), np.full(n, -1), np.zeros((n, 3)))
-        nearest_facing(
-            frozen_view(which, int), frozen_view(np.full(len(which), own), bool), frozen_view(p), facing,
-            frozen_view(np.zeros(n)), rest, support_ptr, support,
-            at.X, skin.rest, skin.triangles, self.allowed, at.normals, skin.rest_normals,
-            near.across, near.fan_ptr, near.fan, self.links, self.bounds(at), skin.links, at.bounds,
-            along.ptr, along.node, along.length, along.limit, True, reach[0], SHALLOW * reach[1],
-            *found,
-        )  # fmt: skip
-        return found
+@njit(error_model="numpy")
+def look(which, p, facing, rest, support_ptr, support, own, wall, at, far, reach, found):
+    """Add to found = gap, normal, triangle, weights the nearest triangle that looks at each of some points.
 
-    def meet(
-        self,
-        at: Posture,
-        spots: Spots,
-        found: Found,
-        before: np.ndarray | None = None,
-        limit: float = np.inf,
-        stays: np.ndarray = NOBODY,
-    ) -> Met | None:
-        """What points meet of it, as measured from its facets as they are; None where they meet nothing.
+    Points `which` (n,) of positions p, looking along `facing`, at rest at `rest`, hang on nodes support; own:
+    whether they belong to the same body as the wall. They see as far as `far` [m]; those deeper than a tenth
+    of `reach` [m] must be inside the body.
+    """
+    gap, normal, triangle, weights = found
+    nearest_facing(
+        which, np.full(len(which), own), p, facing, np.zeros(len(p)), rest, support_ptr, support,
+        at.X, wall.rest, wall.triangles, wall.allowed, at.normals, wall.normals,
+        wall.across, wall.fan_ptr, wall.fan, wall.links, at.bounds, wall.skin_links, at.skin_bounds,
+        wall.ways_ptr, wall.ways_node, wall.ways_length, wall.limit, True, far, SHALLOW * reach,
+        gap, normal, triangle, weights,
+    )  # fmt: skip
 
-        found: what was found for `spots.which`. before: earlier triangles, by point. limit [m]: gaps above it
-        need not be measured, unless the point `stays` (n,).
-        """
-        which, p, facing, n = spots.which, spots.p, spots.facing, len(spots.p)
-        gap, normal, triangle, weights = found
-        looking = frontal(which, triangle, facing, normal, at.normals)
-        if not len(looking):
-            return None
-        which = looking
-        if limit < np.inf:
-            which = below(looking, gap, triangle, at.X, self.facets, limit, stays)
-        nn, r = self.facets.shape[1], self.reference
-        N, slope = np.empty((len(which), nn)), np.empty((len(which), nn, 3))
-        feet(
-            which, p, triangle, weights, np.full(n, -1) if before is None else before, at.X,
-            self.facets, self.part, r.corner, r.exponents, r.coefficients, gap, normal, N, slope,
-        )  # fmt: skip
-        return Met(which, *found, N, slope, looking)
+
+@njit(error_model="numpy")
+def nothing_found(n):
+    """Gaps, normals, triangles and weights of n points that have met nothing yet."""
+    return np.full(n, np.inf), np.zeros((n, 3)), np.full(n, -1), np.zeros((n, 3))
+
+
+@njit(error_model="numpy")
+def touch_down(which, p, found, before, wall, at):
+    """Measure points `which` from the facets as they are: N (n, nn) and slope (n, nn, 3), see `feet`."""
+    gap, normal, triangle, weights = found
+    N, slope = np.empty((len(which), wall.facets.shape[1])), np.empty((len(which), wall.facets.shape[1], 3))
+    feet(
+        which, p, triangle, weights, before, at.X, wall.facets, wall.part, wall.corner, wall.exponents,
+        wall.coefficients, gap, normal, N, slope,
+    )  # fmt: skip
+    return N, slope
 
 
 @njit(cache=True, error_model="numpy")
+def met_by_points(grid, X, home, own, wall, at, reach, widest, before):
+    """What the points of a grid on nodes X (k, 3) meet of a wall, as in `Met`, and where all points are.
+
+    before (t·G,): the triangles that points met earlier, −1 for none; or empty. The mean of a row is below
+    reach [m] only if one of its points is: points up to `widest` [m] farther off are looked for only beside
+    these, on nodes that report on the same samples `home` (k, 2).
+    """
+    near = placed(X, grid.triangles, grid.nodes, grid.part, grid.shape, at.bounds, wall.links, reach + widest)
+    which, p, facing = near
+    points = p, facing, grid.rest, grid.support_ptr, grid.support
+    found = nothing_found(len(p))
+    look(which, *points, own, wall, at, reach, reach, found)
+    look(beside(which, found[2], grid.shape.shape[1], grid.triangles, home), *points, own, wall, at,
+         reach + widest, reach, found)  # fmt: skip
+    which = frontal(which, found[2], facing, found[1], at.normals)
+    earlier = before if len(before) else np.full(len(p), -1)
+    N, slope = touch_down(which, p, found, earlier, wall, at)
+    return (which, *found, N, slope), p
+
+
+@njit(error_model="numpy")
+def beside(which, triangle, per, triangles, home):
+    """Those of the points `which` that have found no triangle, but take part in a row with some that have.
+
+    `per` points lie on each of the triangles (t, 3), whose nodes report on samples home (k, 2).
+    """
+    live = np.zeros(home.max() + 2, np.bool_)
+    for s in which:
+        if triangle[s] >= 0:
+            for node in triangles[s // per]:
+                live[home[node, 0]] = live[home[node, 1]] = True
+    out, count = np.empty(len(which), np.int64), 0
+    for s in which:
+        if triangle[s] >= 0:
+            continue
+        for node in triangles[s // per]:
+            if live[home[node, 0]] or live[home[node, 1]]:
+                out[count] = s
+                count += 1
+                break
+    return out[:count].copy()
+
+
+@njit(error_model="numpy")
 def frontal(which, triangle, facing, normal, normals):
     """Those of the points `which` that look at what they met; a facet met at its edge must look here too."""
     out, count = np.empty(len(which), np.int64), 0
@@ -152,7 +206,7 @@ def frontal(which, triangle, facing, normal, normals):
     return out[:count].copy()
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def below(which, gap, triangle, X, facets, limit, stays):
     """Those of the points `which` that stay, or whose gaps to curved facets may be below `limit` [m]."""
     out, count, nn = np.empty(len(which), np.int64), 0, facets.shape[1]
