@@ -23,7 +23,7 @@ from pliant.core.step import FORWARD, Step, balance, step
 from pliant.core.tangent import BARELY, EXACT, INDEFINITE, SHIFTED, UNSTABLE
 from pliant.core.view import View
 from pliant.errors import InputError, is_number
-from pliant.solvers.solution import INFEASIBLE, STATUSES
+from pliant.solvers.solution import STATUSES
 from pliant.timing import Stopwatch
 
 MAX_HALVINGS = 8  # of the step length in a line search
