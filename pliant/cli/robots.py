@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import tyro
 
 from pliant.cli.app import FAILED, File, Folder, Model, Name, app, entry_of, project_of, save_tables
-from pliant.errors import InputError
+from pliant.errors import InputError, PliantError
 from pliant.io.terminal import complain, console, drive_with_progress, note, summarise, tell
 
 Settings = Annotated[
@@ -78,10 +78,7 @@ def run(
     for sentence in beyond(robot, laws, results[-1].effort):
         complain(f"Beyond its limits: {sentence}")
     if project is not None and fast is None:
-        from pliant.project.fit import kept
-
-        with console().status("Measuring how fast it is, and how accurate"):
-            note(str(kept(project)))
+        _tell_fit(project)
     if json is not None:
         _copy(folder / "result.json", json)
     tell("Look at {}", page)
@@ -150,6 +147,18 @@ def _fast_of(project: Any, model: str) -> Any:
     fast, words = chosen(project, model)
     note(words)
     return fast
+
+
+def _tell_fit(project: Any) -> None:
+    """How fast the project is here, how accurate its mesh, and what follows; or why that is not known."""
+    from pliant.project.fit import kept
+
+    with console().status("Measuring how fast it is, and how accurate"):
+        try:
+            sentence = str(kept(project))
+        except PliantError as error:
+            sentence = f"How fast and accurate it is, is not known: {error}"
+    note(sentence)
 
 
 def _trusted(fast: Any, result: Any, laws: Any) -> bool:

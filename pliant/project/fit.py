@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from platform import node
 from time import perf_counter, process_time
@@ -72,8 +73,9 @@ def kept(project: Project) -> Fit:
             return Fit(**json.loads(file.read_text(encoding="utf-8")))
     except (FileError, TypeError):  # none yet, or of another version
         found = fit(project)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(json.dumps(asdict(found)), encoding="utf-8")
+        with suppress(OSError):  # where nothing can be written it is measured each time
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(json.dumps(asdict(found)), encoding="utf-8")
         return found
 
 

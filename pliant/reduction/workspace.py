@@ -144,9 +144,10 @@ def few(
         share = rng.uniform(LEAST_SHARE, 1.0, len(chosen))
         share[0] = 1.0 if ends else share[0]
         target[chosen] = most[chosen] * share
-        for place in [k for k in chosen[0 if not ends else 1 :] if reach[names[k]].least is not None]:
-            if rng.random() < 0.5:  # the other way
-                target[place] *= reach[names[place]].least / most[place]
+        for place, part in list(zip(chosen, share, strict=True))[1 if ends else 0 :]:
+            least = reach[names[place]].least
+            if least is not None and rng.random() < 0.5:  # the other way
+                target[place] = least * part
         targets.append(target)
     ramp = np.arange(1, steps + 1)[:, None] / steps
     drives = tuple(reach[n].drive for n in names)
