@@ -125,7 +125,7 @@ class Solid(Numbered):
         fixed components.
         """
         chosen = None if nodes is None else select_nodes("nodes", nodes, self.input_mesh, self.mesh)
-        refuse_joints(self, None if chosen is None else chosen.any(axis=1))
+        refuse_joints(self, None if chosen is None else np.asarray(chosen.any(axis=1)))
         moved = moved_rigidly(self.mesh.nodes, rotation, translation)
         q = q.copy()
         np.copyto(self.positions(q), moved, where=self.fixed if chosen is None else self.fixed & chosen)

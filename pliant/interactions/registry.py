@@ -93,7 +93,7 @@ def _frames(specimen: Specimen) -> tuple[Frame, Frame]:
 
 def _to_world(specimen: Specimen) -> tuple[Frame, Frame]:
     frame = _frames(specimen)[0]
-    return frame, Frame.world(frame.origin + 0.1 * frame.arm, axis=_ASKEW)
+    return frame, Frame.world(frame.origin + 0.1 * frame.arm, axis=-_ASKEW)
 
 
 registry: list[tuple[str, Factory]] = [
