@@ -26,6 +26,7 @@ from pliant.errors import InputError, is_number
 from pliant.solvers.solution import STATUSES
 from pliant.timing import Stopwatch
 
+INFEASIBLE = STATUSES[1]  # rows that contradict each other
 MAX_HALVINGS = 8  # of the step length in a line search
 BLOW_UP = 1e4  # times the merit before: a step that ends there is too long
 KEEP_PAIRS_AFTER = 15  # full steps with pairs detected anew

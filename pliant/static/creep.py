@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pliant.newton import Iterate, Look, Problem, line_search, looked, moved
-from pliant.solvers.solution import INFEASIBLE
+from pliant.newton import INFEASIBLE, Iterate, Look, Problem, line_search, looked, moved
 from pliant.timing import Stopwatch
 
 EMERGING = 0.5  # of a stride: how far an iteration leaves what the robot is in
