@@ -74,6 +74,10 @@ class Desk:
         self.session, self.name, self._probe = session, name, None
         self.session.hang()
 
+    def called_by(self, wake: Callable[[], object]) -> None:
+        """Who is to be called, from another thread, when there is something to gather."""
+        self.workshop.wake = wake
+
     def gather(self) -> bool:
         """Take what the workshop has finished; whether there was something.
 

@@ -145,7 +145,7 @@ class Loop:
             self.failure = error
             self.ready.set()
             return
-        self.desk.workshop.wake = self._call.set
+        self.desk.called_by(self._call.set)
         self.ready.set()
         try:
             while not self._stop.is_set():

@@ -101,7 +101,7 @@ def test_from_an_stl_to_a_followed_target(visitor, place):
     rebuilt(visitor, f"{draft}.cables['cable 1']")
     way = np.array(visitor.ask(f"{draft}.cables['cable 1']"))
     assert len(way) > 4 and np.ptp(way[:, 2]) > 0.08  # along the skin that is seen
-    np.testing.assert_allclose(way[:, 1], 0.0, atol=1e-6)
+    np.testing.assert_allclose(way[:, 1], 0.0, atol=1e-4)  # fTetWild keeps to a thousandth of the part
     shot()
 
     visitor.page.click("[data-tool=tip]")

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -197,6 +197,13 @@ class _Shown:
 
     def view(self, fields: frozenset[str] = frozenset()) -> View:
         return View(self.frames[self.count % 90], self.stage, {"playing": True, "recording": None})
+
+    def called_by(self, wake: Callable[[], object]) -> None:
+        """It has nothing to call for."""
+
+    def gather(self) -> bool:
+        """Nothing is built."""
+        return False
 
     def stop_recording(self) -> None:
         """Nothing is recorded."""
