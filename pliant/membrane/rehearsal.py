@@ -7,8 +7,9 @@ these remember of all motions before; the joints at its end are moved on by the 
 
     J_stick dθ = J_slide dθ = what is missing
 
-evenly along the way; and again, until it gets there. Such a change carries the object along with the fingers,
-whether its skins stick to it or slide on it.
+within their limits, evenly along the way; and again, until it gets there; a change after which it ends
+farther away is taken back and halved. Such a change carries the object along with the fingers, whether its
+skins stick to it or slide on it.
 """
 
 from __future__ import annotations
@@ -23,13 +24,16 @@ from pliant.membrane.grasp import Plan
 from pliant.membrane.hand import Hand
 from pliant.membrane.moving_hand import Moving
 
-REHEARSALS = 6
+REHEARSALS = 8
+FARTHEST = 0.25  # of its range: how far a joint goes on in a rehearsal, at most
+SHORTER = 0.5  # factor of that after one in vain
 NEAR = 1e-3  # of the hand's size: a plan that ends so near its goal is good enough
 SMALL = 1e-3  # of the range of a joint: a motion in which skins stick
 SETTLING = 0.5  # [s] that the object is given at the end of a plan
 PERIOD = 0.05  # [s] between two commands
 TIME_ROUNDING = 1e-9  # [s]
-SMALLEST_SINGULAR = 1e-3  # of the largest singular value of J: smaller ones are not inverted
+SMALLEST_SINGULAR = 1e-3  # of the largest singular value of J: much smaller ones are not inverted
+TINY = 1e-12  # of a joint's range
 
 Command = Callable[[np.ndarray, float], np.ndarray]  # joints of the plan (n, 3f), time [s] -> command (3f,)
 
@@ -40,20 +44,22 @@ def rehearsed(model: Moving, plan: Plan, share: np.ndarray, times: np.ndarray, c
     share (n,): 0 … 1, how far along the way each grasp of the plan is; times (n,) [s]: when the object should
     be there. The model is left as it was.
     """
-    hand, goal, best, nearest = model.hand, plan.poses[-1], plan, np.inf
-    before, joints = model.simulation.state, plan.joints
+    hand, goal, best, left = model.hand, plan.poses[-1, :2], plan, np.full(2, np.inf)
+    before, joints, radius = model.simulation.state, plan.joints, FARTHEST
     try:
-        both = np.vstack([_sticking(model, command(joints, 0.0)), _sliding(hand, joints[-1], goal)])
+        both = np.vstack([_sticking(model, command(joints, 0.0)), _sliding(hand, joints[-1], plan.poses[-1])])
         for _ in range(REHEARSALS):
             poses = _carried_out(model, joints, times, command)
             model.simulation.state = before
-            missing = goal[:2] - poses[-1, :2]
-            if np.hypot(*missing) < nearest:
-                nearest, best = float(np.hypot(*missing)), replace(plan, joints=joints, poses=poses)
-            if nearest < NEAR * hand.size:
+            missing = goal - poses[-1, :2]
+            if np.hypot(*missing) < np.hypot(*left):
+                left, best = missing, replace(plan, joints=joints, poses=poses)
+            else:
+                radius *= SHORTER
+            if np.hypot(*left) < NEAR * hand.size:
                 break
-            change = _least(hand, both, np.tile(missing, len(both) // 2))
-            joints = np.clip(joints + np.outer(share, change), hand.lower, hand.upper)
+            change = _least(hand, both, np.tile(left, len(both) // 2), best.joints[-1], radius)
+            joints = np.clip(best.joints + np.outer(share, change), hand.lower, hand.upper)
     except ConvergenceError:  # the model loses its object: the best plan before that
         pass
     finally:
@@ -92,10 +98,20 @@ def _sliding(hand: Hand, joints: np.ndarray, pose: np.ndarray) -> np.ndarray:
     return J if np.isfinite(J).all() else J[:0]
 
 
-def _least(hand: Hand, J: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """The least change of the joints (3f,), by their ranges, with J dθ = `missing`."""
+def _least(hand: Hand, J: np.ndarray, missing: np.ndarray, joints: np.ndarray, radius: float) -> np.ndarray:
+    """The least change of the joints (3f,), by their ranges, with J dθ = `missing` as far as limits allow it.
+
+    Shortened so that no joint goes farther than a share `radius` of its range.
+    """
+    from scipy.optimize import lsq_linear  # slow to import
+
     scale = hand.upper - hand.lower
-    return scale * (np.linalg.pinv(J * scale, rcond=SMALLEST_SINGULAR) @ missing)
+    ridge = SMALLEST_SINGULAR * np.linalg.norm(J * scale, 2)
+    A = np.vstack([J * scale, ridge * np.eye(len(scale))])
+    low = np.minimum((hand.lower - joints) / scale, -TINY)
+    high = np.maximum((hand.upper - joints) / scale, TINY)
+    change = lsq_linear(A, np.append(missing, np.zeros(len(scale))), (low, high)).x
+    return scale * change * min(1.0, radius / max(np.abs(change).max(), TINY))
 
 
 def check_friction(friction: float) -> float:

@@ -43,8 +43,8 @@ CHOICES = (
     Choice("stiffer skins of the true hand", "20 %", "before any run"),
     Choice(
         "rehearsals of a plan, parts and tries of its corrections",
-        "6, 9, 8",
-        "on six places each of development seed 1",
+        "8, 9, 8",
+        "on places of development seeds 0 and 1",
     ),
     Choice(
         "noise of the band's forces",
