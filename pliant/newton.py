@@ -19,6 +19,7 @@ from pliant.conditions import Conditions
 from pliant.contact import Contacts
 from pliant.core.scene import Scene
 from pliant.core.situation import Situation
+from pliant.core.sliding import Sliding, scaled
 from pliant.core.step import FORWARD, Step, balance, step
 from pliant.core.tangent import BARELY, EXACT, INDEFINITE, SHIFTED, UNSTABLE
 from pliant.core.view import View
@@ -95,6 +96,7 @@ class Problem:
     unstable: bool = False  # whether an equilibrium that would buckle is as welcome as a stable one
     exchanging: bool = False  # whether contacts may support what would buckle: dear, and in another valley
     downhill: bool = False  # whether the energy is followed: tangents are shifted by the least that does
+    sliding: Sliding | None = None  # what cables with friction are thought to do
 
     @property
     def ladder(self) -> tuple[str, ...]:
@@ -203,10 +205,11 @@ def looked(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:
     view = scene.look(at, work, stiff=turning, exact=True)
     if view is None:
         return None
+    laws = scaled(robot, problem.conditions, now.q, problem.z, view.delta)
     if view.contacts is None:
-        return Look(view, problem.conditions, problem.span, longest)
+        return Look(view, laws, problem.span, longest)
     contacts, rows = view.contacts, len(view.lam) - len(now.lam)
-    conditions = problem.conditions.with_contacts(contacts.friction, problem.allowance[contacts.index], rows)
+    conditions = laws.with_contacts(contacts.friction, problem.allowance[contacts.index], rows)
     span = np.concatenate([problem.span, np.full(rows, robot.length)])
     return Look(view, conditions, span, longest)
 

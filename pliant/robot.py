@@ -114,6 +114,8 @@ class Robot:
         self.bundle = Bundle(
             interactions, self.bodies, [s.start for s in self.q_spans], block_offset, self.ndof
         )
+        bodies_z = int(ends_z[-1])
+        self.row_z = slice(bodies_z, bodies_z + self.bundle.internal)
         start = self.bundle.row_start
         self.spans = {key: slice(int(start[k]), int(start[k + 1])) for k, key in enumerate(self.rows)}
         separate = Pattern.concatenate([b.pattern for b in self.bodies])
@@ -147,7 +149,7 @@ class Robot:
     def rest(self) -> State:
         """Undeformed, unloaded."""
         q = np.concatenate([b.q0 for b in self.bodies])
-        z = np.concatenate([b.z0 for b in self.bodies])
+        z = np.concatenate([*(b.z0 for b in self.bodies), np.zeros(self.bundle.internal)])
         return State(q, np.zeros(self.ndof), np.zeros(self.bundle.rows), z)
 
     def positions(self, q: np.ndarray) -> np.ndarray:
@@ -211,12 +213,23 @@ class Robot:
     def forward(self, laws: Mapping[str, Law] | None = None) -> Conditions:
         """The rows' laws in a forward problem, after those given for this call."""
         chosen = self.chosen_laws(laws)
-        return self.conditions(
-            [
-                chosen[name].forward(row.interaction.size, row.interaction.effort_range, name)
-                for name, row in self.rows.items()
-            ]
-        )
+        of_rows = []
+        for name, row in self.rows.items():
+            law = chosen[name].forward(row.interaction.size, row.interaction.effort_range, name)
+            of_rows.append(law.driven(row.interaction.compliance, row.interaction.slack))
+        return self.conditions(of_rows)
+
+    @cached_property
+    def compliance(self) -> np.ndarray:
+        """Of what stands between the drive of each row and its δ (m,) [m/N]."""
+        each = [np.full(row.interaction.size, row.interaction.compliance) for row in self.rows.values()]
+        return np.concatenate([np.zeros(0), *each])
+
+    @cached_property
+    def slack(self) -> np.ndarray:
+        """How far the drive of each row goes before it acts (m,) [m]."""
+        each = [np.full(row.interaction.size, row.interaction.slack) for row in self.rows.values()]
+        return np.concatenate([np.zeros(0), *each])
 
     def conditions(self, of_rows: Sequence[Condition]) -> Conditions:
         """Conditions of the rows, one each, as arrays over all scalar rows."""
