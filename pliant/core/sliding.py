@@ -29,7 +29,7 @@ WRONG_WAY = (
 SAME_TENSION = 1e-10  # relative: what a stuck cable's tension and the one asked for may differ by
 AT_THE_EDGE = 1e-7  # the same where it is about to slide
 PRESLIDING = 1e-4  # of the robot's length: the way over which friction turns round in a step in time …
-GENTLY = 2e-3  # … and in the inverse model, whose last steps to a target would else turn it to and fro
+GENTLY = 1e-3  # … and in the inverse model, whose last steps to a target would else turn it to and fro
 NEWTON = 30  # iterations for ρ
 
 
