@@ -18,7 +18,7 @@ import numpy as np
 from pliant.conditions import Conditions
 from pliant.contact import Contacts
 from pliant.core.scene import Scene
-from pliant.core.situation import Situation
+from pliant.core.situation import Situation, Viscous
 from pliant.core.sliding import Sliding, scaled
 from pliant.core.step import FORWARD, Step, balance, step
 from pliant.core.tangent import BARELY, EXACT, INDEFINITE, SHIFTED, UNSTABLE
@@ -97,6 +97,7 @@ class Problem:
     exchanging: bool = False  # whether contacts may support what would buckle: dear, and in another valley
     downhill: bool = False  # whether the energy is followed: tangents are shifted by the least that does
     sliding: Sliding | None = None  # what cables with friction are thought to do
+    viscous: Viscous = None  # what materials add to their stress while time passes
 
     @property
     def ladder(self) -> tuple[str, ...]:
@@ -194,7 +195,13 @@ def looked(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:
     """None when the coordinates are inadmissible."""
     scene, robot = problem.scene, problem.scene.robot
     at = Situation(
-        now.q, now.lam, problem.z, problem.gravity, slip_start=problem.start, predicted=now.predicted
+        now.q,
+        now.lam,
+        problem.z,
+        problem.gravity,
+        slip_start=problem.start,
+        predicted=now.predicted,
+        viscous=problem.viscous,
     )
     longest, kept = 0.5 * robot.length, None
     if scene.detector is not None:

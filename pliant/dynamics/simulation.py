@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from pliant.bodies.damping import per_body
 from pliant.conditions import Conditions
 from pliant.contact import Obstacle
 from pliant.core.sliding import after_a_step, in_a_step
 from pliant.dynamics.advance import advance
 from pliant.dynamics.attempt import Arrival
 from pliant.dynamics.balance import Balance, Energy, energy, loaded
-from pliant.dynamics.damping import per_body
 from pliant.dynamics.foresight import Foresight, foresee
 from pliant.dynamics.implicit import Handover
 from pliant.dynamics.model import Model
@@ -48,7 +48,7 @@ class Simulation:
 
     scheme: "bdf2" (default), "euler", "midpoint" or "central". time_step [s]: 0.01, or nine tenths of what is
     stable for central differences. damping: a law, several, or a dictionary from body number to such; see
-    `pliant.dynamics.damping`. state: where to start (default: rest); its velocities count. iterations:
+    `pliant.bodies.damping`. state: where to start (default: rest); its velocities count. iterations:
     linearisations in a step, at most; one for bdf2 and euler by default. tolerance: [m] correction at which
     to stop earlier, 1e-7 of the length by default. `obstacles` come on top of the robot's surroundings;
     `detector` adds, moves and removes them while running.

@@ -25,6 +25,7 @@ from pliant.newton import Iterate, Problem
 from pliant.result import JUMPED, SLIPPED_ALONG, SLIPPED_OFF, Passage
 from pliant.robot import Robot
 from pliant.state import State
+from pliant.static.memory import Passing
 from pliant.units import quantity
 
 FAR_LOST = 0.05  # of the length: a contact that is lost after so long a way may have slipped off
@@ -46,7 +47,9 @@ class Loads:
         detector: Detector | None,
         *,
         unstable: bool = False,
+        passing: Passing | None = None,
     ) -> None:
+        self.passing = passing
         self.robot, self.conditions, self.start = robot, robot.forward(laws), start
         self.unstable = unstable
         self.delta0 = robot.bundle.delta(robot.bundle.positions(start.q))
@@ -90,6 +93,7 @@ class Loads:
         sliding = Sliding.begun(self.robot, laws, here.q, here.lam, z)
         return Problem(
             scene=self.scene,
+            viscous=None if self.passing is None else self.passing.overstress(s),
             conditions=laws if sliding is None else sliding.conditions,
             sliding=sliding,
             gravity=blend(start.gravity, self.robot.gravity),
@@ -106,8 +110,11 @@ class Loads:
     @cached_property
     def view(self) -> View | None:
         """The start under its own loads, None where cells are inside out."""
-        start = self.start
-        return linearise(self.robot, start.q, start.effort, start.internal, start.gravity, tangent=False)
+        start, viscous = self.start, None
+        if self.passing is not None and not any(law.rate > 0 for law in self.passing.damping):
+            viscous = self.passing.overstress(0.0)
+        known = start.q, start.effort, start.internal, start.gravity
+        return linearise(self.robot, *known, tangent=False, viscous=viscous)
 
     @cached_property
     def motions(self) -> tuple[SupportMotion | None, ...]:
