@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pliant.errors import unknown_name
-from pliant.studies import coevoet2017, duriez2024, goury2021, mirano2017, zhang2018
+from pliant.studies import coevoet2017, duriez2024, goury2021, mirano2017, real, zhang2018
 from pliant.studies.check import Check
 from pliant.studies.report import as_data, write_report
 from pliant.studies.setup import Setup
@@ -15,7 +15,14 @@ from pliant.studies.study import Findings, Picture, Study
 
 registry: dict[str, Study] = {
     one.name: one
-    for one in (coevoet2017.study, duriez2024.study, goury2021.study, mirano2017.study, zhang2018.study)
+    for one in (
+        coevoet2017.study,
+        duriez2024.study,
+        goury2021.study,
+        mirano2017.study,
+        zhang2018.study,
+        real.study,
+    )
 }
 
 
