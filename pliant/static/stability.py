@@ -48,6 +48,13 @@ def judged(problem: Problem, found: Iterate, work: Stopwatch) -> str:
     turning = problem.stiff and found.full < KEEP_PAIRS_AFTER  # else K has no contact stiffness
     if (turning or found.contacts is None) and found.treatment in (EXACT, INDEFINITE):
         return STABLE
+    return seen(problem, found, work)
+
+
+def seen(problem: Problem, found: Iterate, work: Stopwatch) -> str:
+    """The same for any state, wherever it came from: K is looked at there."""
+    if not conservative(problem, found):
+        return NOT_JUDGED
     look = looked(replace(problem, stiff=True), anew(found), work)
     if look is None:
         return NOT_JUDGED
