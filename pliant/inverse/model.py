@@ -21,13 +21,13 @@ from pliant.inverse.roles import Roles, compile_roles, supported
 from pliant.inverse.settings import Settings
 from pliant.laws import Known, Law
 from pliant.newton import Iterate, Problem, Tolerance
-from pliant.result import STABLE, Result
+from pliant.result import Result
 from pliant.robot import Robot
 from pliant.state import State
 from pliant.static import relaxed, resting
 from pliant.static.creep import Strides, creep
 from pliant.static.loads import Loads
-from pliant.static.stability import seen
+from pliant.static.stability import buckles
 from pliant.timing import Stopwatch
 
 STILL = 0.01  # of the alarm distance: contacts may close by it, however still the effectors are
@@ -326,11 +326,11 @@ class Model:
         known = None if now.contacts is None else (now.contacts, now.force)
         return self.pose(now.q, now.lam, known), now.decrement, now.iterations
 
-    def stable(self, pose: Pose) -> bool:
-        """Whether the robot is stable at a pose: with all drives locked, and what pushes there in touch."""
+    def buckles(self, pose: Pose) -> bool:
+        """Whether the robot buckles at a pose: with all drives locked, and what pushes there in touch."""
         self.spent.linearisations += 1
         problem, here = self._statics(self._locked(self.commands(pose.lam, pose.delta)), pose)
-        return seen(problem, here, self.work) == STABLE
+        return buckles(problem, here, self.work)
 
     def _statics(self, laws: Mapping[str, Law], pose: Pose) -> tuple[Problem, Iterate]:
         """The problem of statics under these laws, and a pose as its first guess."""

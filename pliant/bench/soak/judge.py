@@ -18,12 +18,12 @@ from pliant.contact.detect.crossing import Crossing
 from pliant.inverse import Outcome
 from pliant.laws import Bounded, Known, Law
 from pliant.newton import Iterate, Tolerance
-from pliant.result import UNSTABLE_STATE, Result
+from pliant.result import Result
 from pliant.robot import Robot
 from pliant.state import State
 from pliant.static import relaxed
 from pliant.static.loads import Loads
-from pliant.static.stability import seen
+from pliant.static.stability import buckles
 from pliant.timing import Stopwatch
 
 PARTS = 6  # of a random command
@@ -204,7 +204,7 @@ class Judge:
         force = np.concatenate([result.contact_force, result.friction_force.ravel()])
         here = Iterate(result.q, result.state.effort, result.contacts, force)
         problem = loads.at(1.0, here, result.state.internal)
-        return seen(problem, here, Stopwatch()) != UNSTABLE_STATE
+        return not buckles(problem, here, Stopwatch())
 
     @cached_property
     def _crossing(self) -> Crossing:

@@ -109,7 +109,7 @@ def tried_aim(model: Model, memory: Memory, aim: Aim) -> Attempt | None:
         return None
     if jumps(model, before, pose):
         return None
-    stable = stable or model.stable(before)  # contacts may support it where drives do not
+    stable = stable or not model.buckles(before)  # contacts may support it where drives do not
     return Attempt(move, before, aim.goal, predicted, decrement, memory.failures, stable)
 
 
