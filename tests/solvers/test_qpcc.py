@@ -1,5 +1,7 @@
 """The inverse problem with contact: optimality, limits, degenerate input, multipliers."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -244,7 +246,7 @@ def test_more_starts_are_never_worse():
     for seed in range(10):
         p = instance(4, 21, seed=seed, hard=True, kind="random")
         costs = [qpcc(*p.matrices, **p.limits, starts=n).cost for n in (1, 2, 8, 16)]
-        assert all(more <= fewer * (1 + 1e-9) for fewer, more in zip(costs, costs[1:], strict=False))
+        assert all(more <= fewer * (1 + 1e-9) for fewer, more in pairwise(costs))
     s = qpcc(*p.matrices, **p.limits)
     assert s.certificate.gap <= 1e-8
     assert s.certificate.start_costs[s.certificate.start] == pytest.approx(s.cost)

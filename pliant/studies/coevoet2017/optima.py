@@ -38,7 +38,7 @@ COLUMNS = (
 
 
 class Found(NamedTuple):
-    """What is known of one problem: whether one descent, the default and more reach the best cost; the proofs.
+    """What is known of one problem: whether one descent, the default, more starts reach the best; proofs.
 
     `enumerated`: all contact modes were visited; `branched`: branch and bound ended, after so many
     `programs`; `agree`: they do not contradict each other; `loss` [m] by which √cost of the default is above
@@ -76,17 +76,17 @@ def optima(lab: Lab) -> Findings:
         f"enumerated: all contact modes visited within {VISIT} s, tried up to {FEW} actuators. branched: "
         "proven by branch and bound on the contacts, over convex programs of DAQP, within "
         f"{SECONDS} s (every {OFTEN}th: {LONGER} s); it shares nothing with the descent. One start, default, "
-        f"{THOROUGH_STARTS} starts: share that is global among the proven; of the unproven: share as good as the best of "
-        f"{REFERENCE_STARTS} starts, which is no proof; loss: by how much √c of the default is above the "
-        "best known, at most. Global: within 10⁻⁶ of the cost, or of that without effort. Cold: one descent "
-        "from zero."
+        f"{THOROUGH_STARTS} starts: share that is global among the proven; of the unproven: share as good as "
+        f"the best of {REFERENCE_STARTS} starts, which is no proof; loss: by how much √c of the default is "
+        "above the best known, at most. Global: within 10⁻⁶ of the cost, or of that without effort. Cold: "
+        "one descent from zero."
     )
     text = (
         "Every inverse problem with contact that came up along the paths, as it was posed: with its ε, ρ "
         f"and bounds, but solved cold. Asked: {lab.setting.problems} problems at least, {SHARE:.0%} of "
         f"those with a proof solved to the global optimum by the default of {DEFAULT_STARTS} starts, and "
-        "proofs that agree where there are two. On the authors' tissues, where 30 to 50 contacts are about to "
-        "touch, minima lie side by side: there the default is good to some µm, and more starts, which look "
+        "proofs that agree where there are two. On the authors' tissues, where 30 to 50 contacts are near, "
+        "minima lie side by side: there the default is good to some µm, and more starts, which look "
         "beside the best, are global."
     )
     return Findings("Global optima of the scenes' own problems", text, [table])
