@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from pliant.errors import InputError, PliantError, unknown_name
@@ -80,6 +81,7 @@ def chosen(project: Project, model: str = "auto") -> tuple[Fast | None, str]:
     if model == "full":
         return None, "The full model runs, as asked."
     name, place = project.source.path.name, place_of(project)
+    way = f"pliant reduce {quote(str(project.source.path))}"
     if place.exists():
         try:
             found = Fast.load(place, project.robot)
@@ -93,6 +95,5 @@ def chosen(project: Project, model: str = "auto") -> tuple[Fast | None, str]:
     old = any(folder_of(project).glob("*.npz"))
     why = "the reduced one is of an earlier version of the file" if old else "it was not reduced"
     if model == "reduced":
-        hint = f"pliant reduce {name}"
-        raise InputError(f"reduced model of {name}", expected="one that fits the file", got=why, hint=hint)
-    return None, f"The full model runs: {why}. `pliant reduce {name}` makes a fast one."
+        raise InputError(f"reduced model of {name}", expected="one that fits the file", got=why, hint=way)
+    return None, f"The full model runs: {why}. `{way}` makes a fast one."
