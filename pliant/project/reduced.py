@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
@@ -61,6 +62,15 @@ def make(project: Project, *, error: float = ASKED, executor: Any = None, progre
     return made
 
 
+def keep(fast: Fast, project: Project) -> None:
+    """Keep a model beside a project that its robot is, but for its name, targets and obstacles."""
+    first, *others = fast.models
+    named = replace(first, fingerprint=replace(first.fingerprint, robot=project.robot.name))
+    place = place_of(project)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    Fast(project.robot, (named, *others)).save(place)
+
+
 def settled(fast: Fast, result: Result, laws: Mapping[str, Known]) -> tuple[float, bool]:
     """[m] how far an equilibrium of the reduced robot under commands is from the full one's, which starts
     there; and whether that was found.
@@ -80,9 +90,11 @@ def chosen(project: Project, model: str = "auto") -> tuple[Fast | None, str]:
         raise unknown_name("model", model, MODELS)
     if model == "full":
         return None, "The full model runs, as asked."
-    name, place = project.source.path.name, place_of(project)
+    name = project.source.path.name
     way = f"pliant reduce {quote(str(project.source.path))}"
-    if place.exists():
+    old = any(folder_of(project).glob("*.npz"))
+    place = place_of(project) if old else None  # a digest takes its time
+    if place is not None and place.exists():
         try:
             found = Fast.load(place, project.robot)
         except PliantError as error:
@@ -92,7 +104,6 @@ def chosen(project: Project, model: str = "auto") -> tuple[Fast | None, str]:
         if model == "auto" and not found.share <= found.facts["asked"]:
             return None, f"The full model runs: the reduced one misses the error asked for ({found})."
         return found, f"The reduced model runs: {found}. With --model full, the full one does."
-    old = any(folder_of(project).glob("*.npz"))
     why = "the reduced one is of an earlier version of the file" if old else "it was not reduced"
     if model == "reduced":
         raise InputError(f"reduced model of {name}", expected="one that fits the file", got=why, hint=way)
