@@ -18,7 +18,8 @@ import numpy as np
 from pliant.conditions import Conditions
 from pliant.contact import Contacts
 from pliant.core.scene import Scene
-from pliant.core.situation import Situation
+from pliant.core.situation import Situation, Viscous
+from pliant.core.sliding import Sliding, scaled
 from pliant.core.step import FORWARD, Step, balance, step
 from pliant.core.tangent import BARELY, EXACT, INDEFINITE, SHIFTED, UNSTABLE
 from pliant.core.view import View
@@ -96,6 +97,8 @@ class Problem:
     exchanging: bool = False  # whether contacts may support what would buckle: dear, and in another valley
     downhill: bool = False  # whether the energy is followed: tangents are shifted by the least that does
     patience: int = PATIENCE  # of these iterations, if none of them halves the residual: it stalls
+    sliding: Sliding | None = None  # what cables with friction are thought to do
+    viscous: Viscous = None  # what materials add to their stress while time passes
 
     @property
     def ladder(self) -> tuple[str, ...]:
@@ -193,7 +196,13 @@ def looked(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:
     """None when the coordinates are inadmissible."""
     scene, robot = problem.scene, problem.scene.robot
     at = Situation(
-        now.q, now.lam, problem.z, problem.gravity, slip_start=problem.start, predicted=now.predicted
+        now.q,
+        now.lam,
+        problem.z,
+        problem.gravity,
+        slip_start=problem.start,
+        predicted=now.predicted,
+        viscous=problem.viscous,
     )
     longest, kept = 0.5 * robot.length, None
     if scene.detector is not None:
@@ -204,10 +213,11 @@ def looked(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:
     view = scene.look(at, work, stiff=turning, exact=True)
     if view is None:
         return None
+    laws = scaled(robot, problem.conditions, now.q, problem.z, view.delta)
     if view.contacts is None:
-        return Look(view, problem.conditions, problem.span, longest)
+        return Look(view, laws, problem.span, longest)
     contacts, rows = view.contacts, len(view.lam) - len(now.lam)
-    conditions = problem.conditions.with_contacts(contacts.friction, problem.allowance[contacts.index], rows)
+    conditions = laws.with_contacts(contacts.friction, problem.allowance[contacts.index], rows)
     span = np.concatenate([problem.span, np.full(rows, robot.length)])
     return Look(view, conditions, span, longest)
 

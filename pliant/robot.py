@@ -115,6 +115,8 @@ class Robot:
         self.bundle = Bundle(
             interactions, self.bodies, [s.start for s in self.q_spans], block_offset, self.ndof
         )
+        bodies_z = int(ends_z[-1])
+        self.row_z = slice(bodies_z, bodies_z + self.bundle.internal)
         start = self.bundle.row_start
         self.spans = {key: slice(int(start[k]), int(start[k + 1])) for k, key in enumerate(self.rows)}
         separate = Pattern.concatenate([b.pattern for b in self.bodies])
@@ -148,7 +150,7 @@ class Robot:
     def rest(self) -> State:
         """Undeformed, unloaded."""
         q = np.concatenate([b.q0 for b in self.bodies])
-        z = np.concatenate([b.z0 for b in self.bodies])
+        z = np.concatenate([*(b.z0 for b in self.bodies), np.zeros(self.bundle.internal)])
         return State(q, np.zeros(self.ndof), np.zeros(self.bundle.rows), z)
 
     def positions(self, q: np.ndarray) -> np.ndarray:
@@ -214,9 +216,22 @@ class Robot:
         chosen, of_rows = self.chosen_laws(laws), []
         for name, row in self.rows.items():
             acting = row.interaction
-            of_rows.append(chosen[name].forward(acting.size, acting.effort_range, name))
-            _require_possible(name, acting, of_rows[-1])
+            asked = chosen[name].forward(acting.size, acting.effort_range, name)
+            _require_possible(name, acting, asked)
+            of_rows.append(asked.driven(acting.compliance, acting.slack))
         return self.conditions(of_rows)
+
+    @cached_property
+    def compliance(self) -> np.ndarray:
+        """Of what stands between the drive of each row and its δ (m,) [m/N]."""
+        each = [np.full(row.interaction.size, row.interaction.compliance) for row in self.rows.values()]
+        return np.concatenate([np.zeros(0), *each])
+
+    @cached_property
+    def slack(self) -> np.ndarray:
+        """How far the drive of each row goes before it acts (m,) [m]."""
+        each = [np.full(row.interaction.size, row.interaction.slack) for row in self.rows.values()]
+        return np.concatenate([np.zeros(0), *each])
 
     def conditions(self, of_rows: Sequence[Condition]) -> Conditions:
         """Conditions of the rows, one each, as arrays over all scalar rows."""

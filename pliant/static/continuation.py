@@ -271,8 +271,8 @@ class Arc:
         effort = np.concatenate([loads.conditions.effort - loads.start.effort, contacts])
         effort = np.where(c.given, effort, 0.0)
         load = view.H.transpose_dot(effort) + self._weight(look)
-        imposed = np.concatenate([loads.conditions.imposed - loads.delta0, contacts])
-        imposed = np.where(c.given | (c.compliance > 0.0), 0.0, imposed)
+        moved = np.where(loads.springs, 0.0, loads.conditions.imposed - loads.imposed0)
+        imposed = np.where(c.given, 0.0, np.concatenate([moved, contacts]))
         inside = lam[c.solved]
         rows = np.flatnonzero((inside > c.low[c.solved]) & (inside < c.high[c.solved]))
         dq, change = at.factor.solve(load), effort
@@ -332,6 +332,9 @@ def checked_arc(
         raise InputError("tolerance", expected="a Tolerance", got=repr(tolerance))
     if not (is_number(first) and 0 < first < np.inf):
         raise InputError("first", expected="a positive share of the loads", got=repr(first))
+    if robot.bundle.internal:
+        hint = "static takes friction along, one load after the other."
+        raise InputError("cables", expected="no friction", got="some", hint=hint)
     start, detector = robot.checked(state), None
     if obstacles or not robot.surroundings.empty(robot):
         detector = robot.surroundings.detector(robot, obstacles)

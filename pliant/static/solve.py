@@ -25,6 +25,7 @@ from pliant.static.balance import balance
 from pliant.static.budget import Account, Budget, Report
 from pliant.static.departure import departed
 from pliant.static.loads import Loads
+from pliant.static.memory import Passing
 from pliant.static.path import Count, Path, walk
 from pliant.static.report import make_result, not_found, nowhere_stable, too_deep
 from pliant.static.stability import judged
@@ -48,6 +49,8 @@ def static(
     unstable: str = LEAVE,
     budget: Budget | float | None = None,
     progress: Report | None = None,
+    damping: Any = None,
+    dt: float | None = None,
 ) -> Result:
     """The equilibrium f(q) = f_ext + Hᵀλ under the rows' laws, from `state` (default: rest).
 
@@ -55,7 +58,9 @@ def static(
     push and never pull; those with friction stick or slip by Coulomb's law, slip counting from the state at
     the beginning of each load step. `load_steps` is how many equal steps the loads are first tried in; more
     are taken where needed. `unstable`: an equilibrium that would buckle is left for a stable one ("leave"),
-    returned with the status "converged, unstable" ("keep"), or not asked for ("ignore"). `budget`: a
+    returned with the status "converged, unstable" ("keep"), or not asked for ("ignore"). `damping`: laws of
+    viscous materials, as for `Simulation`; `dt` [s] is the time that passes while the loads are brought up,
+    infinite for what is settled: `state.memory` remembers it for the next solve. `budget`: a
     `Budget`, or seconds. `progress` is called with a `Progress` before each load step. Raises SingularError
     when something is not held, ConvergenceError (with the best result) when no equilibrium is found.
     """
@@ -66,7 +71,8 @@ def static(
         detector = robot.surroundings.detector(robot, obstacles)
     if detector is not None:
         detector.require_apart(start.q)
-    loads, work = Loads(robot, laws, start, detector, unstable=unstable == KEEP), Stopwatch()
+    passing = Passing.begun(robot, damping, dt, start)
+    loads, work = Loads(robot, laws, start, detector, unstable=unstable == KEEP, passing=passing), Stopwatch()
     if not loads.admissible:
         hint = "Start from rest, or from a state nearby; Hooke's law can start from such a state."
         raise InputError("state", expected="cells that are not inside out", got="inverted cells", hint=hint)
