@@ -30,7 +30,7 @@ from pliant.timing import Stopwatch
 MAX_HALVINGS = 8  # of the step length in a line search
 BLOW_UP = 1e4  # times the merit before: a step that ends there is too long
 KEEP_PAIRS_AFTER = 15  # full steps with pairs detected anew
-SHIFTED_IN_VAIN = 30  # iterations in a row with a shifted tangent that do not halve the residual: it stalls
+PATIENCE = 30  # iterations in a row with a tangent that is none of a stable state: see `Problem`
 DEEPEST_KEPT = 1e-4  # of the robot's length: gaps that kept pairs may leave, a fifth of the bound
 
 
@@ -96,6 +96,7 @@ class Problem:
     unstable: bool = False  # whether an equilibrium that would buckle is as welcome as a stable one
     exchanging: bool = False  # whether contacts may support what would buckle: dear, and in another valley
     downhill: bool = False  # whether the energy is followed: tangents are shifted by the least that does
+    patience: int = PATIENCE  # of these iterations, if none of them halves the residual: it stalls
     sliding: Sliding | None = None  # what cables with friction are thought to do
     viscous: Viscous = None  # what materials add to their stress while time passes
 
@@ -137,7 +138,7 @@ def newton(
     scale = max(problem.weight, 1e-3 * _norm(look.view.residual()) if look else 0.0, 1e-12)
     vain, best = 0, np.inf
     for k in range(int(tolerance.iterations)):
-        if look is None or vain >= SHIFTED_IN_VAIN or (k > 0 and thread_time() > deadline):
+        if look is None or vain >= problem.patience or (k > 0 and thread_time() > deadline):
             return now
         move = moved(problem, look, work)
         if move is None:
@@ -165,7 +166,7 @@ def newton(
                 return replace(now, converged=True)
             look = looked(problem, now, work)
         halved = now.residual < 0.5 * best
-        vain = 0 if halved or now.treatment != SHIFTED else vain + 1
+        vain = 0 if halved or now.treatment not in (SHIFTED, UNSTABLE) else vain + 1
         best = now.residual if halved else best
     return now
 

@@ -22,6 +22,7 @@ from pliant.interactions.interaction import Interaction
 from pliant.laws import Condition, Law, Observed
 from pliant.state import State
 
+ROUNDING = 1e-9  # of a displacement that an interaction can just have
 STRONGEST_GRAVITY = 1e9  # [m/s²]: more is a slip of units, and forces would overflow
 
 
@@ -212,11 +213,12 @@ class Robot:
 
     def forward(self, laws: Mapping[str, Law] | None = None) -> Conditions:
         """The rows' laws in a forward problem, after those given for this call."""
-        chosen = self.chosen_laws(laws)
-        of_rows = []
+        chosen, of_rows = self.chosen_laws(laws), []
         for name, row in self.rows.items():
-            law = chosen[name].forward(row.interaction.size, row.interaction.effort_range, name)
-            of_rows.append(law.driven(row.interaction.compliance, row.interaction.slack))
+            acting = row.interaction
+            asked = chosen[name].forward(acting.size, acting.effort_range, name)
+            _require_possible(name, acting, asked)
+            of_rows.append(asked.driven(acting.compliance, acting.slack))
         return self.conditions(of_rows)
 
     @cached_property
@@ -299,6 +301,20 @@ class Robot:
         return SingularError(
             f"{self.name!r} is not fixed: {modes} rigid mode{'s' * (modes > 1)}{what} left. "
             "Give fixed= nodes to its body, or impose the displacement of rows that support it."
+        )
+
+
+def _require_possible(name: str, acting: Interaction, asked: Condition) -> None:
+    """Raise InputError where an imposed displacement is none that the interaction can have."""
+    low, high = acting.displacement_range
+    if low == -np.inf or asked.given or asked.compliance > 0.0:
+        return
+    if (asked.imposed < low - ROUNDING).any() or (asked.imposed > high + ROUNDING).any():
+        raise InputError(
+            f"displacement of {name!r}",
+            expected=f"within [{low:.4g}, {high:.4g}] {acting.unit}",
+            got=str(asked.imposed),
+            hint="Angles cannot count turns: middle=… of the interaction is the centre of their range.",
         )
 
 

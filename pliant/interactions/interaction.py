@@ -28,6 +28,7 @@ class Interaction:
     """
 
     effort_range: tuple[float, float] = (-INF, INF)
+    displacement_range: tuple[float, float] = (-INF, INF)  # values that δ can have
     unit: str = "m"
     effort_unit: str = "N"
     swings: bool = False  # True: a joint that leaves what it supports free to turn

@@ -21,13 +21,14 @@ from pliant.inverse.condensed import Aim, Efforts, InverseRows, locked_motion, s
 from pliant.inverse.roles import Roles, compile_roles, supported
 from pliant.inverse.settings import Settings
 from pliant.laws import Known, Law
-from pliant.newton import Iterate, Tolerance
+from pliant.newton import Iterate, Problem, Tolerance
 from pliant.result import Result
 from pliant.robot import Robot
 from pliant.state import State
 from pliant.static import relaxed, resting
 from pliant.static.creep import Strides, creep
 from pliant.static.loads import Loads
+from pliant.static.stability import buckles
 from pliant.timing import Stopwatch
 
 STILL = 0.01  # of the alarm distance: contacts may close by it, however still the effectors are
@@ -326,14 +327,24 @@ class Model:
         equilibrium, and how many iterations it took. stiff: whether K has the contact stiffness.
         """
         laws = self._yielding(pose) if command is None else self._locked(command)
-        loads = Loads(self.robot, laws, self.state(pose), self.detector)
-        here = Iterate(pose.q, pose.lam, pose.contacts, pose.force)
-        problem = replace(loads.at(1.0, here, pose.internal), stiff=stiff)
-        now = creep(problem, here, iterations, strides, self.work)
+        problem, here = self._statics(laws, pose)
+        now = creep(replace(problem, stiff=stiff), here, iterations, strides, self.work)
         self.spent.linearisations += max(1, now.iterations)
         known = None if now.contacts is None else (now.contacts, now.force)
         crept = self.pose(now.q, now.lam, known, internal=problem.z)
         return crept, now.decrement, now.iterations
+
+    def buckles(self, pose: Pose) -> bool:
+        """Whether the robot buckles at a pose: with all drives locked, and what pushes there in touch."""
+        self.spent.linearisations += 1
+        problem, here = self._statics(self._locked(self.commands(pose.lam, pose.delta)), pose)
+        return buckles(problem, here, self.work)
+
+    def _statics(self, laws: Mapping[str, Law], pose: Pose) -> tuple[Problem, Iterate]:
+        """The problem of statics under these laws, and a pose as its first guess."""
+        loads = Loads(self.robot, laws, self.state(pose), self.detector)
+        here = Iterate(pose.q, pose.lam, pose.contacts, pose.force)
+        return loads.at(1.0, here, pose.internal), here
 
     def pose_of(self, result: Result) -> Pose:
         """The pose of a state that statics found, with its contacts and their forces."""

@@ -37,7 +37,8 @@ from pliant.static.report import make_result
 from pliant.static.stability import judged
 from pliant.timing import Stopwatch
 
-FEW_ITERATIONS, MOST_CORRECTIONS = 4, 15  # of a step that may grow; of one that is taken again, shorter
+FEW_ITERATIONS, MOST_CORRECTIONS = 5, 15  # of a step that may grow; of one that is taken again, shorter
+ASIDE, NO_JUMP = 1.0, 1e-3  # of a step's length, and at least: farther aside it has met another path
 SHORTEST, LONGEST = 1e-4, 4.0  # steps, of the first one
 DEFAULT_TOLERANCE = Tolerance()
 
@@ -179,7 +180,7 @@ class Arc:
             full=0,
             converged=False,
         )
-        now = Point(here.s + size * t.ds, start, here.z)
+        now = ahead = Point(here.s + size * t.ds, start, here.z)
         for k in range(MOST_CORRECTIONS):
             linear = self._linear(now)
             if linear is None:
@@ -206,7 +207,8 @@ class Arc:
             if now.at.converged:
                 z, error = update_internal(robot, now.at.q, now.z) if len(now.z) else (now.z, 0.0)
                 if error < VOLUME_ERROR:
-                    return now
+                    near = self._distance(ahead, now) < max(ASIDE * size, NO_JUMP)
+                    return replace(now, at=replace(now.at, converged=near))
                 now = replace(now, z=z)
         return replace(now, at=replace(now.at, converged=False))
 
@@ -303,6 +305,11 @@ class Arc:
         return replace(
             point, at=replace(at, converged=is_converged(at, self.tolerance, self.loads.robot.length))
         )
+
+    def _distance(self, a: Point, b: Point) -> float:
+        """How far two points are apart."""
+        dq = self.loads.robot.difference(a.at.q, b.at.q)
+        return float(np.sqrt(self._product(dq, dq) + (b.s - a.s) ** 2))
 
     def _product(self, a: np.ndarray, b: np.ndarray) -> float:
         """Motions as their mean square over the robot's length: ⟨a, b⟩."""
