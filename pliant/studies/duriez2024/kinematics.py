@@ -26,6 +26,7 @@ from pliant.studies.duriez2024.pictures import errors_figure
 from pliant.studies.study import Findings, Picture
 
 MOVE = 0.005 * SIZE  # [m] how far the effector is moved
+LET_OUT = 0.02  # of an effort that friction has held: so much is left on the way back
 DIFFERENCE = 1e-4  # of that: step of the differences
 GRAVITY = (0.0, 0.0, -1.0)  # [m/s²] enough for a liquid to count
 REDUNDANT = 1e10  # condition of W_aa
@@ -101,6 +102,12 @@ def _tried(table: Compared, name: str, interaction: Interaction, subject: Subjec
     back = drive.solved(pl.Known(displacement=reached)).effort["drive"]
     what = "effort ⇄ displacement"
     table.add(name, what, drive.pattern, back, unit=unit, allowed=ASKED)
+    if interaction.internal:  # friction holds it on the way back: there are no differences to two sides
+        less = LET_OUT * drive.pattern
+        there = drive.solved(pl.Known(effort=less), pushed.state).displacement["drive"]
+        again = drive.solved(pl.Known(displacement=there), pushed.state).effort["drive"]
+        table.add(name, f"{what}, on the way back", less, again, unit=unit, allowed=ASKED)
+        return
     show = {"unit": "mm", "factor": 1e3 / DIFFERENCE, "allowed": ASKED}
     if not interaction.integrable:
         first = DIFFERENCE * drive.pattern

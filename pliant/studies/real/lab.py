@@ -18,7 +18,7 @@ class Setting:
     time_step: float  # [s] of the swinging beam
 
 
-FULL, QUICK = Setting((16, 4, 4), 8, (8, 3, 3), 0.002), Setting((8, 3, 3), 4, (6, 2, 2), 0.005)
+FULL, QUICK = Setting((16, 4, 4), 5, (8, 3, 3), 0.003), Setting((8, 3, 3), 4, (6, 2, 2), 0.005)
 
 
 class Lab:
