@@ -45,8 +45,8 @@ class Swing:
         """What it swings about, at a time: a line and a decaying swing, fitted over two periods around."""
         inside = np.abs(t - at) <= 1.0 / self.frequency
         since = t[inside] - at
-        swing = np.exp(-self.decay * since) * np.exp(2j * np.pi * self.frequency * since)
-        columns = np.stack([np.ones(len(since)), since, swing.real, swing.imag], axis=1)
+        left, angle = np.exp(-self.decay * since), 2 * np.pi * self.frequency * since
+        columns = np.stack([np.ones(len(since)), since, left * np.cos(angle), left * np.sin(angle)], axis=1)
         return float(np.linalg.lstsq(columns, x[inside], rcond=None)[0][0])
 
 
