@@ -15,6 +15,7 @@ import numpy as np
 
 from pliant.algebra import factorise
 from pliant.bench.inverse import inverse
+from pliant.bench.public import public
 from pliant.bodies import Solid
 from pliant.core.view import linearise
 from pliant.errors import ConvergenceError
@@ -134,17 +135,28 @@ def speed(cases: list[dict[str, Any]], folder: Path) -> Table:
 
 
 def _inverse(cases: list[dict[str, Any]], folder: Path) -> list[Table]:
-    """The inverse model on the trunk with its eight cables, if the folder has one."""
-    trunks = [case for case in cases if case["mesh"] == "trunk.vtk"]
+    """The inverse model on the trunk with its eight cables and on the other meshes that the folder has."""
+    of = lambda name: [case for case in cases if case["mesh"] == name]
+    trunks, fingers = of("trunk.vtk"), of("finger.vtk")
     if not trunks:
         return []
     case = max(trunks, key=lambda c: len(c["cables"]))
-    return [
-        inverse(
-            build(dict(case, cables=_eight(case["cables"], read(folder / case["mesh"], unit="mm"))), folder),
-            (0.024, 0.030),
-        )
-    ]
+    mesh = read(folder / case["mesh"], unit="mm")
+    trunk = build(dict(case, cables=_eight(case["cables"], mesh)), folder)
+    tables = [inverse(trunk, (0.024, 0.030))]
+    bent = sorted(
+        (c["polar_F_tip_mm"] for c in fingers if not any(c["gravity_mm_s2"]) and "polar_F_tip_mm" in c),
+        key=lambda tip: tip[1],
+    )
+    if bent:
+        finger = build(max((c for c in fingers if not any(c["gravity_mm_s2"])), key=_cables), folder)
+        tips = MM * np.array([fingers[0]["tip_rest_mm"], *bent])
+        tables.append(public(finger, trunk, tips, folder))
+    return tables
+
+
+def _cables(case: dict[str, Any]) -> int:
+    return len(case["cables"])
 
 
 def one_step(robot: Robot, tension: float = 0.2):
