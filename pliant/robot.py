@@ -249,11 +249,12 @@ class Robot:
 
     def rigid_modes(self) -> int:
         """How many rigid motions of all bodies no support prevents."""
-        return self._rigid_modes
+        return sum(self.loose_motions)
 
     @cached_property
-    def _rigid_modes(self) -> int:
-        return sum(b.rigid_modes() for b in self.bodies)
+    def loose_motions(self) -> tuple[int, ...]:
+        """How many rigid motions of each body its own supports leave."""
+        return tuple(b.rigid_modes() for b in self.bodies)
 
     def checked(self, state: State | None) -> State:
         """The state to start from (default: rest), or an InputError if it is not one of this robot."""

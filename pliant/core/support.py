@@ -117,8 +117,8 @@ def _proximal(robot: Robot, view: View, share: float) -> np.ndarray:
     assert view.K is not None
     diagonal = np.abs(np.einsum("bii->bi", view.K[robot.pattern.diagonal])).ravel() / robot.reach**2
     P = np.zeros(robot.ndof)
-    for body, span in zip(robot.bodies, robot.dq_spans, strict=True):
-        if body.rigid_modes():
+    for body, span, loose in zip(robot.bodies, robot.dq_spans, robot.loose_motions, strict=True):
+        if loose:
             load = float(np.abs(view.r[span]).sum()) / robot.length
             P[span] = max(
                 share * load / (body.ndof / 3),
@@ -177,8 +177,8 @@ def unsupported(robot: Robot, view: View, solved: np.ndarray) -> tuple[str, ...]
         touching[view.own : view.own + len(view.contacts)] = view.contacts.gap < TOUCHING_GAP * robot.length
     acting = np.flatnonzero(solved & ((view.lam != 0.0) | touching))
     H, words = view.H.take(acting), []
-    for n, body in enumerate(robot.bodies):
-        if body.rigid_modes() == 6:
+    for n, loose in enumerate(robot.loose_motions):
+        if loose == 6:
             moved = _moved(robot, H, n, view.q)
             size = np.linalg.svd(moved, compute_uv=False) if len(acting) else np.zeros(0)
             least = WEAKEST_SUPPORT * float(size.max(initial=0.0))

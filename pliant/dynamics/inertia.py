@@ -32,7 +32,7 @@ class Inertia:
         same = own == body[robot.pattern.cols]
         spread = lambda values: np.where(same, np.array(values, float)[own], 0.0)[:, None, None]
         self.alpha, self.beta = spread([d.mass for d in damping]), spread([d.stiffness for d in damping])
-        self.free_bodies = [n for n, b in enumerate(robot.bodies) if b.rigid_modes() == 6]  # without support
+        self.free_bodies = [n for n, loose in enumerate(robot.loose_motions) if loose == 6]  # without support
         self.has_alpha, self.has_beta = bool(self.alpha.any()), bool(self.beta.any())
 
     def _check(self) -> None:

@@ -5,17 +5,18 @@ to the tangent t of the path (Riks 1979, Ramm 1981):
 
     K dq = r + Hᵀλ + ds ∂r/∂s,      H dq = imposed − δ + ds ∂imposed/∂s,      ⟨t_q, dq⟩ + t_s ds = 0,
 
-with motions measured by their root mean square over the robot's length. At a limit point s turns while q goes
-on: there the tangent is singular on the motions that the rows allow, and that is the greatest load. Contacts
-without friction are rows like any other: those that push keep their gaps closed along ds, and which of them
-push is decided at every correction.
+with motions measured by their root mean square, in units of that under all loads if the robot stayed as stiff
+as it begins: a path turns as gently as it can then. At a limit point s turns while q goes on: there the
+tangent is singular on the motions that the rows allow, and that is the greatest load. Contacts without
+friction are rows like any other: those that push keep their gaps closed along ds, and which of them push is
+decided at every correction.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -37,9 +38,13 @@ from pliant.static.report import make_result
 from pliant.static.stability import judged
 from pliant.timing import Stopwatch
 
-FEW_ITERATIONS, MOST_CORRECTIONS = 5, 15  # of a step that may grow; of one that is taken again, shorter
+FEW_ITERATIONS, MOST_CORRECTIONS = 4, 15  # of a step that may grow; of one that is taken again, shorter
 ASIDE, NO_JUMP = 1.0, 1e-3  # of a step's length, and at least: farther aside it has met another path
 SHORTEST, LONGEST = 1e-4, 4.0  # steps, of the first one
+LEAST_MOTION, MOST_MOTION = (
+    1e-6,
+    1.0,
+)  # of the length: the motion under all loads that counts as much as these
 DEFAULT_TOLERANCE = Tolerance()
 
 
@@ -207,7 +212,7 @@ class Arc:
             if now.at.converged:
                 z, error = update_internal(robot, now.at.q, now.z) if len(now.z) else (now.z, 0.0)
                 if error < VOLUME_ERROR:
-                    near = self._distance(ahead, now) < max(ASIDE * size, NO_JUMP)
+                    near = self._apart(ahead, now) < max(ASIDE * size, NO_JUMP)
                     return replace(now, at=replace(now.at, converged=near))
                 now = replace(now, z=z)
         return replace(now, at=replace(now.at, converged=False))
@@ -306,15 +311,22 @@ class Arc:
             point, at=replace(at, converged=is_converged(at, self.tolerance, self.loads.robot.length))
         )
 
-    def _distance(self, a: Point, b: Point) -> float:
+    def _apart(self, a: Point, b: Point) -> float:
         """How far two points are apart."""
         dq = self.loads.robot.difference(a.at.q, b.at.q)
         return float(np.sqrt(self._product(dq, dq) + (b.s - a.s) ** 2))
 
     def _product(self, a: np.ndarray, b: np.ndarray) -> float:
-        """Motions as their mean square over the robot's length: ⟨a, b⟩."""
-        robot = self.loads.robot
-        return float((robot.reach**2 * a) @ b) / (robot.ndof / 3 * robot.length**2)
+        """⟨a, b⟩: motions by their mean square, 1 for that which all loads would make at the start."""
+        return float((self.loads.robot.reach**2 * a) @ b) / self._unit
+
+    @cached_property
+    def _unit(self) -> float:
+        """The square of that motion, all coordinates together [m²]."""
+        robot, linear = self.loads.robot, self._linear(self.begin())
+        square = 0.0 if linear is None else float(np.sum((robot.reach * linear[2].dq) ** 2))
+        least, most = (robot.ndof / 3 * (share * robot.length) ** 2 for share in (LEAST_MOTION, MOST_MOTION))
+        return float(np.clip(square, least, most))
 
 
 def checked_arc(

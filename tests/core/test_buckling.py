@@ -134,7 +134,7 @@ def test_a_path_is_not_left_for_another_one_near_by():
     assert found.kind == "limit point"
     path = continuation(arch(), {"push": pl.Known(effort=0.02)})
     up, down = 2 * np.array(path.limits)
-    assert up == pytest.approx(found.factor, rel=1e-4) and 0.3 < down < 0.5
+    assert up == pytest.approx(found.factor, rel=1e-3) and 0.3 < down < 0.5
     assert np.ptp(np.flatnonzero(~path.stable)) + 1 == np.count_nonzero(~path.stable) > 10
     sunk = np.diff(path.displacement("push")[:, 0])
     assert (sunk > 0).all() and sunk.max() < 0.002
