@@ -286,6 +286,7 @@ class Session:
             obstacles=self.around.shapes,
             timings=reading.timings,
             speed=reading.speed,
+            held=reading.held,
         )
         rows = {row.name: row for row in self.stage.rows}
         words = sentence(frame, rows, trouble=bool(reading.trouble))
