@@ -1,4 +1,4 @@
-"""A gripper in the studio's session: it closes, lifts and says how it holds the box; dragged, the box slips."""
+"""A gripper in a session: it closes, lifts and says how it holds the box; dragged, the box slips."""
 
 from __future__ import annotations
 
