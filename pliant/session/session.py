@@ -21,6 +21,7 @@ from pliant.session import hand
 from pliant.session.around import Around
 from pliant.session.dynamic import Dynamic
 from pliant.session.forward import Forward
+from pliant.session.held import loose
 from pliant.session.inverse import Inverted
 from pliant.session.reading import Reading, at_nodes
 from pliant.session.stand_in import StandIn
@@ -73,6 +74,7 @@ class Session:
         self.listeners: list[Callable[[Frame], object]] = []
         self._first = (*robot.surroundings.obstacles, *obstacles)
         able = "inverse" if self.actuators and self.effectors else "forward"
+        able = "dynamic" if loose(robot) else able  # what falls, rolls and slips does so in time
         self._start_mode = self._checked_mode(mode or able)
         self.reset()
 

@@ -198,8 +198,8 @@ def gallery_sessions(period: float) -> tuple[dict[str, Callable[[], Session]], d
     shown = {**gallery, **grippers}
 
     def opener(name: str) -> Callable[[], Session]:
-        entry, mode = shown[name], "dynamic" if name in grippers else ""
-        return lambda: Session(entry.build(), mode=mode, period=period, summary=entry.summary)
+        entry = shown[name]
+        return lambda: Session(entry.build(), period=period, summary=entry.summary)
 
     def hand() -> Any:
         from pliant.membrane.session import HandSession  # comes with kernels of its own

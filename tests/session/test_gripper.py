@@ -11,7 +11,7 @@ from pliant.session import Session
 
 @pytest.fixture(scope="module")
 def session():
-    session = Session(pl.robots.gripper(), mode="dynamic")
+    session = Session(pl.robots.gripper())  # in motion: there is a loose thing
     for name in ("cable 1", "cable 2"):
         session.drive(name, displacement=0.012)
     for _ in range(30):
