@@ -59,6 +59,7 @@ LAYERS = {
     "sensing": FOUNDATIONS
     | {
         "algebra",
+        "bodies",
         "solvers",
         "points",
         "interactions",
