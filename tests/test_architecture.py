@@ -72,7 +72,8 @@ LAYERS = {
         "dynamics",
     },
     "joints": FOUNDATIONS | {"interactions", "laws", "robot"},
-    "assemble": FOUNDATIONS | {"interactions", "laws", "robot", "result", "core", "static", "units"},
+    "assemble": FOUNDATIONS
+    | {"bodies", "interactions", "laws", "robot", "result", "core", "static", "units"},
     "compliance": FOUNDATIONS | {"laws", "robot", "state", "core"},
     "things": FOUNDATIONS
     | {"algebra", "solvers", "bodies", "interactions", "laws", "materials", "mesh", "robot", "result"}

@@ -40,7 +40,7 @@ class Grasp(Robotic):
     def begin(self) -> dict[str, Any]:
         """A box that stands askew, and a height for it."""
         aside, turn = self.np_random.uniform(-ASIDE, ASIDE, 2), self.np_random.uniform(-TURN, TURN)
-        (_, box), state = self.robot.bodies, self.simulation.state
+        box, state = self.robot.bodies[-1], self.simulation.state
         q = np.array(state.q)
         q[self.robot.q_spans[1]] = box.placed(
             rotation=Rotation.from_rotvec([0, 0, turn]), translation=[*aside, 0]
