@@ -75,6 +75,7 @@ LAYERS = {
     "assemble": FOUNDATIONS
     | {"bodies", "interactions", "laws", "robot", "result", "core", "static", "units"},
     "compliance": FOUNDATIONS | {"laws", "robot", "state", "core"},
+    "urdf": FOUNDATIONS | {"bodies", "interactions", "joints", "laws", "mesh", "robot"},
     "things": FOUNDATIONS
     | {"algebra", "solvers", "bodies", "interactions", "laws", "materials", "mesh", "robot", "result"}
     | {"core", "static"},
