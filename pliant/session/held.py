@@ -8,8 +8,10 @@ import numpy as np
 
 from pliant.bodies.body import Body
 from pliant.frame import Held
+from pliant.laws import Known, Law
 from pliant.result import Result
 from pliant.robot import Robot
+from pliant.stage import RowFacts
 from pliant.things import grasp
 from pliant.units import quantity
 
@@ -17,6 +19,20 @@ from pliant.units import quantity
 def loose(robot: Robot) -> tuple[Body, ...]:
     """Bodies with a name that nothing holds."""
     return tuple(body for body in robot.bodies if body.name and body.rigid_modes() == 6)
+
+
+def holding(robot: Robot) -> dict[str, Law]:
+    """Laws at the start of a robot that grasps: drives on palms and arms stay where they are drawn.
+
+    They are the actuators that push as well as pull, and have a range to go; the others give no effort.
+    """
+    laws: dict[str, Law] = {}
+    for name in robot.by_role("actuator") if loose(robot) else ():
+        facts, row = RowFacts.of(robot, name), robot.rows[name]
+        if facts.drive == "displacement" and row.interaction.effort_range[0] < 0.0:
+            rest = robot.bundle.delta(robot.bundle.positions(robot.rest.q))[robot.spans[name]]
+            laws[name] = Known(displacement=rest)
+    return laws
 
 
 def held(result: Result, things: tuple[Body, ...]) -> dict[str, Held]:

@@ -21,7 +21,7 @@ from pliant.session import hand
 from pliant.session.around import Around
 from pliant.session.dynamic import Dynamic
 from pliant.session.forward import Forward
-from pliant.session.held import loose
+from pliant.session.held import holding, loose
 from pliant.session.inverse import Inverted
 from pliant.session.reading import Reading, at_nodes
 from pliant.session.stand_in import StandIn
@@ -254,7 +254,8 @@ class Session:
                 delta = self.frame.displacement
                 driver.aim({name: delta[name] for name in self.effectors})
             return driver
-        start = state if state is not None else resting(self.robot, self._laws, obstacles=obstacles)
+        laws = {**holding(self.robot), **self._laws}
+        start = state if state is not None else resting(self.robot, laws, obstacles=obstacles)
         if self.mode == "dynamic":
             return Dynamic(self.robot, actuators, start, obstacles, self.period)
         return Forward(self.robot, actuators, start, obstacles)
