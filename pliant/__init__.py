@@ -66,6 +66,7 @@ LATER = {
     "session": "pliant.session",
     "studio": "pliant.studio",
     "things": "pliant.things",
+    "urdf": "pliant.urdf",
 }
 # Modules that users work with; the others that are loaded are the house's own.
 MODULES = ("bodies", "contact", "errors", "interactions", "joints", "laws", "materials", "mesh", "solvers")
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
         sensing,
         session,
         things,
+        urdf,
     )
     from pliant.bodies import Beam, Shell
     from pliant.dynamics import Simulation

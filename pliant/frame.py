@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+SLIPPING = 1e-6  # of the friction there is: with less left, a thing slips
+
 
 @dataclass(frozen=True, eq=False)
 class Touch:
@@ -44,6 +46,19 @@ class Push:
     force: np.ndarray
 
 
+@dataclass(frozen=True)
+class Held:
+    """How a thing is held: Σ of the pushes on it [N], and how much of the friction is left, 0 to 1."""
+
+    squeeze: float
+    margin: float
+
+    @property
+    def slips(self) -> bool:
+        """Whether all that holds it slips."""
+        return self.margin < SLIPPING
+
+
 @dataclass(frozen=True, eq=False)
 class Frame:
     """The robot after one step of a session.
@@ -75,6 +90,7 @@ class Frame:
     obstacles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)  # [s] per stage
     speed: float = 0.0  # [m/s] of the fastest node, in dynamic mode
+    held: Mapping[str, Held] = field(default_factory=dict)  # loose things that the robot touches, by name
     model: str = ""  # "reduced" or "full", where a reduced model stands in for the full one
     model_error: float | None = None  # [m] how far they are apart, where it is known
 

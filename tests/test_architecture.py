@@ -72,8 +72,10 @@ LAYERS = {
         "dynamics",
     },
     "joints": FOUNDATIONS | {"interactions", "laws", "robot"},
-    "assemble": FOUNDATIONS | {"interactions", "laws", "robot", "result", "core", "static", "units"},
+    "assemble": FOUNDATIONS
+    | {"bodies", "interactions", "laws", "robot", "result", "core", "static", "units"},
     "compliance": FOUNDATIONS | {"laws", "robot", "state", "core"},
+    "urdf": FOUNDATIONS | {"bodies", "interactions", "joints", "laws", "mesh", "robot"},
     "things": FOUNDATIONS
     | {"algebra", "solvers", "bodies", "interactions", "laws", "materials", "mesh", "robot", "result"}
     | {"core", "static"},

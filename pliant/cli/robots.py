@@ -20,18 +20,20 @@ Settings = Annotated[
 
 @app.command(name="list")
 def list_robots(json: File = None) -> int:
-    """Show what `run` and `view` take: the robots of the gallery, and the hand of the studio.
+    """Show what `run` and `view` take: the robots of the gallery, grippers, and the hand of the studio.
 
     Args:
         json: also write the table to this file.
     """
     from pliant.io.table import Table
-    from pliant.robots import gallery
+    from pliant.robots import gallery, grippers
     from pliant.studio.view import HAND
 
     table = Table("Robots", ("robot", "commands", "what"))
     for name, entry in gallery.items():
         table.add(robot=name, commands="run, view", what=entry.summary)
+    for name, entry in grippers.items():
+        table.add(robot=name, commands="view", what=entry.summary)
     table.add(robot="hand", commands="view", what=HAND)
     table.show()
     tell("Both also take a project file (robot.toml), view a recording (.mcap). Try {}.", "pliant run trunk")

@@ -19,6 +19,7 @@ ENVIRONMENTS = {  # name: class, steps of an episode
     "Pliant/TrunkReach-v0": ("pliant.learning.reach:TrunkReach", 60),
     "Pliant/TrunkReachAround-v0": ("pliant.learning.reach:TrunkReachAround", 100),
     "Pliant/TrunkPush-v0": ("pliant.learning.push:TrunkPush", 100),
+    "Pliant/Grasp-v0": ("pliant.learning.grasp:Grasp", 100),
     "Pliant/CrawlerCrawl-v0": ("pliant.learning.crawl:CrawlerCrawl", 200),
     "Pliant/HandInHand-v0": ("pliant.learning.in_hand:HandInHand", 100),
 }

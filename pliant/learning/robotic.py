@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from pliant.bodies import Solid
 from pliant.dynamics import KelvinVoigt, Motion, Simulation
 from pliant.frame import Frame, Touch
+from pliant.laws import Law
 from pliant.learning.drives import Drive
 from pliant.learning.episode import Environment
 from pliant.robot import Robot
@@ -34,17 +36,24 @@ class Robotic(Environment):
         *,
         time_step: float = TIME_STEP,
         settling: float = 0.0,
+        holding: Mapping[str, Law] | None = None,
     ) -> None:
-        """settling [s]: how long a robot that nothing supports comes to rest; 0: it rests in equilibrium."""
+        """settling [s]: how long a robot that nothing supports comes to rest; 0: it rests in equilibrium.
+
+        holding: laws at rest, where the rows' own would let the robot fall.
+        """
         self.robot, self._painter = robot, None
+        viscous = {
+            n: KelvinVoigt(VISCOSITY) for n, body in enumerate(robot.bodies) if isinstance(body, Solid)
+        }
         # The scheme is part of what an environment of this version is: policies were made for its damping.
-        simulation = Simulation(robot, time_step=time_step, scheme="euler", damping=KelvinVoigt(VISCOSITY))
+        simulation = Simulation(robot, time_step=time_step, scheme="euler", damping=viscous)
         if settling:
             for _ in range(round(settling / time_step)):
-                simulation.step()
+                simulation.step(holding)
             simulation.state = simulation.state.with_(v=np.zeros(robot.ndof))
         else:
-            simulation.state = static(robot).state
+            simulation.state = static(robot, holding).state
         super().__init__(simulation, drives, observations, render_mode)
         self.metadata = {**self.metadata, "render_fps": round(1 / time_step)}
         self.rest = self.deltas()

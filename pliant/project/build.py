@@ -96,7 +96,7 @@ def _materials(source: Source, specs: tuple[MaterialSpec, ...], here: tuple) -> 
             )
         if spec.region in made:
             raise source.fault((*path, "region"), expected="a region of its own", got=spec.region)
-        law, weight = _material(source, spec, path)
+        law, weight = material_of(source, spec, path)
         made[spec.region], densities[spec.region] = law, weight
     if list(made) == [None]:
         return made[None], densities[None]
@@ -105,7 +105,8 @@ def _materials(source: Source, specs: tuple[MaterialSpec, ...], here: tuple) -> 
     return made, densities
 
 
-def _material(source: Source, spec: MaterialSpec, path: tuple) -> tuple[Material, float | None]:
+def material_of(source: Source, spec: MaterialSpec, path: tuple) -> tuple[Material, float | None]:
+    """A law and its density, if it has one."""
     numbers = {}
     for key, value in spec.numbers.items():  # text is a modulus with its unit: young = "0.6 MPa"
         with source.at(*path, key):
@@ -265,4 +266,4 @@ def write_lines(path: Any, body: Beam) -> None:
     np.savez(path, **arrays, sections=np.array(sections), carriers=body.places.element)
 
 
-__all__ = ["LAWS", "body_of", "read_lines", "write_lines"]
+__all__ = ["LAWS", "body_of", "material_of", "read_lines", "write_lines"]

@@ -15,6 +15,7 @@ from pliant.project.around import surroundings_of
 from pliant.project.build import body_of
 from pliant.project.command import command_of
 from pliant.project.fault import Source
+from pliant.project.parts import thing_of
 from pliant.project.rows import Bodies, rows_of
 from pliant.project.schema import ProjectSpec
 from pliant.project.wiring import channels_of, devices_of
@@ -109,10 +110,14 @@ def _robot(source: Source, spec: ProjectSpec, refine: bool = False) -> Robot:
         if said.name in named:
             raise source.fault(("bodies", k, "name"), expected="a name of its own", got=repr(said.name))
         named[said.name] = body_of(source, said, k, refine)
+    for name, thing in spec.things.items():
+        if name in named:
+            raise source.fault(("things", name), expected="a name of its own", got=repr(name))
+        named[name] = thing_of(source, name, thing)
     bodies = Bodies(source, named)
     rows = rows_of(source, spec, bodies)
     around = surroundings_of(source, spec, bodies)
-    with source.at("bodies"):
+    with source.at("bodies" if spec.bodies else "things"):
         robot = Robot(list(named.values()), rows, gravity=spec.gravity, name=spec.name, surroundings=around)
     with source.at("contact"):
         robot.surroundings.detector(robot)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant import things
 from pliant.errors import unknown_name
 from pliant.interactions import Cable, Cavity, CentreOfMass, Combined, Motor, PointForce, Position, Slider
 from pliant.interactions.interaction import INF
@@ -16,7 +17,9 @@ from pliant.mesh import Surface, cavity_surfaces
 from pliant.points import Points
 from pliant.project.along import points_along
 from pliant.project.fault import Source
+from pliant.project.parts import drive_of, joint_of
 from pliant.project.schema import GROUPS, ProjectSpec
+from pliant.project.schema_parts import DriveSpec, JointSpec
 from pliant.project.schema_rows import (
     CableSpec,
     CavitySpec,
@@ -62,8 +65,14 @@ def rows_of(source: Source, spec: ProjectSpec, bodies: Bodies) -> dict[str, Row]
             here = (group, name)
             if name in rows:
                 raise source.fault(here, expected="a name that no other row has", got=repr(name))
-            body = bodies.get(said.body, here)
-            interaction = _interaction(source, said, body, here)
+            if isinstance(said, JointSpec):
+                rows[name] = source.line(*here), joint_of(source, said, bodies, here)
+                continue
+            if isinstance(said, DriveSpec):
+                made = {joint: row for joint, (_, row) in rows.items()}
+                interaction: Any = drive_of(source, said, made, here)
+            else:
+                interaction = _interaction(source, said, bodies.get(said.body, here), here)
             law = _law(said)
             with source.at(*here):
                 law.check(interaction.size, interaction.effort_range, name)
@@ -137,6 +146,9 @@ def _force(source: Source, said: ForceSpec, body: Any, here: Here) -> Any:
 
 
 def _reading(source: Source, said: ReadSpec, body: Any, here: Here) -> Any:
+    if said.kind == "pose":
+        with source.at(*here):
+            return things.pose(body).interaction
     if said.kind == "position":
         points = _points(source, said, body, here)
         with source.at(*here):

@@ -5,14 +5,15 @@ A table of the file is a model, its keys the fields; docs/project-files.md expla
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import Field, model_validator
 
-from pliant.project.kinds import Acceleration, Number, Part, Version, Word, one_of
+from pliant.project.kinds import Acceleration, Number, Part, Version, Word, one_of, refused
 from pliant.project.schema_bodies import BodySpec
 from pliant.project.schema_contact import ContactSpec, ObstacleSpec
 from pliant.project.schema_hardware import HardwareSpec
+from pliant.project.schema_parts import JointSpec, ThingSpec, TravelSpec, TurnSpec
 from pliant.project.schema_rows import (
     CableSpec,
     CavitySpec,
@@ -68,7 +69,11 @@ class ProjectSpec(Part):
     name: Word
     summary: str = ""
     gravity: Acceleration = (0.0, 0.0, -9.81)
-    bodies: Annotated[tuple[BodySpec, ...], Field(min_length=1)]
+    bodies: tuple[BodySpec, ...] = ()
+    things: dict[str, ThingSpec] = Field(default_factory=dict)
+    joints: dict[str, JointSpec] = Field(default_factory=dict)
+    turns: dict[str, TurnSpec] = Field(default_factory=dict)
+    travels: dict[str, TravelSpec] = Field(default_factory=dict)
     cables: dict[str, CableSpec] = Field(default_factory=dict)
     cavities: dict[str, CavitySpec] = Field(default_factory=dict)
     motors: dict[str, MotorSpec] = Field(default_factory=dict)
@@ -81,5 +86,22 @@ class ProjectSpec(Part):
     demonstration: DemonstrationSpec = DemonstrationSpec()
     hardware: HardwareSpec | None = None
 
+    @model_validator(mode="after")
+    def _some(self) -> ProjectSpec:
+        if not self.bodies and not self.things:
+            raise refused("bodies, or things")
+        return self
 
-GROUPS = ("cables", "cavities", "motors", "sliders", "forces", "effectors", "sensors")
+
+GROUPS = (
+    "joints",
+    "turns",
+    "travels",
+    "cables",
+    "cavities",
+    "motors",
+    "sliders",
+    "forces",
+    "effectors",
+    "sensors",
+)

@@ -165,7 +165,7 @@ class ReadSpec(PointsSpec):
     """What effectors and sensors read."""
 
     body: Word | None = None
-    kind: Literal["position", "centre of mass"] = "position"
+    kind: Literal["position", "centre of mass", "pose"] = "position"
     directions: Axes = "xyz"
     weight: NotNegative = 1.0
 

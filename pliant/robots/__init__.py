@@ -2,6 +2,7 @@
 
 robot = pl.robots.trunk(length=0.25)
 pl.robots.gallery["trunk"].laws         # the commands of its demonstration
+pl.robots.grippers                      # those with a loose thing between their fingers
 pl.robots.scenes["trunk"]()             # the same robot with something to do among obstacles, see `scene`
 """
 
@@ -151,6 +152,23 @@ gallery: dict[str, Entry] = {
 }
 
 
+# Robots with a loose thing, in motion: `pliant view` begins them with inertia, and the commands close them.
+grippers: dict[str, Entry] = {
+    "gripper": Entry(
+        gripper,
+        {"cable 1": Known(displacement=0.012), "cable 2": Known(displacement=0.012)},
+        "two cable fingers and a loose box: close, lift, shake, drag the box",
+        effector="object",
+    ),
+    "three_fingers": Entry(
+        three_fingers,
+        {f"finger {n}": Known(effort=30e3) for n in (1, 2, 3)},
+        "three pneumatic fingers on a palm and a loose ball: close, lift, shake, drag the ball",
+        effector="object",
+    ),
+}
+
+
 def entry(name: str) -> Entry:
     """The gallery's entry called `name`; an unknown name is an error with the nearest names."""
     if name not in gallery:
@@ -179,6 +197,7 @@ __all__ = [
     "follow",
     "gallery",
     "gripper",
+    "grippers",
     "manipulator",
     "parallel",
     "parallel_layouts",

@@ -14,6 +14,7 @@ from pliant.laws import Law
 from pliant.robot import Robot
 from pliant.session.around import arrange
 from pliant.session.commands import Commands
+from pliant.session.held import held, loose
 from pliant.session.reading import Reading, touching
 from pliant.stage import RowFacts
 from pliant.state import State
@@ -40,7 +41,7 @@ class Dynamic:
         self.simulation = Simulation(
             robot, self.obstacles.values(), time_step=period / self.substeps, damping=DAMPING, state=still
         )
-        self.commands = Commands(robot, actuators, state)
+        self.commands, self.things = Commands(robot, actuators, state), loose(robot)
         self.reading = Reading.at(robot, state, self.commands.imposed)
 
     def drive(self, name: str, drive: str, value: np.ndarray) -> None:
@@ -84,4 +85,5 @@ class Dynamic:
             limits=self.commands.limits(),
             timings={stage: sum(m.timings[stage] for m in moments) for stage in moment.timings},
             speed=speed,
+            held=held(moment, self.things) if self.things else {},
         )

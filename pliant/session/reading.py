@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.contact import Contacts, Detector
-from pliant.frame import Touch
+from pliant.frame import Held, Touch
 from pliant.inverse.words import LEAST_FORCE, LEAST_SHARE, opponents_of
 from pliant.robot import Robot
 from pliant.state import State
@@ -29,6 +29,7 @@ class Reading:
     trouble: str = ""  # what the solver complains about
     timings: Mapping[str, float] = field(default_factory=dict)
     speed: float = 0.0  # [m/s] of the fastest node
+    held: Mapping[str, Held] = field(default_factory=dict)  # loose things that the robot touches
 
     @classmethod
     def at(cls, robot: Robot, state: State, command: Mapping[str, np.ndarray]) -> Reading:

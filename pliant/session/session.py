@@ -21,6 +21,7 @@ from pliant.session import hand
 from pliant.session.around import Around
 from pliant.session.dynamic import Dynamic
 from pliant.session.forward import Forward
+from pliant.session.held import holding, loose
 from pliant.session.inverse import Inverted
 from pliant.session.reading import Reading, at_nodes
 from pliant.session.stand_in import StandIn
@@ -73,6 +74,7 @@ class Session:
         self.listeners: list[Callable[[Frame], object]] = []
         self._first = (*robot.surroundings.obstacles, *obstacles)
         able = "inverse" if self.actuators and self.effectors else "forward"
+        able = "dynamic" if loose(robot) else able  # what falls, rolls and slips does so in time
         self._start_mode = self._checked_mode(mode or able)
         self.reset()
 
@@ -252,7 +254,8 @@ class Session:
                 delta = self.frame.displacement
                 driver.aim({name: delta[name] for name in self.effectors})
             return driver
-        start = state if state is not None else resting(self.robot, self._laws, obstacles=obstacles)
+        laws = {**holding(self.robot), **self._laws}
+        start = state if state is not None else resting(self.robot, laws, obstacles=obstacles)
         if self.mode == "dynamic":
             return Dynamic(self.robot, actuators, start, obstacles, self.period)
         return Forward(self.robot, actuators, start, obstacles)
@@ -286,6 +289,7 @@ class Session:
             obstacles=self.around.shapes,
             timings=reading.timings,
             speed=reading.speed,
+            held=reading.held,
         )
         rows = {row.name: row for row in self.stage.rows}
         words = sentence(frame, rows, trouble=bool(reading.trouble))

@@ -9,6 +9,7 @@ import numpy as np
 from pliant.frame import Frame
 from pliant.inverse.words import are, at_limit, listed
 from pliant.inverse.words import sentence as inverse_sentence
+from pliant.session import held
 from pliant.stage import RowFacts
 from pliant.units import quantity
 
@@ -34,6 +35,7 @@ def sentence(frame: Frame, rows: Mapping[str, RowFacts], *, trouble: bool = Fals
             parts = [NO_EQUILIBRIUM if trouble else _forward(frame)]
     if met:
         parts.append(_touching(frame, met))
+    parts += held.words(frame.held)
     for how, names in _states(frame, rows).items():
         parts.append(f"{listed(names)} {are(names)} {how}.")
     return " ".join(part[0].upper() + part[1:] for part in parts)

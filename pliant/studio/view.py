@@ -20,7 +20,7 @@ from pliant.io.notebook import live_html
 from pliant.io.recording import Recording
 from pliant.reduction.fast import Fast
 from pliant.robot import Robot
-from pliant.robots import gallery
+from pliant.robots import gallery, grippers
 from pliant.session import Session
 from pliant.studio.desk import Desk
 from pliant.studio.loop import Loop
@@ -195,8 +195,10 @@ def open_window(
 def gallery_sessions(period: float) -> tuple[dict[str, Callable[[], Session]], dict[str, str]]:
     """Functions that open a session, and summaries, by name."""
 
+    shown = {**gallery, **grippers}
+
     def opener(name: str) -> Callable[[], Session]:
-        entry = gallery[name]
+        entry = shown[name]
         return lambda: Session(entry.build(), period=period, summary=entry.summary)
 
     def hand() -> Any:
@@ -204,8 +206,8 @@ def gallery_sessions(period: float) -> tuple[dict[str, Callable[[], Session]], d
 
         return HandSession(period=period, summary=HAND)
 
-    sessions = {**{name: opener(name) for name in gallery}, "hand": hand}
-    return sessions, {**{n: entry.summary for n, entry in gallery.items()}, "hand": HAND}
+    sessions = {**{name: opener(name) for name in shown}, "hand": hand}
+    return sessions, {**{n: entry.summary for n, entry in shown.items()}, "hand": HAND}
 
 
 def _download(loop: Loop, number: int, kind: str) -> tuple[bytes, str]:

@@ -32,7 +32,7 @@ from pliant.timing import Stopwatch
 BALANCED = 1e-7  # of the load: what P may carry of it where a thing is held
 LIGHT = (0.5, 2.0, 8.0, 32.0)  # P: shares of the pushes over the robot's length, the first that is enough
 MOST_TURNS = 100  # of P
-LOST = 20.0  # times what it would move if nothing slipped: what moves farther is lost
+LOST = 100.0  # times what it would move if nothing slipped: what moves farther is lost
 LEAST_LOST = 1e-6  # of the robot's length: less is rounding
 
 

@@ -64,7 +64,7 @@ def test_list(capsys, tmp_path):
         == set(pl.robots.gallery)
         >= {"cantilever", "finger", "trunk", "tower", "beam", "bellows"}
     )
-    assert taken("view") == {*pl.robots.gallery, "hand"}
+    assert taken("view") == {*pl.robots.gallery, *pl.robots.grippers, "hand"}
 
 
 def test_run_writes_a_folder_and_says_where(capsys, tmp_path):

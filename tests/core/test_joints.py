@@ -221,3 +221,42 @@ def test_a_chain_is_drawn_straight_and_mounted_bent():
     elbow = pl.assemble(robot([first, second], rows)).displacement["elbow"]
     assert np.linalg.norm(elbow) == pytest.approx(LENGTH, abs=1e-9)
     assert np.linalg.norm(end - elbow) == pytest.approx(LENGTH, abs=1e-9)
+
+
+def test_a_joint_between_frames_that_cannot_move_is_named_with_its_distance():
+    still = bar(fixed=True)
+    there = robot(
+        [still], {"weld": weld(Frame(still, at=(LENGTH, 0, 0)), Frame.world((LENGTH + 0.02, 0, 0)))}
+    )
+    with pytest.raises(pl.InputError, match=r"joint 'weld': expected a frame that can move, .* by 20 mm"):
+        pl.assemble(there)
+
+
+def test_parts_that_overlap_when_mounted_are_named():
+    half = pl.mesh.box((0.1, SIDE, SIDE), cells=(1, 1, 1), kind="hex", origin=(0, -SIDE / 2, -SIDE / 2))
+    a, b = (RigidBody(half.transformed(None, (x, 0, 0)), density=1000.0) for x in (0.0, 0.15))
+    rows = {
+        "hold": weld(Frame(a, at=(0, 0, 0))),
+        "weld": weld(Frame(a, at=(0.05, 0, 0)), Frame(b, at=(0.15, 0, 0))),
+    }
+    few = pl.Tolerance(iterations=10)
+    with pytest.raises(pl.ConvergenceError, match=r"parts are in each other: bodies 0 and 1 .* got 10 mm"):
+        pl.assemble(pl.Robot([a, b], rows, gravity=DOWN), tolerance=few)
+
+
+def test_a_loop_of_rigid_parts_that_leaves_no_motion_names_its_joints():
+    """A triangle of hinges stands by itself, and its motor cannot turn."""
+    a, b = bar(), bar((LENGTH, 0, 0))
+    ground = Frame(a, at=(0, 0, 0), axis=Y), Frame.world((0, 0, 0), axis=Y)
+    rows = {
+        "foot": hinge(*ground),
+        "knee": hinge(Frame(a, at=(LENGTH, 0, 0), axis=Y), Frame(b, at=(LENGTH, 0, 0), axis=Y)),
+        "rest": hinge(Frame(b, at=(0.3, 0, 0.01), axis=Y), Frame.world((0.3, 0, 0.01), axis=Y)),
+        "motor": pl.Row(Turn(*reversed(ground)), pl.Bounded(displacement=(-1, 1))),
+    }
+    truss = robot([a, b], rows)
+    assert pl.assemble(truss, {"motor": pl.Known(effort=0.0)}).certificate.converged
+    with pytest.raises(
+        pl.ConvergenceError, match=r"\['motor'\] would have to move, and .*'foot', 'knee', 'rest'"
+    ):
+        pl.assemble(truss, {"motor": pl.Known(displacement=0.3)})

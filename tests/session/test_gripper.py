@@ -1,0 +1,46 @@
+"""A gripper in a session: it closes, lifts and says how it holds the box; dragged, the box slips."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.session import Session
+
+
+@pytest.fixture(scope="module")
+def session():
+    session = Session(pl.robots.gripper())  # in motion: there is a loose thing
+    for name in ("cable 1", "cable 2"):
+        session.drive(name, displacement=0.012)
+    for _ in range(30):
+        session.step()
+    session.drive("lift", displacement=0.02)
+    for _ in range(40):
+        session.step()
+    return session
+
+
+def test_it_lifts_the_box_and_says_how_it_holds_it(session):
+    frame = session.frame
+    assert frame.displacement["object"][2] > 0.035
+    box = session.robot.bodies[1]
+    how = frame.held["box"]
+    assert how.squeeze == pytest.approx(frame.touch.total, rel=0.3) and 0.2 < how.margin < 0.8
+    assert f"Box is held with 0.56 N, {100 * how.margin:.0f} % of its friction is left." in frame.words
+    assert set(frame.touch.opponent) <= {"box", "fingers"} and box.name == "box"
+
+
+def test_dragged_down_the_box_slips_out(session):
+    skin = session.stage.rest
+    box = np.flatnonzero(np.abs(skin - (0, 0, 0.015)).max(axis=1) < 0.0151)
+    said = []
+    for k in range(60):
+        session.push(box, np.full(len(box), 1 / len(box)), (0, 0, -0.005 * k))
+        said.append(session.step().words)
+        if "slips" in said[-1]:
+            break
+    held = 0.005 * k
+    assert 0.1 < held < 0.18 and "Box slips: its friction is used up." in said[-1]
+    assert "friction is left" in said[len(said) // 2]
