@@ -68,9 +68,9 @@ def anew(found: Iterate) -> Iterate:
 
 
 def conservative(problem: Problem, found: Iterate) -> bool:
-    """Whether a potential tells of the stability: no friction, no follower forces, nothing lies loose."""
+    """Whether a potential tells of the stability: no friction, viscosity, follower forces or loose things."""
     robot = problem.scene.robot
-    if problem.scene.support.proximal is not None:
+    if problem.scene.support.proximal is not None or problem.viscous is not None:
         return False
     lam = problem.conditions.spread(found.lam[problem.conditions.solved])
     if any(not row.interaction.integrable and lam[robot.spans[n]].any() for n, row in robot.rows.items()):

@@ -111,7 +111,8 @@ def _towards(model: Model, pose: Pose, guide: Guide) -> tuple[Pose, bool]:
         return guide.pose(model), True
     share, robot = stride / far, model.robot
     q = robot.retract(pose.q, share * robot.difference(pose.q, guide.q))
-    return model.pose(q, pose.lam + share * (guide.lam - pose.lam), (pose.contacts, pose.force)), False
+    lam, contacts = pose.lam + share * (guide.lam - pose.lam), (pose.contacts, pose.force)
+    return model.pose(q, lam, contacts, internal=guide.internal), False
 
 
 def _sought(

@@ -93,7 +93,7 @@ def send(model: Model, memory: Memory) -> Memory:
     lam = np.where(conditions.given, conditions.effort, guide.lam)
     legs = _legs(model, guide, memory)
     scout = Memory(
-        pose=model.pose(guide.q, lam),
+        pose=model.pose(guide.q, lam, internal=guide.internal),
         decrement=np.inf,
         target=legs[0],
         reference=legs[0],
