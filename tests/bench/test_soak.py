@@ -22,9 +22,11 @@ from pliant.bench.soak.random_obstacles import MAKERS, obstacle_beside
 from pliant.bench.soak.record import FAR, REACHABLE, Hold, Moment, Record
 from pliant.bench.soak.skin import Skins
 from pliant.bench.soak.tables import tables
+from pliant.bodies import Beam, Circle
 from pliant.cli import main
 from pliant.contact.obstacles import KINDS
 from pliant.inverse.model import PIVOTS
+from pliant.mesh.lines import line
 
 SIZE = (0.1, 0.02, 0.02)
 
@@ -160,6 +162,23 @@ def test_places_are_equilibria_within_the_bounds(bar):
         assert all(0.0 <= result.effort[name] <= 3.0 for name in ("upper", "lower"))
         assert abs(result.displacement["upper"]) <= 0.02 * (1 + 1e-5)
     assert np.ptp([place.targets["tip"][1] for place in places]) > 0.01  # they are different places
+
+
+@pytest.mark.parametrize("load, stands", [(0.8, True), (1.3, False)])
+def test_no_place_is_where_the_robot_would_buckle(load, stands):
+    """A column under so many of Euler's loads is straight in an equilibrium that statics finds."""
+    length, young, section = 0.2, 35e6, Circle(0.003)
+    euler = np.pi**2 * young * (np.pi * 0.003**4 / 4) / (4 * length**2)
+    column = Beam(line((0, 0, 0), (0, 0, length), elements=16), section, pl.Hooke(young, 0.3), fixed=0)
+    top = column.at([length])
+    rows = {
+        "load": pl.Row(pl.PointForce(top, direction=(0, 0, -1)), pl.Known(effort=load * euler)),
+        "side": pl.Row(pl.PointForce(top, direction=(0, 1, 0)), pl.Bounded(effort=(0.0, 1e-3))),
+        "tip": pl.Row(pl.Position(top, directions="z"), pl.Target()),
+    }
+    robot = pl.Robot(column, rows)
+    judge = Judge(robot, robot.chosen_laws({}), robot.surroundings.detector(robot))
+    assert bool(judge.places(np.random.default_rng(0), 0)) == stands
 
 
 def test_the_nearest_equilibrium_is_sought_from_places(bar):

@@ -11,7 +11,7 @@ import pliant as pl
 from pliant.bodies import Beam, Rectangle, Rigid
 from pliant.contact import Sphere
 from pliant.inverse import Inverse, Settings
-from pliant.inverse.policy.modes import Resting
+from pliant.inverse.policy.modes import Resting, Searching, Settling
 from pliant.mesh.lines import line
 from pliant.session.session import LINEARISATIONS
 from tests.inverse.test_inverse import LENGTH, arm, tip
@@ -66,6 +66,35 @@ def test_a_robot_that_cannot_stay_where_it_has_come_goes_back_once_and_rests():
     assert isinstance(controller.memory.mode, Resting) and log[-1].certificate.status == "about to buckle"
     assert sum(out.certificate.status == "going back" for out in log) <= 3
     assert resolved(controller, log[-1]) < 1e-3 * scene.length
+
+
+def test_a_robot_for_which_no_step_will_do_finds_its_equilibrium_and_goes_on():
+    """Once in a place: there again, it does something else."""
+    controller = Inverse(arm(effort=(0.0, 4.0)), settings=HASTY)
+    goal = {"tip": tip(*OFFSETS["reachable"])}
+    model, length = controller.model, controller.robot.length
+    for _ in range(2):
+        controller.step(goal)
+    there = controller.memory
+
+    def lost():
+        """Beside its equilibrium, after all step lengths have failed."""
+        dq = 3e-4 * length * np.random.default_rng(0).standard_normal(controller.robot.ndof)
+        q = controller.robot.retract(there.pose.q, dq)
+        controller.memory = controller.memory.with_(
+            pose=model.pose(q, there.pose.lam), decrement=5e-4 * length, mode=Searching(9), disturbed=False
+        )
+
+    lost()
+    assert controller.step().certificate.status == "searching"
+    assert controller.memory.mode == Settling(onwards=True)
+    while isinstance(controller.memory.mode, Settling):
+        out = controller.step()
+    assert out.certificate.status == "moving" and out.certificate.decrement < 1e-6 * length
+    assert resolved(controller, out) < 1e-6 * length
+    lost()
+    controller.step()
+    assert not isinstance(controller.memory.mode, Settling)
 
 
 def rod(by_rows: bool) -> pl.Robot:

@@ -198,6 +198,7 @@ def _returned(model: Model, memory: Memory, scout: Memory) -> tuple[Memory, Inve
         near = far(scout) < NEAR * model.robot.length  # the rest of the way may be short
         waited = 0 if near else memory.tried.waited
         memory = memory.having_tried(brink=0, led=far(scout), waited=waited)
+        memory = memory.having_tried(doubt=_given_up(model, memory))
         end = Guide.at(model, scout.pose, scout.decrement)
         other = replace(scout.trail, guides=(*scout.trail.guides, end))
         memory = memory.with_(mode=GoingBack(memory.trail.by_way_of(other), blindly=lost))
@@ -206,5 +207,12 @@ def _returned(model: Model, memory: Memory, scout: Memory) -> tuple[Memory, Inve
         memory = send(model, memory)
     else:
         settles = near_equilibrium(model, memory.pose, memory.decrement)
-        memory = memory.having_tried(scouts=SCOUTS).with_(mode=Settling() if settles else Following())
+        doubt = memory.tried.doubt or _given_up(model, memory)
+        memory = memory.having_tried(scouts=SCOUTS, doubt=doubt)
+        memory = memory.with_(mode=Settling() if settles else Following())
     return memory, of_waiting(model, memory, "looking for another way")
+
+
+def _given_up(model: Model, memory: Memory) -> bool:
+    """Whether scouts that have something new to try are not sent, because the robot has waited for long."""
+    return memory.tried.all_ways and _next(model, memory) < SCOUTS
