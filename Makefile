@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench docs release clean
+.PHONY: demo test lint bench docs docs-check release clean
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -29,6 +29,9 @@ docs: $(VENV)/.ready
 	$(BIN)/pip install --quiet -e ".[docs]"
 	$(BIN)/sphinx-build -q -b html docs results/site
 	@echo "Look at results/site/index.html"
+
+docs-check: docs
+	$(BIN)/python tools/check_site.py results/site
 
 release: $(VENV)/.ready
 	$(BIN)/pip install --quiet build

@@ -25,6 +25,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "pliant"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_extra_path = ["generated/extra"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False

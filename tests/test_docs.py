@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pliant.errors import MissingExtraError
+from tests.studio.visitor import need_chromium
 
 ROOT = Path(__file__).parent.parent
 DOCS = [p for p in sorted((ROOT / "docs").rglob("*.md")) if "generated" not in p.parts]
@@ -58,3 +59,27 @@ def test_a_tutorial_as_a_notebook_has_the_code_that_ran(page, monkeypatch):
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     assert code == [example.strip("\n") for example in examples(page)]
     sys.modules.pop("notebooks")
+
+
+def test_the_check_of_the_site_finds_what_is_wrong_with_a_page(tmp_path, capsys, monkeypatch):
+    need_chromium()
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    import check_site
+
+    body = """<style>body {{ background: white }} [data-theme=dark] body {{ background: black }}</style>
+        <h1 id="top">page</h1><a href="other.html#top">other</a>{}"""
+    (tmp_path / "index.html").write_text(body.format(""))
+    (tmp_path / "other.html").write_text(body.format(""))
+    assert check_site.main(tmp_path) == 0
+    wrong = {
+        '<a href="nowhere.html"></a>': "nowhere.html, which is not there",
+        '<a href="other.html#nothing"></a>': "#nothing of other.html",
+        "<script>console.error('ouch')</script>": "ouch",
+        "<script>throw Error('thrown')</script>": "thrown",
+        '<img src="none.png">': "none.png does not load",
+        '<img src="http://127.0.0.1:9/far.png">': "asks for http://127.0.0.1:9/far.png",
+    }
+    (tmp_path / "index.html").write_text(body.format("".join(wrong)))
+    assert check_site.main(tmp_path) == 1
+    said = capsys.readouterr().out
+    assert all(words in said for words in wrong.values()), said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import tyro
@@ -55,7 +56,7 @@ def new(
     else:
         chosen = entry_of(robot)
         save(chosen.build(), path, summary=chosen.summary, laws=chosen.laws, view=chosen.view)
-    tell("Look at {}, then: {}", path, f"pliant run {path}")
+    tell("Look at {}, then: {}", path, f"pliant run {quote(str(path))}")
     return 0
 
 

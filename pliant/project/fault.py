@@ -125,6 +125,8 @@ def _depth(values: Any) -> int:
 def _expected(one: Any) -> str:
     if one["type"] == "extra_forbidden":
         return "no such key"
+    if one["type"] == "dict_type":  # [[obstacles]] instead of [obstacles.ball]
+        return f"a table for each name, such as [{one['loc'][-1]}.NAME]"
     message = str(one["msg"]).removeprefix("Input should be ").removeprefix("a valid ")
     return message[0].lower() + message[1:]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,8 @@ from pliant.project.sizing import fitting
 from pliant.project.toml import dumps
 
 MATERIAL, POISSON = "dragon skin 30", 0.48
-LONGEST_IN_METRES = 5.0  # [m]: longer than this in metres, a part was drawn in millimetres
+LONGEST = 5.0  # [m]: a part that would be longer was drawn in a smaller unit
+DOUBTFUL = 0.5  # [m]: of a part that would be longer its size in other units is told
 END_SHARES = (0.02, 0.05, 0.1, 0.2)  # of the length: how much of an end is held
 OFFSETS = (0.6, 0.75, 0.85, 0.4)  # of the way from the axis to the skin, where a cable may run
 VIA = 9  # points of a cable
@@ -40,10 +43,11 @@ def start(
 ) -> Project:
     """Write a project file for a part and read it back.
 
-    Guessed, and said so at the top of the file: its unit (millimetres if it would be longer than 5 m), the
-    end that is held (the lower one along its longest extent), the tip (the middle of the other end), cables
-    along it where they fit inside, its inner surfaces as pressure chambers, and a silicone. `size` [m]: edges
-    of the mesh of an STL or STEP part, which is written as tetrahedra next to the file.
+    Guessed, and said so at the top of the file: its unit (metres, or millimetres or micrometres if it would
+    be longer than 5 m), the end that is held (the lower one along its longest extent), the tip (the middle of
+    the other end), its inner surfaces as pressure chambers, or cables along it where they fit inside (behind
+    a # if it has chambers), and a silicone. `size` [m]: edges of the mesh of an STL or STEP part, which is
+    written as tetrahedra next to the file.
 
     fitted: measure how fast and how accurate that is and write it into the head of the file. Without a size
     it is then that of the finest mesh that reaches 25 Hz here (`project.sizing`).
@@ -58,51 +62,80 @@ def start(
     chosen = unit if step else unit or likely_unit(part, kind)
     solid = kind in FORMATS.values()
     found: tuple[str, ...] = ()
-    if fitted and not solid:
-        meshed = lambda edge: read(part, unit=chosen, size=edge)
-        mesh, found = fitting(meshed, partial(_draft, path.stem), size)
-    else:
-        mesh = read(part, unit=chosen, size=size)
+    with _size_told_once():
+        if fitted and not solid:
+            meshed = lambda edge: read(part, unit=chosen, size=edge)
+            mesh, found = fitting(meshed, partial(_draft, path.stem), size)
+        else:
+            mesh = read(part, unit=chosen, size=size)
     doubt = "" if step else unit_doubt(mesh, chosen)
     if doubt:
         warnings.warn(f"{part.name}: {doubt}", PliantWarning, stacklevel=2)
-    extent = " × ".join(f"{1e3 * length:.4g}" for length in np.ptp(mesh.nodes, axis=0))
+    extent = _millimetres(np.ptp(mesh.nodes, axis=0))
     taken = "in the unit that it states" if step else f"read in {chosen}"
     path.parent.mkdir(parents=True, exist_ok=True)
     if solid:
         name = Path(os.path.relpath(part, path.parent)).as_posix()
     else:
         name, chosen = write(mesh, path.with_suffix(".vtu")).name, "m"
-    data, notes = _guesses(mesh, path.stem, name, str(chosen))
-    first = ("Guesses to begin with; SI units.", f"{part.name}, {taken}: {extent} mm.")
+    data, notes, more = _guesses(mesh, path.stem, name, str(chosen))
+    other = _in_other_units(mesh, str(chosen)) if unit is None and not step else ""
+    first = ("Guesses to begin with; SI units.", f"{part.name}, {taken}: {extent} mm.{other}")
     head = "".join(f"# {line}\n" for line in (*first, *notes, *found))
-    path.write_text(f"{head}\n{dumps(data)}", encoding="utf-8")
-    project = load(path)
-    if fitted and solid:
-        from pliant.project.fit import kept
-
-        measured = kept(project)
-        path.write_text(f"{head}# {measured}\n\n{dumps(data)}", encoding="utf-8")
+    text = dumps(data) + "".join(f"\n# {line}" if line else "\n#" for line in more.splitlines())
+    text += "\n" if more else ""
+    path.write_text(f"{head}\n{text}", encoding="utf-8")
+    with _size_told_once():
         project = load(path)
+        if fitted and solid:
+            from pliant.project.fit import kept
+
+            measured = kept(project)
+            path.write_text(f"{head}# {measured}\n\n{text}", encoding="utf-8")
+            project = load(path)
     return project
+
+
+@contextmanager
+def _size_told_once() -> Iterator[None]:
+    """Meshes are read several times; `start` itself says once that one has an unlikely size."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*(wrong unit|Is the file in)", PliantWarning)
+        yield
+
+
+def _millimetres(extent: np.ndarray) -> str:
+    return " × ".join(f"{round(1e3 * length, 1):.12g}" for length in extent)
+
+
+def _in_other_units(mesh: Mesh, unit: str) -> str:
+    """Of a part that is long for a soft robot, how long it would be in others, as its unit was guessed."""
+    longest = float(np.ptp(mesh.nodes, axis=0).max())
+    if not DOUBTFUL < longest <= LONGEST:
+        return ""
+    told = [
+        f"{1e3 * longest * UNITS[u] / UNITS[unit]:.4g} mm in {u}" for u in ("mm", "cm", "in") if u != unit
+    ]
+    return f" Not that long? It is {', '.join(told)}: say so with --unit."
 
 
 def _draft(stem: str, mesh: Mesh, folder: Path) -> Project:
     """The project of a mesh, with the same guesses, in a folder that is thrown away."""
     write(mesh, folder / f"{stem}.vtu")
-    data, _ = _guesses(mesh, stem, f"{stem}.vtu", "m")
+    data, *_ = _guesses(mesh, stem, f"{stem}.vtu", "m")
     (folder / f"{stem}.toml").write_text(dumps(data), encoding="utf-8")
     return load(folder / f"{stem}.toml")
 
 
 def likely_unit(part: Path, kind: str) -> str:
-    """Millimetres for what would be a very long robot in metres."""
+    """Metres, or what is smaller for a part that would be a very long robot."""
     points = np.asarray(parse(part, kind).points, float)
     extent = np.ptp(points, axis=0).max(initial=0.0) if len(points) else 0.0  # `read` says what is wrong
-    return "mm" if extent * UNITS["m"] > LONGEST_IN_METRES else "m"
+    return next((unit for unit in ("m", "mm", "um") if extent * UNITS[unit] <= LONGEST), "mm")
 
 
-def _guesses(mesh: Mesh, stem: str, name: str, unit: str) -> tuple[dict[str, Any], list[str]]:
+def _guesses(mesh: Mesh, stem: str, name: str, unit: str) -> tuple[dict[str, Any], list[str], str]:
+    """The document of a project, what was guessed in sentences, and tables that it might have, too."""
     low, high = mesh.bounds
     axis = int(np.argmax(high - low))
     share, box = _fixed_end(mesh, axis)
@@ -119,13 +152,16 @@ def _guesses(mesh: Mesh, stem: str, name: str, unit: str) -> tuple[dict[str, Any
         f"chamber {n + 1}": {"inner": n + 1, "effort": [0.0, _rounded(0.1 * stuff.young)]}
         for n in range(len(cavity_surfaces(body.mesh)))
     }
-    cables = {} if chambers else _cables(body, axis, limit)
+    cables = _cables(body, axis, limit)
+    offered, cables = (cables, {}) if chambers else ({}, cables)
     if cables:
         data["cables"] = cables
         notes.append(f"Cables: along {along}, up to the tension that strains it by {100 * STRAIN:g} %.")
     if chambers:
         data["cavities"] = chambers
         notes.append("Chambers: its inner surfaces, up to a tenth of Young's modulus.")
+    if offered:
+        notes.append(f"Cables along {along} would fit, too: the last lines have them, behind a #.")
     if not (cables or chambers):
         notes.append("No cable fits inside along a straight line, and it is not hollow: add an actuator.")
     data["effectors"] = {"tip": {"points": [tip], "target": tip}}
@@ -133,7 +169,7 @@ def _guesses(mesh: Mesh, stem: str, name: str, unit: str) -> tuple[dict[str, Any
     first += [{n: {"effort": c["effort"][1] / 4}} for n, c in chambers.items()]
     if first:
         data["demonstration"] = {"commands": first[0]}
-    return data, notes
+    return data, notes, dumps({"cables": offered}) if offered else ""
 
 
 def _fixed_end(mesh: Mesh, axis: int) -> tuple[float, tuple[list[float], list[float]]]:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from pliant.errors import InputError, PliantError, unknown_name
@@ -60,6 +62,15 @@ def make(project: Project, *, error: float = ASKED, executor: Any = None, progre
     return made
 
 
+def keep(fast: Fast, project: Project) -> None:
+    """Keep a model beside a project that its robot is, but for its name, targets and obstacles."""
+    first, *others = fast.models
+    named = replace(first, fingerprint=replace(first.fingerprint, robot=project.robot.name))
+    place = place_of(project)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    Fast(project.robot, (named, *others)).save(place)
+
+
 def settled(fast: Fast, result: Result, laws: Mapping[str, Known]) -> tuple[float, bool]:
     """[m] how far an equilibrium of the reduced robot under commands is from the full one's, which starts
     there; and whether that was found.
@@ -79,8 +90,11 @@ def chosen(project: Project, model: str = "auto") -> tuple[Fast | None, str]:
         raise unknown_name("model", model, MODELS)
     if model == "full":
         return None, "The full model runs, as asked."
-    name, place = project.source.path.name, place_of(project)
-    if place.exists():
+    name = project.source.path.name
+    way = f"pliant reduce {quote(str(project.source.path))}"
+    old = any(folder_of(project).glob("*.npz"))
+    place = place_of(project) if old else None  # a digest takes its time
+    if place is not None and place.exists():
         try:
             found = Fast.load(place, project.robot)
         except PliantError as error:
@@ -90,9 +104,7 @@ def chosen(project: Project, model: str = "auto") -> tuple[Fast | None, str]:
         if model == "auto" and not found.share <= found.facts["asked"]:
             return None, f"The full model runs: the reduced one misses the error asked for ({found})."
         return found, f"The reduced model runs: {found}. With --model full, the full one does."
-    old = any(folder_of(project).glob("*.npz"))
     why = "the reduced one is of an earlier version of the file" if old else "it was not reduced"
     if model == "reduced":
-        hint = f"pliant reduce {name}"
-        raise InputError(f"reduced model of {name}", expected="one that fits the file", got=why, hint=hint)
-    return None, f"The full model runs: {why}. `pliant reduce {name}` makes a fast one."
+        raise InputError(f"reduced model of {name}", expected="one that fits the file", got=why, hint=way)
+    return None, f"The full model runs: {why}. `{way}` makes a fast one."

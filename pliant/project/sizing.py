@@ -81,7 +81,7 @@ def _described(edge: float, speed: float, project: Project) -> tuple[str, ...]:
     if error is None or error <= ACCURATE:
         return lines
     finer = 1e3 * max(edge * (ACCURATE / error) ** (1.0 / ORDER), FINER * edge)
-    offer = f"`pliant new … --size {finer:.2g}mm`, then `pliant reduce` for a fast model of that mesh."
+    offer = f"`pliant new` with `--size {finer:.2g}mm`, then `pliant reduce` for a fast model of that mesh."
     return (*lines, f"Its error is above {100 * ACCURATE:g} %. More accurate: {offer}")
 
 

@@ -5,6 +5,7 @@ A kill loses the trajectories that were running, and no others.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import pickle
@@ -26,6 +27,7 @@ from pliant.reduction.snapshots import Snapshots
 from pliant.robot import Robot
 
 FACTS = "campaign.json"
+Progress = bool | Callable[[int, int], object]
 
 
 class WorkerLostError(PliantError):
@@ -47,7 +49,7 @@ def collect(
     folder: str | Path | None = None,
     probe: Probe | None = None,
     creep: int = 0,
-    progress: bool = False,
+    progress: Progress = False,
 ) -> Snapshots:
     """The snapshots of a robot driven through a plan, in the plan's order whoever finished first.
 
@@ -61,7 +63,8 @@ def collect(
 
     `probe` is a function of each `Result` → arrays by name, kept in `Snapshots.extra`. `creep` = 0 solves for
     the equilibrium of every command; n > 0 takes up to n damped steps in time towards it instead, see
-    `pliant.reduction.drive`. `progress` shows a bar with the time left.
+    `pliant.reduction.drive`. `progress` shows a bar with the time left, or is a function that is told
+    how many steps are done, and of how many.
     """
     if not isinstance(plan, Plan):
         raise InputError("plan", expected="a Plan, see pliant.reduction.plans", got=type(plan).__name__)
@@ -184,8 +187,14 @@ class _Store:
 
 
 @contextmanager
-def _bar(plan: Plan, store: _Store, shown: bool) -> Iterator[Callable[..., object]]:
+def _bar(plan: Plan, store: _Store, shown: Progress) -> Iterator[Callable[..., object]]:
     """A function to call after every step, or with a number of steps, that moves the bar on."""
+    done = sum(len(t) for n, t in enumerate(plan.trajectories) if n in store)
+    if callable(shown):
+        count = itertools.count(done)
+        shown(next(count), plan.size)
+        yield lambda steps=1: [shown(next(count), plan.size) for _ in range(steps)]
+        return
     if not shown:
         yield lambda steps=1: None
         return
@@ -194,7 +203,6 @@ def _bar(plan: Plan, store: _Store, shown: bool) -> Iterator[Callable[..., objec
 
     columns = ("{task.description}", bar.BarColumn(), bar.MofNCompleteColumn(), bar.TimeElapsedColumn())
     left = bar.TextColumn("left"), bar.TimeRemainingColumn()
-    done = sum(len(t) for n, t in enumerate(plan.trajectories) if n in store)
     with bar.Progress(*columns, *left, console=Console(stderr=True), transient=True) as display:
         task = display.add_task("Snapshots", total=plan.size, completed=done)
         yield lambda steps=1: display.advance(task, steps)

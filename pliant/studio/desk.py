@@ -83,7 +83,7 @@ class Desk:
 
         A robot that was edited goes on in the same mode among the same obstacles.
         """
-        before = (self.workshop.busy, self.workshop.rate)
+        before = (self.workshop.busy, self.workshop.figures)
         session, why = self.workshop.gather()
         self.notice, self._still = why or self.notice, 0 if session else self._still
         if session is not None:
@@ -93,7 +93,7 @@ class Desk:
                 except PliantError as error:
                     self.notice = str(error)
             self._show(session, self.workshop.name)
-        return bool(why) or session is not None or before != (self.workshop.busy, self.workshop.rate)
+        return bool(why) or session is not None or before != (self.workshop.busy, self.workshop.figures)
 
     def _hand_over(self, session: Session) -> None:
         """What a new session gets from the one before: its obstacles and, where it can, its mode."""
@@ -238,8 +238,9 @@ class Desk:
         if self.workshop.busy or self.workshop.documents:
             state["build"] = {
                 "busy": self.workshop.busy,
-                "rate": self.workshop.rate,
+                **self.workshop.figures,
                 "edits": max(len(self.workshop.documents) - 1, 0),
+                "making": self.workshop.making,
             }
         return View(session.frame, session.stage, state, session.stiffness, known, self._workshop_facts())
 

@@ -179,6 +179,16 @@ class Forget(Edit):
         _draft().forget(document, project, self.name)
 
 
+class Fast(Edit):
+    """Make a reduced model that runs in the robot's place; or stop making it."""
+
+    do: Literal["fast"]
+    on: bool
+
+    def apply(self, desk: Desk) -> None:
+        desk.workshop.fasten() if self.on else desk.workshop.leave()
+
+
 class Undo(Edit):
     """The robot before the last edit."""
 

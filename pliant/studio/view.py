@@ -161,7 +161,7 @@ def view(
     def open_desk() -> Desk:
         desk = Desk(robots, chosen, folder=place)
         if project is not None and all(isinstance(body, Solid) for body in project.robot.bodies):
-            desk.workshop.adopt(project, chosen)
+            desk.workshop.adopt(project, chosen, fast)
         return desk
 
     return open_window(

@@ -12,58 +12,23 @@ import tempfile
 import threading
 import tomllib
 from collections.abc import Callable
+from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any
+from time import perf_counter, sleep
+from typing import TYPE_CHECKING, Any
 
 from pliant.errors import InputError, PliantError, unknown_name
 from pliant.io.recording import taken
 from pliant.session import Session
 from pliant.studio.limits import DOCUMENTS
+from pliant.studio.made import FILE, Made, Measured, Origin, Refused, Under
 
-FILE = "robot.toml"
+if TYPE_CHECKING:
+    from pliant.project.aside import Aside
 
-
-@dataclass(frozen=True, eq=False)
-class Origin:
-    """Where a robot comes from: the folder of its meshes, and the part that they are made of.
-
-    `unit` is that of the part, "" if it states it itself; a temporary folder lasts as long as this value.
-    """
-
-    place: Path
-    part: Path | None = None
-    unit: str = ""
-    temporary: tempfile.TemporaryDirectory[str] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Made:
-    """What the thread made of a document."""
-
-    document: dict[str, Any]
-    project: Any
-    session: Session
-    facts: dict[str, Any]
-    origin: Origin
-    undone: bool = False
-
-
-@dataclass(frozen=True)
-class Refused:
-    """Why it could not be made."""
-
-    why: str
-
-
-@dataclass(frozen=True)
-class Measured:
-    """How fast the robot of a document is on this machine [Hz]."""
-
-    document: dict[str, Any]
-    rate: float
+QUIET = 2.0  # [s] after an edit until its mesh is judged
 
 
 class Workshop:
@@ -74,9 +39,14 @@ class Workshop:
         self.wake: Callable[[], object] = lambda: None
         self.documents: list[dict[str, Any]] = []  # one for each edit, the present one last
         self.project: Any = None
-        self.busy, self.rate = "", None  # what the thread does; steps per second of the robot
+        self.fast: Any = None  # the reduced model that runs in its place
+        self.busy, self.figures = "", {}  # what the thread does; what was measured of the robot
+        self._aside: Aside | None = None  # a process that reduces the robot
+        self._now: Made | None = None  # what was made last, None while something is made
+        self._judging: Aside | None = None  # a process that judges it
+        self._called = ""  # the robot's name in the studio, where that is not its document's
         self._waiting: list[Callable[[dict[str, Any], Any], None]] = []
-        self._done: SimpleQueue[Made | Refused | Measured] = SimpleQueue()
+        self._done: SimpleQueue[Made | Refused | Measured | Under] = SimpleQueue()
         self._origin = Origin(folder)
         self.known = self._projects()
         self.facts: dict[str, Any] | None = None  # of the present document, for the page
@@ -87,7 +57,7 @@ class Workshop:
     @property
     def name(self) -> str:
         """The name of the robot, "" if there is none."""
-        return str(self.documents[-1]["name"]) if self.documents else ""
+        return (self._called or str(self.documents[-1]["name"])) if self.documents else ""
 
     def begin(self, name: str, kind: str, content: bytes, unit: str, size: float) -> None:
         """A new robot of a part: its mesh, and guesses to go on from."""
@@ -114,17 +84,22 @@ class Workshop:
 
         self._work(f"Making the mesh of {name}", make)
 
-    def adopt(self, project: Any, name: str) -> None:
-        """The project that the studio was opened on; its file is left alone, *Save* writes another."""
+    def adopt(self, project: Any, name: str, fast: Any = None) -> None:
+        """The project that the studio was opened on, and its reduced model, if that runs.
+
+        Its file is left alone, *Save* writes another.
+        """
         from pliant.studio.draft import facts
 
-        document = {**tomllib.loads(project.source.text), "name": name}
-        self.documents, self.project, self.facts = [document], project, facts(project, document)
-        self._origin = Origin(project.source.path.parent)
+        document, path = tomllib.loads(project.source.text), project.source.path
+        self.documents, self.project, self._called = [document], project, name
+        self.facts = {**facts(project, document), "model": str(fast or "")}
+        self.fast, self._origin = fast, Origin(path.parent, file=path.name)
 
     def edit(self, change: Callable[[dict[str, Any], Any], None]) -> None:
         """A change of the document; while the robot is being made, it waits."""
         self._check()
+        self.leave()
         if self.busy:
             self._waiting.append(change)
             if len(self._waiting) > DOCUMENTS:
@@ -155,13 +130,45 @@ class Workshop:
 
         self._work("Making the mesh", make)
 
+    def fasten(self) -> None:
+        """A reduced model of the robot, made in a process of its own, that takes its place; `leave` stops it.
+
+        What was begun goes on where it was. An edit, too, stops it.
+        """
+        from pliant.project.aside import Aside
+
+        self._check_idle()
+        self._check()
+        document, origin, project = self.documents[-1], self._origin, self.project
+        self._aside = aside = Aside("reduce", project.source.path, project.source.text)
+
+        def make() -> Made:
+            began: tuple[int, float] | None = None
+            for report in aside:
+                began = began or (report["done"], perf_counter())
+                self._done.put(Under(f"Making it fast: {_left(**report, began=began)}"))
+                self.wake()
+            return self._made(document, origin, replaced=1)
+
+        self._work("Making it fast", make)
+
+    @property
+    def making(self) -> bool:
+        """Whether a reduced model is being made."""
+        return self._aside is not None
+
+    def leave(self) -> None:
+        """Stop making the robot fast."""
+        if self._aside is not None:
+            self._aside.stop()
+
     def undo(self) -> None:
         """Back to the document before."""
         self._check_idle()
         self._check()
         if len(self.documents) < 2:
             raise InputError("undo", expected="an edit before", got="none")
-        self._make({**self.documents[-2], "name": self.name}, undone=True)
+        self._make({**self.documents[-2], "name": self.documents[-1]["name"]}, replaced=2)
 
     def open(self, name: str) -> None:
         """A project in the folder."""
@@ -182,6 +189,8 @@ class Workshop:
 
         What was saved or opened by this name is replaced; any other is left alone.
         """
+        from pliant.project import load
+        from pliant.project.reduced import keep
         from pliant.project.toml import dumps
 
         self._check_idle()
@@ -200,6 +209,9 @@ class Workshop:
                 if source.resolve() != (folder / source.name).resolve():
                     shutil.copyfile(source, folder / source.name)
         path.write_text(dumps(document), encoding="utf-8")
+        if self.fast is not None:
+            keep(self.fast, load(path))
+        self._called = ""
         self._saved, self.known = folder.resolve(), self._projects()
         self.documents[-1] = {**self.documents[-1], "name": document["name"]}
         self.facts = self.facts and {**self.facts, "name": document["name"]}
@@ -207,7 +219,8 @@ class Workshop:
 
     def session(self) -> Session:
         """The present robot from its beginning."""
-        return Session(self.project.robot, period=self.period, summary=self.documents[-1].get("summary", ""))
+        summary = self.documents[-1].get("summary", "")
+        return Session(self.project.robot, period=self.period, summary=summary, fast=self.fast)
 
     def _projects(self) -> list[str]:
         """The names of the projects in the folder."""
@@ -225,18 +238,21 @@ class Workshop:
                 return session, why
             if isinstance(found, Measured):
                 if self.documents and found.document is self.documents[-1]:
-                    self.rate = found.rate
+                    self.figures = {**self.figures, **found.figures}
                 continue
-            self.busy = ""
+            if isinstance(found, Under):
+                self.busy = found.way
+                continue
+            self.busy, self._aside = "", None
             if isinstance(found, Refused):
                 why = found.why
             else:
                 if found.origin is not self._origin:  # another robot
-                    self.documents, self._origin, self._saved = [], found.origin, None
-                session, self.project = found.session, found.project
-                self.documents = self.documents[:-2] if found.undone else self.documents
-                self.documents = [*self.documents, found.document][-DOCUMENTS:]
-                self.rate, self.facts = None, found.facts
+                    self.documents, self._origin, self._saved, self._called = [], found.origin, None, ""
+                session, self.project, self.fast = found.session, found.project, found.fast
+                kept = self.documents[: len(self.documents) - found.replaced]
+                self.documents = [*kept, found.document][-DOCUMENTS:]
+                self.figures, self.facts = {}, found.facts
             why = self._next() or why
 
     def _next(self) -> str:
@@ -251,21 +267,30 @@ class Workshop:
                 return f"{type(error).__name__}: {error}"
         return ""
 
-    def _make(self, document: dict[str, Any], *, undone: bool = False) -> None:
+    def _make(self, document: dict[str, Any], *, replaced: int = 0) -> None:
         origin = self._origin
-        self._work("Building the robot", lambda: self._made(document, origin, undone))
+        self._work("Building the robot", lambda: self._made(document, origin, replaced))
 
-    def _made(self, document: dict[str, Any], origin: Origin, undone: bool = False) -> Made:
+    def _made(self, document: dict[str, Any], origin: Origin, replaced: int = 0) -> Made:
+        """The robot of a document, by its reduced model where there is one that fits."""
         from pliant.project.project import of_text
+        from pliant.project.reduced import chosen
         from pliant.project.toml import dumps
         from pliant.studio.draft import facts
 
-        project = of_text(origin.place / FILE, dumps(document))
-        session = Session(project.robot, period=self.period, summary=document.get("summary", ""))
-        return Made(document, project, session, facts(project, document), origin, undone)
+        project = of_text(origin.place / origin.file, dumps(document))
+        fast, words = chosen(project)
+        told = {**facts(project, document), "model": str(fast or "")}
+        if replaced == 1 and fast is None:  # it was reduced a moment ago
+            raise InputError("reduced model", expected="one that is accurate enough", got=words)
+        summary = document.get("summary", "")
+        session = Session(project.robot, period=self.period, summary=summary, fast=fast)
+        return Made(document, project, fast, session, told, origin, replaced)
 
     def _work(self, what: str, make: Callable[[], Made]) -> None:
-        self.busy = what
+        self.busy, self._now = what, None
+        if self._judging is not None:
+            self._judging.stop()
 
         def run() -> None:
             try:
@@ -275,24 +300,27 @@ class Workshop:
             except Exception as error:  # a fault of ours: the studio goes on with the robot it has
                 self._done.put(Refused(f"{type(error).__name__}: {error}"))
             else:
+                self._now = made
                 self._done.put(made)
                 self.wake()
-                self._measure(made)
+                self._judge(made)
             self.wake()
 
         threading.Thread(target=run, name="pliant-workshop", daemon=True).start()
 
-    def _measure(self, made: Made) -> None:
-        """How fast it is, on a robot of its own: that of the session is being stepped."""
-        from pliant.project.fit import rate
-        from pliant.project.project import of_text
+    def _judge(self, made: Made) -> None:
+        """How fast it is, and how accurate, as a process tells once nothing was edited for a while."""
+        from pliant.project.aside import Aside
 
-        robot = of_text(made.project.source.path, made.project.source.text).robot
-        if robot.by_role("actuator") and robot.by_role("effector"):
-            try:
-                self._done.put(Measured(made.document, rate(robot)))
-            except PliantError:  # it has none then
-                return
+        robot = made.project.robot
+        sleep(QUIET)
+        if self._now is not made or not (robot.by_role("actuator") and robot.by_role("effector")):
+            return
+        with suppress(PliantError):  # it has no such figure, or is edited by now
+            self._judging = Aside("judge", made.project.source.path, made.project.source.text)
+            for report in self._judging:
+                self._done.put(Measured(made.document, report))
+                self.wake()
 
     def _check(self) -> None:
         if not self.documents and not self.busy:
@@ -302,6 +330,18 @@ class Workshop:
     def _check_idle(self) -> None:
         if self.busy:
             raise InputError("edit", expected="to wait a moment", got=self.busy.lower())
+
+
+def _left(done: int, total: int, began: tuple[int, float]) -> str:
+    """ "12 of 60 equilibria, about 40 s left"."""
+    first, start = began
+    said = f"{done} of {total} equilibria"
+    if done == total:
+        return f"{said}, choosing modes"
+    if done == first:
+        return said
+    left = (perf_counter() - start) / (done - first) * (total - done)
+    return f"{said}, about {left / 60:.0f} min left" if left > 100 else f"{said}, about {left:.0f} s left"
 
 
 def merged(document: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:

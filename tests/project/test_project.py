@@ -72,6 +72,12 @@ speed = 0.1
 [cables."cable 2"]
 body = "rod"
 along = { arc = [0.005, 0.025, 0.045], offset = [0.002, 0.0], branch = 0 }
+friction = 0.2
+sheath = 1.5
+housing = 3.0
+slack = 0.001
+pulled = "last"
+stiffness = 4e4
 
 [cavities.chamber]
 body = "block"
@@ -302,6 +308,7 @@ def test_values_may_have_units_and_limits_the_words_of_their_rows(folder):
         ("speed = 0.1", "tension = [0, 3]", "cables", "effort or tension"),
         ("displacement = 0.002", 'pressure = "2 kPa"', "pressure", "tension or length, as it is a cable"),
         ("displacement = 0.002", 'length = "2 kPa"', "length", "a number in m"),
+        ("[obstacles.ball]", "[[obstacles]]", "obstacles", "such as [obstacles.NAME]"),
     ],
 )
 def test_words_and_units_that_do_not_fit_name_what_does(folder, old, new, line_has, says):
@@ -635,6 +642,39 @@ def test_start_finds_chambers(tmp_path):
     project = start(tmp_path / "block.vtu", tmp_path / "block.toml")
     assert list(project.spec.cavities) == ["chamber 1"] and not project.spec.cables
     assert project.robot.rows["chamber 1"].interaction.rest_volume == pytest.approx(6.75e-6, rel=1e-9)
+
+
+def test_cables_that_would_fit_into_a_hollow_part_are_offered_behind_a_sign(tmp_path):
+    pl.mesh.write(hollow((4, 4, 6)), tmp_path / "block.vtu")
+    text = start(tmp_path / "block.vtu", tmp_path / "block.toml").source.text
+    assert "Cables along z would fit" in text
+    begin = text.index('# [cables."cable 1"]')
+    uncommented = text[:begin] + text[begin:].replace("# ", "").replace("#", "")
+    (tmp_path / "block.toml").write_text(uncommented, encoding="utf-8")
+    rows = load(tmp_path / "block.toml").robot.rows
+    assert "chamber 1" in rows and "cable 4" in rows and rows["cable 4"].law.effort[0] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("scale", "read", "said"),
+    [
+        (1.0, "read in m: 100 × 20 × 20 mm.", ""),
+        (1e3, "read in mm: 100 × 20 × 20 mm.", ""),
+        (1e6, "read in um: 100 × 20 × 20 mm.", ""),
+        (
+            1 / 0.0254,
+            "read in m: 3937 × 787.4 × 787.4 mm.",
+            "39.37 mm in cm, 100 mm in in: say so with --unit",
+        ),
+    ],
+)
+def test_the_unit_of_a_part_is_guessed_and_others_are_told_where_it_is_long(tmp_path, scale, read, said):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pl.errors.PliantWarning)  # of its size
+        mesh = pl.mesh.box(scale * np.array([0.1, 0.02, 0.02]), cells=(4, 1, 1))
+        pl.mesh.write(mesh, tmp_path / "bar.vtu")
+    text = start(tmp_path / "bar.vtu", tmp_path / "bar.toml").source.text
+    assert read in text and said in text and bool(said) == ("--unit" in text)
 
 
 def test_start_from_an_stl_part_writes_its_mesh(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import pliant as pl
 from pliant.materials import library
 from pliant.project import load, save
+from pliant.project.reduced import chosen
 from pliant.session import Session
 from pliant.studio import messages
 from pliant.studio.desk import Desk
@@ -126,3 +128,53 @@ def test_a_part_that_is_none_leaves_the_robot_as_it_was(desk):
         desk.gather()
     assert "triangles" in desk.notice and desk.workshop.documents is documents
     assert do(desk, do="gravity", value=[0, 0, -3]) == "" and desk.name == "bar"
+
+
+def fastened(desk):
+    """Make the robot fast, and wait until it runs; what was told on the way."""
+    desk.do(messages.parse('{"do": "fast", "on": true}'))
+    told = []
+    while desk.workshop.busy:
+        desk.woken.wait(120)
+        desk.woken.clear()
+        desk.gather()
+        told.append(desk.workshop.busy)
+    return told
+
+
+def test_a_robot_is_made_fast_while_it_runs(desk, tmp_path):
+    """The reduced model runs until an edit, is there again after undo, and in the file that is saved."""
+    assert do(desk, do="limit", name="upper", value=1.0) == ""
+    assert do(desk, do="limit", name="lower", value=1.0) == ""
+    full, edits = desk.session.robot.ndof, len(desk.workshop.documents)
+    told = fastened(desk)
+    assert desk.notice == "" and any(
+        re.search(r"of \d+ equilibria, about .* s left", words) for words in told
+    )
+    assert desk.session.robot.ndof < full / 5 and len(desk.workshop.documents) == edits
+    assert "modes instead of" in desk.workshop.facts["model"]
+    desk.session.aim("tip", desk.session.frame.displacement["tip"] + [0, 0, 0.002])
+    for _ in range(20):
+        frame = desk.session.step()
+    assert np.linalg.norm(frame.error["tip"]) < 1e-4 and "reduced model runs" in frame.words
+
+    assert do(desk, do="gravity", value=[0, 0, -3]) == ""
+    assert desk.session.robot.ndof == full and desk.workshop.facts["model"] == ""
+    assert do(desk, do="undo") == "" and desk.session.robot.ndof < full / 5
+    desk.do(messages.parse('{"do": "add", "kind": "sphere", "at": [0.1, 0.01, -0.1], "size": 0.02}'))
+    assert "Saved" in do(desk, do="save", name="quick")
+    fast, _ = chosen(load(tmp_path / "projects" / "quick" / "robot.toml"))
+    assert fast is not None and fast.robot.ndof == desk.session.robot.ndof
+
+
+def test_making_it_fast_is_stopped_by_a_person_or_an_edit(desk):
+    documents = desk.workshop.documents
+    desk.do(messages.parse('{"do": "fast", "on": true}'))
+    assert desk.workshop.making
+    assert "stopped" in do(desk, do="fast", on=False)
+    assert not desk.workshop.making and desk.workshop.documents is documents
+    desk.do(messages.parse('{"do": "fast", "on": true}'))
+    do(desk, do="gravity", value=[0, 0, -3])
+    assert not desk.workshop.making and desk.session.robot.gravity[2] == -3
+    session = desk.session
+    assert do(desk, do="undo") == "" and desk.session is not session

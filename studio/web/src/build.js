@@ -10,6 +10,8 @@ const TOOLS = {
   tip: ["Set a tip", "Click the point that should follow a target."],
 };
 
+const ACCURATE = 0.02; // of a motion, as in pliant/project/fit.py
+
 export class Build {
   constructor(app) {
     this.app = app;
@@ -55,6 +57,7 @@ export class Build {
     const { draft } = this;
     const input = (label, value, change, more = {}) => h("input", { type: "number", step: "any", "aria-label": label, value, onchange: change, ...more });
     this.figures = h("output", { class: "soft" });
+    this.faster = h("button", { id: "fast", title: "Make a reduced model that runs in its place, in the background", onclick: () => this.say({ do: "fast", on: !this.making }) }, "Make it fast");
     const size = input("edges of the mesh in mm", "", () => {}, { id: "edges", placeholder: "edges" });
     const again = h("button", { id: "remesh", onclick: () => Number(size.value) > 0 && this.say({ do: "remesh", size: Number(size.value) / 1e3 }) }, "Mesh again");
     const stuff = h("select", { id: "material", onchange: () => this.say({ do: "material", name: stuff.value }) },
@@ -66,6 +69,7 @@ export class Build {
     const name = h("input", { id: "name", type: "text", "aria-label": "name of the project", value: draft.name, maxlength: 60 });
     this.body.replaceChildren(
       h("div", { class: "line" }, h("b", {}, draft.name), this.figures),
+      h("div", { class: "pair" }, "Speed", draft.model ? h("small", { id: "model", class: "soft" }, `Reduced: ${draft.model}.`) : this.faster),
       h("div", { class: "pair" }, "Mesh", h("span", { class: "fields" }, size, h("span", { class: "soft" }, "mm"), again)),
       h("label", { class: "pair" }, "Material", stuff),
       h("div", { class: "pair" }, "Gravity", h("div", { class: "xyz" }, ...pull.map((field, k) => named("xyz"[k], field)), h("span", { class: "soft" }, "m/s²"))),
@@ -103,11 +107,17 @@ export class Build {
   }
 
   frame({ desk }) {
-    const { busy = "", rate = null, edits = 0 } = desk.build ?? {};
+    const { busy = "", rate = null, error = null, edits = 0, making = false } = desk.build ?? {};
     this.busy.hidden = !busy;
     this.busy.textContent = `${busy} …`;
     if (!this.draft) return;
     this.edits.disabled = !edits || Boolean(busy);
-    this.figures.textContent = `${this.draft.nodes} nodes · ${rate ? `about ${number(rate, 2)} Hz here` : "rate not known yet"}`;
+    this.making = making;
+    this.faster.textContent = making ? "Stop" : "Make it fast";
+    this.faster.disabled = Boolean(busy) && !making;
+    const pace = rate ? `about ${number(rate, 2)} Hz here` : "rate not known yet";
+    const rough = error === null ? "" : ` · error of its mesh ${number(100 * error, 2)} %`;
+    this.figures.textContent = `${this.draft.nodes} nodes · ${pace}${rough}`;
+    this.figures.title = error > ACCURATE ? "Shorter edges are more accurate; where that is too slow, make it fast." : "";
   }
 }

@@ -55,6 +55,6 @@ export function reason(kept, period) {
   const worst = [...PARTS].sort((a, b) => spent(b) - spent(a))[0];
   const head = `A step takes ${quantity(total, "s", 2)}, real time needs ${quantity(period, "s", 2)}: ${worst.what} takes the most (${number((100 * spent(worst)) / total, 2)} %).`;
   const longer = number((total / period) ** (1 / COARSER), 2);
-  const mesh = `Edges ${longer} times as long would keep up; or a reduced model (pliant reduce), or a lower speed.`;
+  const mesh = `Edges ${longer} times as long would keep up; or a reduced model (Make it fast; pliant reduce at a shell), or a lower speed.`;
   return `${head} ${worst.coarser ? mesh : "Fewer or smaller obstacles help, or a lower speed."}`;
 }
