@@ -23,9 +23,7 @@ from pliant.conditions import Conditions
 from pliant.robot import Robot
 
 STUCK, PULLED, LET_OUT = 0, 1, -1
-WRONG_WAY = (
-    1e-10  # of the robot's length: a cable that slides back by more does not slide the way it was said to
-)
+WRONG_WAY = 1e-10  # of the robot's length: a cable that slides back by more slides the other way
 SAME_TENSION = 1e-10  # relative: what a stuck cable's tension and the one asked for may differ by
 AT_THE_EDGE = 1e-7  # the same where it is about to slide
 PRESLIDING = 1e-4  # of the robot's length: the way over which friction turns round in a step in time …

@@ -144,9 +144,7 @@ def _by_degrees(
     """
     path = replace(Path.begun(loads), count=Count(0, count.iterations))
     for share in np.linspace(0.0, 1.0, DEGREES + 1)[1:].tolist():
-        end = walk(
-            loads, tolerance, account, work, load_steps=DEGREES, fall=True, begun=path, until=share
-        )  # fmt: skip
+        end = walk(loads, tolerance, account, work, load_steps=DEGREES, fall=True, begun=path, until=share)
         path, word = end.path, UNSTABLE_STATE
         if not end.reason:
             word = judged(loads.at(share, path.best, path.z), path.best, work)

@@ -108,7 +108,7 @@ class Visitor:
         self.until(f"studio.stage.pictures > {count}")
 
     def settled(self):
-        """Until every target is shown where frames say, held neither by the pointer nor for frames on their way."""
+        """Until targets are shown where frames say, and nothing holds them elsewhere."""
         self.until("""!studio.grab.drag && !studio.grab.moving
             && Object.entries(studio.marks.targets).every(([name, ball]) => (studio.header.target[name] ?? [])
                 .every((value, k) => Math.abs(value - ball.position.getComponent(k)) < 1e-6))""")

@@ -95,9 +95,7 @@ class Settling:
 
     state: State | None = None  # on the way there; None: begin at the pose
     spent: int = 0  # iterations that were not enough
-    onwards: bool = (
-        False  # whether it then follows on, because no step would do where it was not in equilibrium
-    )
+    onwards: bool = False  # whether it then follows on: no step would do where it was not in equilibrium
 
 
 @dataclass(frozen=True)
