@@ -67,6 +67,12 @@ CHOICES = (
         "median to the mean: those seeds count as development",
     ),
     Choice("how many bends", "8", "on the study's length; 16 before"),
+    Choice(
+        "modes of patches for the rates, nested HALS before",
+        'method="patches"',
+        "on development: in the quick setting one of 16 modes of nested HALS pushed and the robot swung on, "
+        "so that steps in motion were timed",
+    ),
     Choice("rates asked", "5 and 150 steps/s", "changed four times while the rates were measured"),
     Choice("how much faster points must be than full contact", "1.5 times", "on development: 2 to 2.9 times"),
 )
