@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.inverse import Inverse
+from pliant.inverse import Inverse, Outcome
 from pliant.io.table import Table
 from pliant.robot import Robot
 from pliant.studies.check import Check
@@ -58,28 +58,34 @@ class Run:
 
     share: np.ndarray
     depth: float
-    ratio: float  # of a step over dgemm(1500), CPU time
+    ratio: float  # of a step that moves over dgemm(1500), CPU time
     q: np.ndarray
 
     @classmethod
     def of(cls, lab: Lab, finger: Finger, robot: Robot, pulls: np.ndarray, true: np.ndarray) -> Run:
-        controller, missed, depths, steps = Inverse(robot), [], [], 0
+        controller, missed, depths, spent = Inverse(robot), [], [], []
         path, at = _path(finger, lab.setting.frames), 0
-        yard, begin = Yardstick.measure(clock=process_time).milliseconds, process_time()
+        yard = Yardstick.measure(clock=process_time).milliseconds
+
+        def step(target: np.ndarray) -> Outcome:
+            begin = process_time()
+            out = controller.step(targets={"tip": target})
+            if out.certificate.moved:  # a robot that rests takes no time
+                spent.append(1e3 * (process_time() - begin))
+            return out
+
         for pull, target in zip(pulls, true, strict=True):
             while at < len(path) and path[at][0] < pull:
-                controller.step(targets={"tip": path[at][1]})
-                at, steps = at + 1, steps + 1
+                step(path[at][1])
+                at += 1
             for _ in range(MOST_STEPS):
-                out = controller.step(targets={"tip": target})
-                steps += 1
+                out = step(target)
                 if out.certificate.status == "reached" and not out.certificate.moved:
                     break
             missed.append(float(np.linalg.norm(out.displacement["tip"] - target)))
             depths.append(out.q)
-        spent = 1e3 * (process_time() - begin) / steps
         depth = max(lab.depth(finger.full, q) for q in depths)
-        return cls(np.array(missed) / pulls, depth, spent / yard, out.q)
+        return cls(np.array(missed) / pulls, depth, float(np.mean(spent)) / yard, out.q)
 
 
 def _path(finger: Finger, frames: int) -> list[tuple[float, np.ndarray]]:
