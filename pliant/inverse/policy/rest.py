@@ -77,17 +77,19 @@ def settle(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     progress, result = _sought(model, memory, memory.mode)
     if result is None:
         memory = memory.with_(mode=progress)
-        return memory, of_waiting(model, memory, "searching")
+        return memory, of_waiting(model, memory, "reached" if at_target(model, memory) else "searching")
     if memory.mode.onwards:
         return _onwards(model, memory, result)
     if memory.scout:
         return _set_out(model, memory, result)
     before, pose, there = memory.pose, model.pose_of(result), at_target(model, memory)
     memory = memory.having_tried(settled=memory.tried.settled + 1)
-    if not result.certificate.converged or jumps(model, before, pose):
+    converged = result.certificate.converged
+    if jumps(model, before, pose) or not (converged or there):  # contacts may rattle where it has arrived
         again = there or may_scout(model, memory)  # else it would only come here again, and rest no better
         return step_back(model, memory if again else memory.having_tried(brink=max(1, memory.tried.brink)))
-    if model.motion(before, pose) > SAME * model.robot.length:  # else its efforts are as good, and chosen
+    moved = model.motion(before, pose) > SAME * model.robot.length  # else its efforts are as good, and chosen
+    if converged and moved:
         memory = memory.with_(pose=pose, decrement=result.certificate.decrement)
     memory = memory.with_(disturbed=False)
     if there and not at_target(model, memory) and memory.tried.settled < SETTLED:

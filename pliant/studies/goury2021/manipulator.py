@@ -22,7 +22,7 @@ from pliant.studies.check import Check
 from pliant.studies.figures import BAD, SOFT, heading, line, new_figure
 from pliant.studies.goury2021.held_out import LARGEST_SHARE, falling, held_out
 from pliant.studies.goury2021.lab import PULL, Lab
-from pliant.studies.goury2021.paper import MANIPULATOR_MODES, STEPS_PER_SECOND, TIP_ERROR
+from pliant.studies.goury2021.paper import STEPS_PER_SECOND, TIP_ERROR
 from pliant.studies.goury2021.postures import bend
 from pliant.studies.study import Findings, Picture
 from pliant.timing import in_turns, paired
@@ -109,7 +109,7 @@ def _rank(lab: Lab) -> int:
 
 def speed(lab: Lab) -> Findings:
     """Table II."""
-    fit, robots = lab.fit(lab.setting.modes), {"full": lab.manipulator()}
+    fit, robots = lab.fit(lab.setting.modes, "patches"), {"full": lab.manipulator()}
     robots["reduced"] = fit.robot
     table = Table(
         "Table II: time steps of 10 ms",
@@ -148,7 +148,9 @@ def speed(lab: Lab) -> Findings:
         ),
     ]
     data = {"rates over those without contact and of the full model, straight, by process": ratios}
-    return Findings(f"Speed with {MANIPULATOR_MODES} modes", tables=[table], checks=checks, data=data)
+    return Findings(
+        f"Speed with {lab.setting.modes} modes of patches", tables=[table], checks=checks, data=data
+    )
 
 
 def _compared(spine: dict[str, Any], basis: ContactBasis, states: tuple[State, State]) -> tuple[float, float]:
