@@ -65,6 +65,7 @@ LATER = {
     "sensing": "pliant.sensing",
     "session": "pliant.session",
     "studio": "pliant.studio",
+    "things": "pliant.things",
 }
 # Modules that users work with; the others that are loaded are the house's own.
 MODULES = ("bodies", "contact", "errors", "interactions", "joints", "laws", "materials", "mesh", "solvers")
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
         robots,
         sensing,
         session,
+        things,
     )
     from pliant.bodies import Beam, Shell
     from pliant.dynamics import Simulation

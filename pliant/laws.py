@@ -10,7 +10,7 @@ with δ⁺ at the end of the step: an equality where the range is unbounded.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,6 +31,12 @@ class Condition:
     compliance: float  # [m/N], of a spring in series
     low: float
     high: float
+
+    def driven(self, compliance: float, slack: float) -> Condition:
+        """The same law for a drive with a spring [m/N] and slack [m] between it and the rows."""
+        if self.given or not (compliance or slack):
+            return self
+        return replace(self, imposed=self.imposed - slack, compliance=self.compliance + compliance)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ import numpy as np
 from pliant.conditions import Conditions
 from pliant.contact import Contacts
 from pliant.core.scene import Scene
-from pliant.core.situation import Situation
+from pliant.core.situation import Situation, Viscous
+from pliant.core.sliding import Sliding, scaled
 from pliant.core.step import FORWARD, Step, balance, step
 from pliant.core.tangent import BARELY, EXACT, INDEFINITE, SHIFTED, UNSTABLE
 from pliant.core.view import View
@@ -29,7 +30,7 @@ from pliant.timing import Stopwatch
 MAX_HALVINGS = 8  # of the step length in a line search
 BLOW_UP = 1e4  # times the merit before: a step that ends there is too long
 KEEP_PAIRS_AFTER = 15  # full steps with pairs detected anew
-SHIFTED_IN_VAIN = 30  # iterations in a row with a shifted tangent that do not halve the residual: it stalls
+PATIENCE = 30  # iterations in a row with a tangent that is none of a stable state: see `Problem`
 DEEPEST_KEPT = 1e-4  # of the robot's length: gaps that kept pairs may leave, a fifth of the bound
 
 
@@ -95,6 +96,9 @@ class Problem:
     unstable: bool = False  # whether an equilibrium that would buckle is as welcome as a stable one
     exchanging: bool = False  # whether contacts may support what would buckle: dear, and in another valley
     downhill: bool = False  # whether the energy is followed: tangents are shifted by the least that does
+    patience: int = PATIENCE  # of these iterations, if none of them halves the residual: it stalls
+    sliding: Sliding | None = None  # what cables with friction are thought to do
+    viscous: Viscous = None  # what materials add to their stress while time passes
 
     @property
     def ladder(self) -> tuple[str, ...]:
@@ -134,7 +138,7 @@ def newton(
     scale = max(problem.weight, 1e-3 * _norm(look.view.residual()) if look else 0.0, 1e-12)
     vain, best = 0, np.inf
     for k in range(int(tolerance.iterations)):
-        if look is None or vain >= SHIFTED_IN_VAIN or (k > 0 and thread_time() > deadline):
+        if look is None or vain >= problem.patience or (k > 0 and thread_time() > deadline):
             return now
         move = moved(problem, look, work)
         if move is None:
@@ -162,7 +166,7 @@ def newton(
                 return replace(now, converged=True)
             look = looked(problem, now, work)
         halved = now.residual < 0.5 * best
-        vain = 0 if halved or now.treatment != SHIFTED else vain + 1
+        vain = 0 if halved or now.treatment not in (SHIFTED, UNSTABLE) else vain + 1
         best = now.residual if halved else best
     return now
 
@@ -192,7 +196,13 @@ def looked(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:
     """None when the coordinates are inadmissible."""
     scene, robot = problem.scene, problem.scene.robot
     at = Situation(
-        now.q, now.lam, problem.z, problem.gravity, slip_start=problem.start, predicted=now.predicted
+        now.q,
+        now.lam,
+        problem.z,
+        problem.gravity,
+        slip_start=problem.start,
+        predicted=now.predicted,
+        viscous=problem.viscous,
     )
     longest, kept = 0.5 * robot.length, None
     if scene.detector is not None:
@@ -203,10 +213,11 @@ def looked(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:
     view = scene.look(at, work, stiff=turning, exact=True)
     if view is None:
         return None
+    laws = scaled(robot, problem.conditions, now.q, problem.z, view.delta)
     if view.contacts is None:
-        return Look(view, problem.conditions, problem.span, longest)
+        return Look(view, laws, problem.span, longest)
     contacts, rows = view.contacts, len(view.lam) - len(now.lam)
-    conditions = problem.conditions.with_contacts(contacts.friction, problem.allowance[contacts.index], rows)
+    conditions = laws.with_contacts(contacts.friction, problem.allowance[contacts.index], rows)
     span = np.concatenate([problem.span, np.full(rows, robot.length)])
     return Look(view, conditions, span, longest)
 

@@ -22,6 +22,7 @@ from pliant.interactions.interaction import Interaction
 from pliant.laws import Condition, Law, Observed
 from pliant.state import State
 
+ROUNDING = 1e-9  # of a displacement that an interaction can just have
 STRONGEST_GRAVITY = 1e9  # [m/s²]: more is a slip of units, and forces would overflow
 
 
@@ -114,6 +115,8 @@ class Robot:
         self.bundle = Bundle(
             interactions, self.bodies, [s.start for s in self.q_spans], block_offset, self.ndof
         )
+        bodies_z = int(ends_z[-1])
+        self.row_z = slice(bodies_z, bodies_z + self.bundle.internal)
         start = self.bundle.row_start
         self.spans = {key: slice(int(start[k]), int(start[k + 1])) for k, key in enumerate(self.rows)}
         separate = Pattern.concatenate([b.pattern for b in self.bodies])
@@ -147,7 +150,7 @@ class Robot:
     def rest(self) -> State:
         """Undeformed, unloaded."""
         q = np.concatenate([b.q0 for b in self.bodies])
-        z = np.concatenate([b.z0 for b in self.bodies])
+        z = np.concatenate([*(b.z0 for b in self.bodies), np.zeros(self.bundle.internal)])
         return State(q, np.zeros(self.ndof), np.zeros(self.bundle.rows), z)
 
     def positions(self, q: np.ndarray) -> np.ndarray:
@@ -210,13 +213,25 @@ class Robot:
 
     def forward(self, laws: Mapping[str, Law] | None = None) -> Conditions:
         """The rows' laws in a forward problem, after those given for this call."""
-        chosen = self.chosen_laws(laws)
-        return self.conditions(
-            [
-                chosen[name].forward(row.interaction.size, row.interaction.effort_range, name)
-                for name, row in self.rows.items()
-            ]
-        )
+        chosen, of_rows = self.chosen_laws(laws), []
+        for name, row in self.rows.items():
+            acting = row.interaction
+            asked = chosen[name].forward(acting.size, acting.effort_range, name)
+            _require_possible(name, acting, asked)
+            of_rows.append(asked.driven(acting.compliance, acting.slack))
+        return self.conditions(of_rows)
+
+    @cached_property
+    def compliance(self) -> np.ndarray:
+        """Of what stands between the drive of each row and its δ (m,) [m/N]."""
+        each = [np.full(row.interaction.size, row.interaction.compliance) for row in self.rows.values()]
+        return np.concatenate([np.zeros(0), *each])
+
+    @cached_property
+    def slack(self) -> np.ndarray:
+        """How far the drive of each row goes before it acts (m,) [m]."""
+        each = [np.full(row.interaction.size, row.interaction.slack) for row in self.rows.values()]
+        return np.concatenate([np.zeros(0), *each])
 
     def conditions(self, of_rows: Sequence[Condition]) -> Conditions:
         """Conditions of the rows, one each, as arrays over all scalar rows."""
@@ -286,6 +301,20 @@ class Robot:
         return SingularError(
             f"{self.name!r} is not fixed: {modes} rigid mode{'s' * (modes > 1)}{what} left. "
             "Give fixed= nodes to its body, or impose the displacement of rows that support it."
+        )
+
+
+def _require_possible(name: str, acting: Interaction, asked: Condition) -> None:
+    """Raise InputError where an imposed displacement is none that the interaction can have."""
+    low, high = acting.displacement_range
+    if low == -np.inf or asked.given or asked.compliance > 0.0:
+        return
+    if (asked.imposed < low - ROUNDING).any() or (asked.imposed > high + ROUNDING).any():
+        raise InputError(
+            f"displacement of {name!r}",
+            expected=f"within [{low:.4g}, {high:.4g}] {acting.unit}",
+            got=str(asked.imposed),
+            hint="Angles cannot count turns: middle=… of the interaction is the centre of their range.",
         )
 
 

@@ -27,7 +27,7 @@ class State:
     """Coordinates q (nq,), velocities v (ndof,) [m/s], time t [s], efforts λ (m,), internal variables.
 
     `gravity` (3,) [m/s²] is the one that q is in equilibrium with, zero at rest: a static solve ramps it
-    from here.
+    from here. `memory` (k,) is what viscous materials remember, body by body; empty: they have rested at q.
     """
 
     q: np.ndarray
@@ -36,9 +36,10 @@ class State:
     internal: np.ndarray
     gravity: np.ndarray = field(default_factory=lambda: np.zeros(3))
     t: float = 0.0
+    memory: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
-        for name in ("q", "v", "effort", "internal", "gravity"):
+        for name in ("q", "v", "effort", "internal", "gravity", "memory"):
             object.__setattr__(self, name, _read_only(getattr(self, name)))
 
     def with_(self, **changes: Any) -> State:

@@ -34,16 +34,21 @@ class Stopwatch:
         self.timings.update(dict.fromkeys(self.timings, 0.0))
 
 
-def milliseconds(action: Callable[[], object], *, repeats: int = 30, budget: float = 1.0) -> float:
+Clock = Callable[[], float]  # perf_counter, or process_time where others use the machine, too
+
+
+def milliseconds(
+    action: Callable[[], object], *, repeats: int = 30, budget: float = 1.0, clock: Clock = perf_counter
+) -> float:
     """Median time of an action [ms], over `repeats` runs or `budget` seconds, after two warm-up runs."""
     action()
     action()
     times: list[float] = []
-    begin = perf_counter()
-    while len(times) < repeats and (len(times) < 5 or perf_counter() - begin < budget):
-        start = perf_counter()
+    begin = clock()
+    while len(times) < repeats and (len(times) < 5 or clock() - begin < budget):
+        start = clock()
         action()
-        times.append(perf_counter() - start)
+        times.append(clock() - start)
     return 1e3 * float(np.median(times))
 
 
@@ -58,10 +63,16 @@ def microseconds(action: Callable[[], object], *, repeats: int = 15) -> float:
     return 1e6 * float(np.median(times))
 
 
-def in_turns(action: Callable[[], object], other: Callable[[], object], *, rounds: int = 30) -> float:
+def in_turns(
+    action: Callable[[], object],
+    other: Callable[[], object],
+    *,
+    rounds: int = 30,
+    clock: Clock = perf_counter,
+) -> float:
     """How many times longer an action takes than another: the median of rounds in which each has its turn."""
-    ratios = [milliseconds(action, repeats=15) / milliseconds(other, repeats=15) for _ in range(rounds)]
-    return float(np.median(ratios))
+    time = lambda one: milliseconds(one, repeats=15, clock=clock)
+    return float(np.median([time(action) / time(other) for _ in range(rounds)]))
 
 
 @dataclass(frozen=True)
@@ -71,22 +82,24 @@ class Yardstick:
     milliseconds: float
 
     @classmethod
-    def measure(cls, size: int = 1500) -> Yardstick:
+    def measure(cls, size: int = 1500, *, clock: Clock = perf_counter) -> Yardstick:
         """Time the product in this process; BLAS is pinned to one thread on import of pliant."""
         a = np.random.default_rng(0).normal(size=(size, size))
         out = np.empty_like(a)
-        return cls(milliseconds(lambda: np.matmul(a, a, out=out), repeats=9, budget=2.0))
+        return cls(milliseconds(lambda: np.matmul(a, a, out=out), repeats=9, budget=2.0, clock=clock))
 
     def ratio(self, ms: float) -> float:
         """A time in units of the yardstick."""
         return ms / self.milliseconds
 
 
-def paired(action: Callable[[], object], *, rounds: int = 5, budget: float = 0.4) -> tuple[float, float]:
+def paired(
+    action: Callable[[], object], *, rounds: int = 5, budget: float = 0.4, clock: Clock = perf_counter
+) -> tuple[float, float]:
     """(milliseconds, ratio) of an action; the yardstick is measured around every round: drift cancels."""
-    samples, before = [], Yardstick.measure()
+    samples, before = [], Yardstick.measure(clock=clock)
     for _ in range(rounds):
-        ms, after = milliseconds(action, budget=budget), Yardstick.measure()
+        ms, after = milliseconds(action, budget=budget, clock=clock), Yardstick.measure(clock=clock)
         samples.append((ms, 2.0 * ms / (before.milliseconds + after.milliseconds)))
         before = after
     samples.sort(key=lambda s: s[1])

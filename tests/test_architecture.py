@@ -59,6 +59,7 @@ LAYERS = {
     "sensing": FOUNDATIONS
     | {
         "algebra",
+        "bodies",
         "solvers",
         "points",
         "interactions",
@@ -73,6 +74,9 @@ LAYERS = {
     "joints": FOUNDATIONS | {"interactions", "laws", "robot"},
     "assemble": FOUNDATIONS | {"interactions", "laws", "robot", "result", "core", "static", "units"},
     "compliance": FOUNDATIONS | {"laws", "robot", "state", "core"},
+    "things": FOUNDATIONS
+    | {"algebra", "solvers", "bodies", "interactions", "laws", "materials", "mesh", "robot", "result"}
+    | {"core", "static"},
 }
 TOPS = {"cli", "studio"}  # nothing imports them
 BARE = {"Exception", "ValueError", "TypeError", "IndexError", "KeyError", "RuntimeError", "ImportError"}

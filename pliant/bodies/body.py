@@ -43,6 +43,7 @@ class Body(ABC):
 
     # What it is made of
 
+    name: str = ""  # what people call it; "" where nobody has named it
     mesh: Any  # nodes (k, 3) [m] and cells, for contact and pictures
     input_mesh: Any = None  # the mesh that was given; None for a body that was made of something else
     material: Any = None  # one, or a dictionary from region to material

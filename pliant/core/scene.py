@@ -46,7 +46,7 @@ class Scene:
     def bare(self, at: Situation, *, clamp: bool = False) -> View | None:
         """As `look`, without contacts."""
         known = at.q, at.effort, at.internal, at.gravity
-        view = linearise(self.robot, *known, clamp=clamp, predicted=at.predicted)
+        view = linearise(self.robot, *known, clamp=clamp, predicted=at.predicted, viscous=at.viscous)
         if view is None:
             return None
         assert view.K is not None

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from pliant.bodies.overstress import Overstress
 from pliant.contact import Contacts
+
+Viscous = Sequence[Overstress | None] | None  # what materials add to their stress, one for each body
 
 
 @dataclass(frozen=True)
@@ -28,3 +32,5 @@ class Situation:
     predicted: np.ndarray | None = None
     # How far to search for contacts [m]; None: the alarm distance.
     search: float | None = None
+    # What viscous materials add to their stress.
+    viscous: Viscous = None

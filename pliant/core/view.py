@@ -132,13 +132,14 @@ def linearise(
             K = blocks
     bundle = robot.bundle
     p = bundle.positions(q)
-    gradient = bundle.gradient(p)
+    remembered = z[robot.row_z]
+    gradient = bundle.gradient(p, remembered)
     H = bundle.jacobian(q, gradient)
     load = bundle.loads(q, p, gravity)
     if load is not None:
         r += bundle.load_vector(q, load)
     if K is not None and (lam.any() or load is not None):
         bundle.add_geometric_stiffness(
-            K, robot.row_placement, robot.rotation_placement, q, p, lam, gravity, gradient, load
+            K, robot.row_placement, robot.rotation_placement, q, p, lam, remembered, gravity, gradient, load
         )
     return View(Situation(q, lam, z, gravity), energy, r, H, bundle.delta(p), lam, K)

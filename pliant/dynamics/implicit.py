@@ -24,6 +24,7 @@ import numpy as np
 from pliant.algebra import Factor
 from pliant.conditions import Conditions
 from pliant.contact import Contacts
+from pliant.core.sliding import scaled
 from pliant.core.step import balance, recover
 from pliant.core.tangent import EXACT, FLAT, SHIFTED, Condensed, condense, condensed
 from pliant.core.view import View, linearise
@@ -189,7 +190,8 @@ def moving(
     M, h, s = inertia.mass(pose), stage.step, stage.reach
     K = inertia.tangent(M, at.K, K_rayleigh, h, s)
     r = at.r + inertia.product(M, stage.v - v) / h - inertia.damping_force(M, K_rayleigh, v)
-    view, conditions = replace(at, r=r, K=K, lam=lam), task.conditions
+    view = replace(at, r=r, K=K, lam=lam)
+    conditions = scaled(model.robot, task.conditions, at.q, task.now.internal, at.delta)
     begins = guess is task.now.v and (at.q is task.now.q or np.array_equal(at.q, task.now.q))
     contacts = task.contacts
     # Where nothing is near as the step begins, nothing is looked for on its way: its end is looked at, and

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from pliant.arrays import read_only_view
-from pliant.dynamics.damping import Damping
+from pliant.bodies.damping import Damping
 from pliant.errors import InputError
 from pliant.robot import Robot
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pliant.bodies.damping import Damping
 from pliant.conditions import Conditions
 from pliant.contact import Contacts, Detector
 from pliant.contact.detect import search_distance
@@ -14,7 +15,6 @@ from pliant.contact.detect.detector import NO_KEYS
 from pliant.core.rows import levers
 from pliant.core.scene import Scene
 from pliant.core.support import Support
-from pliant.dynamics.damping import Damping
 from pliant.dynamics.inertia import Inertia
 from pliant.dynamics.schemes.scheme import Scheme
 from pliant.dynamics.viscosity import Viscosity

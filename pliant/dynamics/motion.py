@@ -31,8 +31,6 @@ class Past:
 class Motion(State):
     """A State, and what else its next step depends on."""
 
-    # What viscous materials remember (k,), body by body.
-    memory: np.ndarray = field(default_factory=lambda: np.zeros(0))
     # The step before; None to start afresh.
     past: Past | None = None
     # Keys (n,) of the contacts that pushed in the last step (see `Contacts.key`), and their forces [N].
@@ -43,7 +41,7 @@ class Motion(State):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("memory", "touching", "push", "command"):
+        for name in ("touching", "push", "command"):
             copy = np.array(getattr(self, name))
             copy.setflags(write=False)
             object.__setattr__(self, name, copy)
@@ -52,12 +50,12 @@ class Motion(State):
     def of(cls, state: State, size: int, relaxed: Callable[[], np.ndarray]) -> Motion:
         """The motion that starts from a state, its memory (size,) `relaxed`.
 
-        A motion that has such a memory stays as it is.
+        A state that has such a memory keeps it, a motion stays as it is.
         """
         if isinstance(state, Motion) and len(state.memory) == size:
             return state
         plain = {f.name: getattr(state, f.name) for f in fields(State)}
-        return cls(**plain, memory=relaxed())
+        return cls(**plain) if len(state.memory) == size else cls(**{**plain, "memory": relaxed()})
 
     def with_(self, **changes: Any) -> Motion:
         """A copy with some fields replaced; other q or v start afresh, with the same memory and contacts."""

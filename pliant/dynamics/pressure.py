@@ -24,4 +24,4 @@ def followed(model: Model, q: np.ndarray, z: np.ndarray, step: float) -> np.ndar
             c = (step / body.mesh.size) ** 2 * body.penalty * body.mesh.volume / body.total_mass
             own = own + FOLLOWED * c / (1.0 + c) * (body.update_internal(q[qs], own) - own)
         parts.append(own)
-    return np.concatenate(parts)
+    return np.concatenate([*parts, z[robot.row_z]])

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from pliant.bodies.damping import per_body
 from pliant.conditions import Conditions
 from pliant.contact import Obstacle
+from pliant.core.sliding import after_a_step, in_a_step
 from pliant.dynamics.advance import advance
 from pliant.dynamics.attempt import Arrival
 from pliant.dynamics.balance import Balance, Energy, energy, loaded
-from pliant.dynamics.damping import per_body
 from pliant.dynamics.foresight import Foresight, foresee
 from pliant.dynamics.implicit import Handover
 from pliant.dynamics.model import Model
@@ -47,7 +48,7 @@ class Simulation:
 
     scheme: "bdf2" (default), "euler", "midpoint" or "central". time_step [s]: 0.01, or nine tenths of what is
     stable for central differences. damping: a law, several, or a dictionary from body number to such; see
-    `pliant.dynamics.damping`. state: where to start (default: rest); its velocities count. iterations:
+    `pliant.bodies.damping`. state: where to start (default: rest); its velocities count. iterations:
     linearisations in a step, at most; one for bdf2 and euler by default. tolerance: [m] correction at which
     to stop earlier, 1e-7 of the length by default. `obstacles` come on top of the robot's surroundings;
     `detector` adds, moves and removes them while running.
@@ -169,9 +170,21 @@ class Simulation:
         return TIME_STEP if self._model.scheme.explicit is None else STABLE_SHARE * self.stable_step
 
     def _advance(self, conditions: Conditions) -> Arrival | None:
-        explicit = self._model.scheme.explicit
-        given = self._model, self._state, conditions, self.time_step, self._work
-        return advance(*given, self._handover) if explicit is None else explicit(*given)
+        explicit, now, robot = self._model.scheme.explicit, self._state, self.robot
+        laws = in_a_step(robot, conditions, now.q, now.effort, now.internal)
+        given = self._model, now, laws, self.time_step, self._work
+        arrival = advance(*given, self._handover) if explicit is None else explicit(*given)
+        return arrival if arrival is None or laws is conditions else self._slid(arrival, conditions)
+
+    def _slid(self, arrival: Arrival, conditions: Conditions) -> Arrival:
+        """The end of a step with what cables with friction remember of it."""
+        now, end = self._state, arrival.motion
+        lam, z = after_a_step(self.robot, conditions, now.q, end.q, end.effort, end.internal)
+        handover = arrival.handover
+        if not np.array_equal(z, end.internal):  # it was linearised with the tensions of another direction
+            handover = replace(handover, view=None)
+        motion = replace(end, effort=lam, internal=z)
+        return replace(arrival, motion=motion, handover=handover)
 
     def _moment(self, arrival: Arrival, seconds: float) -> Moment:
         robot, motion, contacts, force = self.robot, arrival.motion, arrival.contacts, arrival.force

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pliant.bodies.damping import Damping
 from pliant.bodies.overstress import Overstress
-from pliant.dynamics.damping import Damping
 from pliant.dynamics.schemes.scheme import Stage
 from pliant.errors import InputError
 from pliant.robot import Robot

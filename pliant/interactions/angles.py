@@ -12,6 +12,11 @@ from numba import njit
 ALIGNED = 1e-9  # sin α below which the angle to a direction has no derivative
 
 
+def turn_about(middle: float) -> tuple[float, float]:
+    """The angles [rad] that positions can tell apart: half a turn to both sides of the middle."""
+    return middle - float(np.pi), middle + float(np.pi)
+
+
 @njit(cache=True, error_model="numpy")
 def cross(a, b):
     """a × b."""

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pliant.errors import InputError
+from pliant.interactions import angles
 from pliant.interactions.frame import Frame
 from pliant.interactions.interaction import Interaction
 
@@ -255,6 +256,7 @@ class Turn(BetweenFrames):
 
     def __init__(self, a: Frame, b: Frame | None = None, *, middle: float = 0.0) -> None:
         self.middle = float(middle)
+        self.displacement_range = angles.turn_about(self.middle)
         c, s = np.cos(self.middle), np.sin(self.middle)
         self._back = np.array([[c, s], [-s, c]])
         super().__init__(a, b)

@@ -44,6 +44,9 @@ class Bundle:
         self.row_start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self.point_start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         self.rows = int(self.row_start[-1])
+        ends = np.cumsum([i.internal for i in self.interactions], dtype=int)
+        self.internal = int(ends[-1]) if len(ends) else 0
+        self._own_internal = [slice(int(e) - i.internal, int(e)) for e, i in zip(ends, self.interactions)]
         self._gather_points(bodies, q_offset, block_offset)
         self._lay_out_rows()
 
@@ -64,12 +67,21 @@ class Bundle:
             out[self.row_start[k] : self.row_start[k + 1]] = i.value(self._own(p, k))
         return out
 
-    def gradient(self, p: np.ndarray) -> np.ndarray:
-        """∂δ/∂p on the stencils, (nnz, 3)."""
+    def gradient(self, p: np.ndarray, z: np.ndarray | None = None) -> np.ndarray:
+        """∂δ/∂p on the stencils, (nnz, 3); with internal variables z what the efforts act by."""
         out = np.empty((len(self._stencil_point), 3))
         for k, i in enumerate(self.interactions):
-            out[self._stencil_start[k] : self._stencil_start[k + 1]] = i.gradient(self._own(p, k))
+            own = self._own(p, k)
+            acting = (
+                i.gradient(own) if z is None or not i.internal else i.acting(own, z[self._own_internal[k]])
+            )
+            out[self._stencil_start[k] : self._stencil_start[k + 1]] = acting
         return out
+
+    def remembering(self, p: np.ndarray) -> list[tuple[int, Any, np.ndarray]]:
+        """Row, interaction and points of each one that remembers how it moved, in the order of z."""
+        each = enumerate(self.interactions)
+        return [(int(self.row_start[k]), i, self._own(p, k)) for k, i in each if i.internal]
 
     def jacobian(self, q: np.ndarray, gradient: np.ndarray) -> SparseRows:
         """H = ∂δ/∂dq, (rows, ndof)."""
@@ -123,7 +135,7 @@ class Bundle:
         return index, *(pairs.place(pattern) for pairs in self._dense_pairs)
 
     def add_geometric_stiffness(
-        self, K, placement, rotation_placement, q, p, lam, gravity, gradient, load
+        self, K, placement, rotation_placement, q, p, lam, z, gravity, gradient, load
     ) -> None:
         """K −= ∂(Hᵀλ + loads)/∂dq, in place on the pattern's blocks."""
         if len(self._pairs):
@@ -132,7 +144,8 @@ class Bundle:
                 a, b = self._pair_start[k], self._pair_start[k + 1]
                 own = lam[self.row_start[k] : self.row_start[k + 1]]
                 if b > a and own.any():
-                    M[a:b] = i.hessian(self._own(p, k), own)
+                    points, mine = self._own(p, k), z[self._own_internal[k]]
+                    M[a:b] = i.acting_hessian(points, own, mine) if i.internal else i.hessian(points, own)
                 if b > a and load is not None and i.load(self._own(p, k), gravity) is not None:
                     M[a:b] += i.load_hessian(self._own(p, k), gravity)
             pair, s, t, _, _, mode = self._operations

@@ -24,6 +24,12 @@ class Combined(Interaction):
     def __init__(self, interaction: Interaction, basis: ArrayLike) -> None:
         super().__init__(interaction.points)
         m = interaction.size
+        if interaction.internal or interaction.compliance or interaction.slack:
+            expected, got = (
+                "one without friction, stiffness and slack",
+                f"a {type(interaction).__name__} with",
+            )
+            raise InputError("interaction of a Combined", expected=expected, got=got)
         self.inner = interaction
         self.basis = checks.array(
             "basis of a Combined", basis, (m, None), f"{m} rows, one per row of the interaction"

@@ -28,10 +28,14 @@ class Interaction:
     """
 
     effort_range: tuple[float, float] = (-INF, INF)
+    displacement_range: tuple[float, float] = (-INF, INF)  # values that δ can have
     unit: str = "m"
     effort_unit: str = "N"
     swings: bool = False  # True: a joint that leaves what it supports free to turn
     integrable: bool = True  # False: H is not the gradient of `value` (a follower traction)
+    internal: int = 0  # how many numbers it remembers of how it moved, see `acting`
+    compliance: float = 0.0  # of what stands between the drive and δ [m/N]
+    slack: float = 0.0  # how far a drive goes before it acts
 
     points: tuple[Points, ...]
 
@@ -95,6 +99,14 @@ class Interaction:
     def hessian(self, p: np.ndarray, lam: np.ndarray) -> np.ndarray:
         """Σₖ λₖ ∂²δₖ/∂pᵢ∂pⱼ on the pairs, (npair, 3, 3)."""
         return np.zeros((0, 3, 3))
+
+    def acting(self, p: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """What the efforts act by, (nnz, 3), by internal variables z: `gradient` if nothing is lost."""
+        return self.gradient(p)
+
+    def acting_hessian(self, p: np.ndarray, lam: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """As `hessian`, of what the efforts act by."""
+        return self.hessian(p, lam)
 
     def load(self, p: np.ndarray, gravity: np.ndarray) -> np.ndarray | None:
         """Forces that act on the points whatever λ is (the weight of a liquid), (P, 3) [N], or None."""

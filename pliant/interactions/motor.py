@@ -30,6 +30,7 @@ class Motor(VectorInteraction):
         super().__init__(points)
         self.axis = checks.unit_vector("axis of a Motor", axis)
         self.middle = float(middle)
+        self.displacement_range = angles.turn_about(self.middle)
         checks.at_least("points of a Motor", self.point_count, 2, "Use body.region_points(name).")
         arms = self.rest - self.rest[0]
         reach = np.linalg.norm(np.cross(arms, self.axis), axis=1)

@@ -99,6 +99,7 @@ def _to_world(specimen: Specimen) -> tuple[Frame, Frame]:
 registry: list[tuple[str, Factory]] = [
     ("cable", lambda s: Cable(s.line)),
     ("cable, anchored", _anchored),
+    ("cable, with friction", lambda s: Cable(s.line, friction=0.3, sheath=0.2, pulled="last")),
     ("cavity", lambda s: Cavity(s.skin, s.triangles)),
     ("cavity, capped", lambda s: Cavity(s.skin, s.cup, cap="flat")),
     ("cavity, liquid", lambda s: Cavity(s.skin, s.triangles, liquid_density=1000.0)),

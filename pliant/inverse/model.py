@@ -13,6 +13,7 @@ from pliant.contact import Contacts, Detector
 from pliant.core.rows import units
 from pliant.core.scene import Scene
 from pliant.core.situation import Situation
+from pliant.core.sliding import GENTLY, slid
 from pliant.core.step import step, with_more_rows
 from pliant.core.tangent import CLAMPED, EXACT, FLAT, INDEFINITE, SHIFTED, Condensed
 from pliant.core.view import View
@@ -20,13 +21,14 @@ from pliant.inverse.condensed import Aim, Efforts, InverseRows, locked_motion, s
 from pliant.inverse.roles import Roles, compile_roles, supported
 from pliant.inverse.settings import Settings
 from pliant.laws import Known, Law
-from pliant.newton import Iterate, Tolerance
+from pliant.newton import Iterate, Problem, Tolerance
 from pliant.result import Result
 from pliant.robot import Robot
 from pliant.state import State
 from pliant.static import relaxed, resting
 from pliant.static.creep import Strides, creep
 from pliant.static.loads import Loads
+from pliant.static.stability import buckles
 from pliant.timing import Stopwatch
 
 STILL = 0.01  # of the alarm distance: contacts may close by it, however still the effectors are
@@ -48,6 +50,7 @@ class Pose:
     delta: np.ndarray  # of all rows (m,)
     version: int  # of the obstacles
     detector: Detector  # which knows them
+    internal: np.ndarray  # internal variables: what cables with friction remember
 
     @property
     def normal(self) -> np.ndarray:
@@ -152,7 +155,7 @@ class Model:
 
     def state(self, pose: Pose) -> State:
         """A pose as a state of the robot."""
-        return State(pose.q, np.zeros(self.robot.ndof), pose.lam, self.internal, self.gravity)
+        return State(pose.q, np.zeros(self.robot.ndof), pose.lam, pose.internal, self.gravity)
 
     def pose(
         self,
@@ -162,21 +165,25 @@ class Model:
         moved: float = 0.0,
         predicted: np.ndarray | None = None,
         reach: float = 0.0,
+        internal: np.ndarray | None = None,
     ) -> Pose:
-        """The pose at q with efforts λ and the forces of contacts known before.
+        """The pose at q with efforts λ, internal variables (by default those of the start), and the forces of
+        contacts known before.
 
         `moved` [m] widens the search for new contacts; it goes as far as `reach` [m] in any case.
         `predicted`: what the motion to q was to bring, see `Robot.predict`.
         """
         contacts, force = (None, np.zeros(0)) if before is None else before
-        known, search = (q, lam, self.internal, self.gravity, contacts, force), self.scene.search(moved)
+        z = self.internal if internal is None else internal
+        known, search = (q, lam, z, self.gravity, contacts, force), self.scene.search(moved)
         search = max(search, reach)
         at = Situation(*known, predicted=predicted, search=search)
         view = self.scene.look(at, self.work)
         if view is None:
             bundle, contacts = self.robot.bundle, self.detector.detect(q)
             delta, version = bundle.delta(bundle.positions(q)), self.detector.version
-            return Pose(q, lam, contacts, np.zeros(contacts.scalars), None, delta, version, self.detector)
+            none = np.zeros(contacts.scalars)
+            return Pose(q, lam, contacts, none, None, delta, version, self.detector, z)
         return self._pose(view)
 
     def _pose(self, view: View) -> Pose:
@@ -184,7 +191,7 @@ class Model:
         assert contacts is not None
         version = self.detector.version
         known = view.q, view.lam[:own], contacts, view.force, view, view.delta[:own]
-        return Pose(*known, version, self.detector)
+        return Pose(*known, version, self.detector, view.at.internal)
 
     def refreshed(self, pose: Pose) -> Pose:
         """The same pose among obstacles that may have moved."""
@@ -193,7 +200,7 @@ class Model:
     def searched(self, pose: Pose, reach: float | None) -> Pose:
         """The same pose with the contacts that are found there now, as far as `reach` [m]."""
         if pose.view is None:
-            return self.pose(pose.q, pose.lam, (pose.contacts, pose.force))
+            return self.pose(pose.q, pose.lam, (pose.contacts, pose.force), internal=pose.internal)
         at = replace(pose.view.at, contacts=pose.contacts, force=pose.force, search=reach)
         return self._pose(self.scene.touched(pose.view.bare(), at, self.work))
 
@@ -257,7 +264,8 @@ class Model:
         assert contacts is not None and isinstance(efforts, Efforts)
         self.spent.pivots += efforts.certificate.iterations
         q, known, predicted = robot.retract(pose.q, dq), (contacts, lam[own:]), robot.predict(pose.q, dq)
-        moved = self.pose(q, lam[:own], known, robot.farthest(dq), predicted, aim.reach)
+        tension, z = slid(robot, before.internal, pose.internal, lam[:own], before.q, q, GENTLY)
+        moved = self.pose(q, tension, known, robot.farthest(dq), predicted, aim.reach, z)
         if moved.view is None:
             return None
         effectors = view.delta[roles.effectors] + view.H.take(roles.effectors).dot(dq)
@@ -319,19 +327,30 @@ class Model:
         equilibrium, and how many iterations it took. stiff: whether K has the contact stiffness.
         """
         laws = self._yielding(pose) if command is None else self._locked(command)
-        loads = Loads(self.robot, laws, self.state(pose), self.detector)
-        here = Iterate(pose.q, pose.lam, pose.contacts, pose.force)
-        problem = replace(loads.at(1.0, here, self.internal), stiff=stiff)
-        now = creep(problem, here, iterations, strides, self.work)
+        problem, here = self._statics(laws, pose)
+        now = creep(replace(problem, stiff=stiff), here, iterations, strides, self.work)
         self.spent.linearisations += max(1, now.iterations)
         known = None if now.contacts is None else (now.contacts, now.force)
-        return self.pose(now.q, now.lam, known), now.decrement, now.iterations
+        crept = self.pose(now.q, now.lam, known, internal=problem.z)
+        return crept, now.decrement, now.iterations
+
+    def buckles(self, pose: Pose) -> bool:
+        """Whether the robot buckles at a pose: with all drives locked, and what pushes there in touch."""
+        self.spent.linearisations += 1
+        problem, here = self._statics(self._locked(self.commands(pose.lam, pose.delta)), pose)
+        return buckles(problem, here, self.work)
+
+    def _statics(self, laws: Mapping[str, Law], pose: Pose) -> tuple[Problem, Iterate]:
+        """The problem of statics under these laws, and a pose as its first guess."""
+        loads = Loads(self.robot, laws, self.state(pose), self.detector)
+        here = Iterate(pose.q, pose.lam, pose.contacts, pose.force)
+        return loads.at(1.0, here, pose.internal), here
 
     def pose_of(self, result: Result) -> Pose:
         """The pose of a state that statics found, with its contacts and their forces."""
         force = np.concatenate([result.contact_force, result.friction_force.ravel()])
         known = None if result.contacts is None else (result.contacts, force)
-        return self.pose(result.q, np.array(result.state.effort), known)
+        return self.pose(result.q, np.array(result.state.effort), known, internal=result.state.internal)
 
     def motion(self, a: Pose, b: Pose) -> float:
         """How far [m] a node moves at most from one pose to another."""

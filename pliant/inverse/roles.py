@@ -6,7 +6,7 @@ And which of them support a robot whose bodies are not fixed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -34,6 +34,8 @@ class Roles:
     target: np.ndarray  # (ne,) of the effectors; NaN: stay where it is
     one_sided: np.ndarray  # (na,) bool: can only pull or push, such as a cable
     names: tuple[str, ...]  # of the actuator rows
+    compliance: np.ndarray  # (na,) [m/N] of what stands between drives and actuators
+    slack: np.ndarray  # (na,) [m] that drives go before their actuators act
 
     @cached_property
     def condensed(self) -> np.ndarray:
@@ -43,10 +45,12 @@ class Roles:
     def commands(self, effort: np.ndarray, delta: np.ndarray, slack: float) -> np.ndarray:
         """The command to each drive (na,), from λ and δ of all rows (m,).
 
-        δ of a taut actuator; a slack one is let out by `slack` [m] more than it needs.
+        δ of a taut actuator, and by how much its tendon is longer; a slack one is let out by `slack` [m] more
+        than it needs.
         """
-        loose = self.one_sided & (effort[self.actuators] <= 0.0)
-        return delta[self.actuators] - np.where(loose, slack, 0.0)
+        tension = effort[self.actuators]
+        lost = self.slack + self.compliance * tension
+        return delta[self.actuators] + lost - np.where(self.one_sided & (tension <= 0.0), slack, 0.0)
 
 
 def compile_roles(robot: Robot, laws: Mapping[str, Law] | None = None) -> Roles:
@@ -54,7 +58,10 @@ def compile_roles(robot: Robot, laws: Mapping[str, Law] | None = None) -> Roles:
     laws = robot.chosen_laws(laws)
     choices: list[Choice] = []
     for name, row in robot.rows.items():
-        choices.append(laws[name].inverse(row.interaction.size, row.interaction.effort_range, name))
+        action = row.interaction
+        choice = laws[name].inverse(action.size, action.effort_range, name)
+        forward = choice.forward.driven(action.compliance, action.slack)
+        choices.append(replace(choice, forward=forward))
     rows = {name: np.arange(robot.bundle.rows)[span] for name, span in robot.spans.items()}
     conditions = robot.conditions([c.forward for c in choices])
     of = lambda role: [(n, c) for n, c in zip(robot.rows, choices, strict=True) if c.role == role]
@@ -83,6 +90,8 @@ def compile_roles(robot: Robot, laws: Mapping[str, Law] | None = None) -> Roles:
             (np.full(len(rows[n]), robot.rows[n].interaction.effort_range[0] == 0.0) for n, _ in acting), bool
         ),
         names=tuple(n for n, _ in acting for _ in rows[n]),
+        compliance=robot.compliance[join((rows[n] for n, _ in acting), int)],
+        slack=robot.slack[join((rows[n] for n, _ in acting), int)],
     )
 
 

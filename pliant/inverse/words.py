@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -61,8 +62,12 @@ def touched(contacts: Contacts | None, normal: np.ndarray, detector: Detector) -
 
 def opponents_of(detector: Detector) -> tuple[str, ...]:
     """Whom the robot may touch, as people call them, by number; parts of itself by what they are."""
-    own = {o.name: "its own body" if o.touches_itself else "its other body" for o in detector.soft}
+    own = {o.name: _called(detector.robot.bodies[o.body], o.touches_itself) for o in detector.soft}
     return tuple(own.get(name, name) for name in detector.opponents)
+
+
+def _called(body: Any, touches_itself: bool) -> str:
+    return "its own body" if touches_itself else body.name or "its other body"
 
 
 def at_limit(limit: str) -> str:

@@ -16,6 +16,7 @@ from pliant.project.along import along_data
 from pliant.robot import Robot, Row
 
 INF = float("inf")
+_LOSSES = "friction", "sheath", "housing", "slack"  # of a cable, zero if not said
 
 
 def rows_data(robot: Robot, names: Sequence[str]) -> dict[str, Any]:
@@ -55,6 +56,9 @@ def _action(name: str, action: Any, inner: Any, body: Any) -> dict[str, Any]:
             )
             data |= {} if inner.anchor is None else {"anchor": inner.anchor.tolist()}
             data |= {} if inner.end is None else {"end": inner.end.tolist()}
+            data |= {name: getattr(inner, name) for name in _LOSSES if getattr(inner, name)}
+            data |= {} if inner.pulled == "first" else {"pulled": inner.pulled}
+            data |= {"stiffness": inner.stiffness} if inner.compliance else {}
         case Cavity():
             data |= _cavity(name, inner, body)
         case Motor():

@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.errors import unknown_name
 from pliant.interactions import Cable, Cavity, CentreOfMass, Combined, Motor, PointForce, Position, Slider
+from pliant.interactions.interaction import INF
 from pliant.laws import Bounded, Law, Measured, Observed, Target, Unknown
 from pliant.mesh import Surface, cavity_surfaces
 from pliant.points import Points
@@ -87,7 +88,17 @@ def _interaction(source: Source, said: Any, body: Any, here: Here) -> Any:
         case CableSpec():
             points = _run(source, said, body, here)
             with source.at(*here):
-                return Cable(points, anchor=said.anchor, end=said.end)
+                return Cable(
+                    points,
+                    anchor=said.anchor,
+                    end=said.end,
+                    friction=said.friction,
+                    sheath=said.sheath,
+                    housing=said.housing,
+                    pulled=said.pulled,
+                    stiffness=INF if said.stiffness is None else said.stiffness,
+                    slack=said.slack,
+                )
         case CavitySpec():
             return _cavity(source, said, body, here)
         case MotorSpec():

@@ -21,6 +21,7 @@ from pliant.project.kinds import (
     Part,
     Place,
     Places,
+    Positive,
     Range,
     Word,
     in_unit,
@@ -94,6 +95,12 @@ class CableSpec(RowSpec):
     anchor: Place | None = None
     end: Place | None = None
     outside: Literal["error", "nearest"] = "error"
+    friction: NotNegative = 0.0
+    sheath: NotNegative = 0.0
+    housing: NotNegative = 0.0
+    pulled: Literal["first", "last"] = "first"
+    stiffness: Positive | None = None
+    slack: NotNegativeLength = 0.0
     effort: Range = (0.0, INF)
     tension: Range | None = None
     length: Range | None = None

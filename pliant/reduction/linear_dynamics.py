@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from pliant.bodies.damping import per_body
 from pliant.core.view import linearise
-from pliant.dynamics.damping import per_body
 from pliant.errors import InputError
 from pliant.reduction.modal import vibrations
 from pliant.robot import Robot

@@ -23,6 +23,7 @@ from pliant.robots.drive import drive
 from pliant.robots.emio import emio
 from pliant.robots.finger import finger
 from pliant.robots.folding_finger import folding_finger
+from pliant.robots.gripper import gripper, three_fingers
 from pliant.robots.manipulator import manipulator
 from pliant.robots.parallel import parallel, parallel_layouts
 from pliant.robots.pneunet import pneunet
@@ -177,6 +178,7 @@ __all__ = [
     "folding_finger",
     "follow",
     "gallery",
+    "gripper",
     "manipulator",
     "parallel",
     "parallel_layouts",
@@ -186,6 +188,7 @@ __all__ = [
     "scenes",
     "sheet",
     "sheet_layouts",
+    "three_fingers",
     "tower",
     "tripod",
     "trunk",

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.bodies.damping import per_body
 from pliant.contact import Contacts, Obstacle
 from pliant.core.tangent import EXACT, SHIFTED, condensed
 from pliant.core.view import linearise
-from pliant.dynamics.damping import per_body
 from pliant.dynamics.implicit import (
     Moving,
     StageSolution,

@@ -4,6 +4,7 @@
 |---|---|
 | `solve.py` | `static`, the solve that users call; `relaxed` and `resting` for those who solve inside |
 | `loads.py` | the loads at a share of the load path: efforts, displacements, gravity, moved supports |
+| `memory.py` | time that passes: relaxation and creep of viscous materials |
 | `path.py` | the walk along it: increments, prediction, back-off, events |
 | `budget.py` | how much work a solve may be, and what it says on the way |
 | `balance.py` | one equilibrium: Newton's method, and pressures of incompressible materials around it |

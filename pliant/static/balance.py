@@ -1,4 +1,7 @@
-"""One equilibrium: Newton's method, and for incompressible materials the element pressures around it."""
+"""One equilibrium: Newton's method, and around it what it is not a method for.
+
+That are the element pressures of incompressible materials, and which way cables with friction slide.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from pliant.core.sliding import Sliding
 from pliant.newton import Iterate, Problem, Tolerance, newton
 from pliant.robot import Robot
 from pliant.timing import Stopwatch
 
 MOST_UPDATES, VOLUME_ERROR = 20, 1e-9  # of element pressures; relative change of volume that is none
+MOST_GUESSES = 40  # of what cables with friction do
 
 
 def balance(
@@ -34,20 +39,31 @@ def balance(
         found = replace(again, iterations=found.iterations + again.iterations)
     if not len(z):
         return found, z
-    total = found.iterations
-    for _ in range(MOST_UPDATES):
+    total, wrong = found.iterations, problem.sliding
+    for k in range(MOST_UPDATES if wrong is None else MOST_GUESSES):
         if not found.converged:
             break
-        z, error = update_internal(problem.scene.robot, found.q, z)
-        if error < VOLUME_ERROR:
+        z, error = update_internal(problem.scene.robot, found.q, z) if k < MOST_UPDATES else (z, 0.0)
+        found, wrong = _slid(problem.sliding, found)
+        if error < VOLUME_ERROR and wrong is None:
             break
+        if wrong is not None:
+            problem, z = replace(problem, sliding=wrong, conditions=wrong.conditions), wrong.internal(z)
         found = newton(replace(problem, z=z), found, tolerance, work, deadline=deadline)
         total += found.iterations
-    return replace(found, iterations=total), z
+    return replace(found, iterations=total, converged=found.converged and wrong is None), z
+
+
+def _slid(sliding: Sliding | None, found: Iterate) -> tuple[Iterate, Sliding | None]:
+    """The equilibrium with the tensions of cables that stick; the next guess unless the last was right."""
+    if sliding is None:
+        return found, None
+    wrong, lam = sliding.after(found.q, found.lam)
+    return replace(found, lam=lam), wrong
 
 
 def update_internal(robot: Robot, q: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, float]:
     """Element pressures after an update, and the largest relative change of volume."""
     parts = list(zip(robot.bodies, robot.q_spans, robot.z_spans, strict=True))
-    new = np.concatenate([b.update_internal(q[s], z[t]) for b, s, t in parts])
+    new = np.concatenate([*(b.update_internal(q[s], z[t]) for b, s, t in parts), z[robot.row_z]])
     return new, max(float(np.max(np.abs(b.volume_error(q[s])), initial=0.0)) for b, s, _ in parts)

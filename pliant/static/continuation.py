@@ -37,7 +37,8 @@ from pliant.static.report import make_result
 from pliant.static.stability import judged
 from pliant.timing import Stopwatch
 
-FEW_ITERATIONS, MOST_CORRECTIONS = 4, 15  # of a step that may grow; of one that is taken again, shorter
+FEW_ITERATIONS, MOST_CORRECTIONS = 5, 15  # of a step that may grow; of one that is taken again, shorter
+ASIDE, NO_JUMP = 1.0, 1e-3  # of a step's length, and at least: farther aside it has met another path
 SHORTEST, LONGEST = 1e-4, 4.0  # steps, of the first one
 DEFAULT_TOLERANCE = Tolerance()
 
@@ -179,7 +180,7 @@ class Arc:
             full=0,
             converged=False,
         )
-        now = Point(here.s + size * t.ds, start, here.z)
+        now = ahead = Point(here.s + size * t.ds, start, here.z)
         for k in range(MOST_CORRECTIONS):
             linear = self._linear(now)
             if linear is None:
@@ -206,7 +207,8 @@ class Arc:
             if now.at.converged:
                 z, error = update_internal(robot, now.at.q, now.z) if len(now.z) else (now.z, 0.0)
                 if error < VOLUME_ERROR:
-                    return now
+                    near = self._distance(ahead, now) < max(ASIDE * size, NO_JUMP)
+                    return replace(now, at=replace(now.at, converged=near))
                 now = replace(now, z=z)
         return replace(now, at=replace(now.at, converged=False))
 
@@ -269,8 +271,8 @@ class Arc:
         effort = np.concatenate([loads.conditions.effort - loads.start.effort, contacts])
         effort = np.where(c.given, effort, 0.0)
         load = view.H.transpose_dot(effort) + self._weight(look)
-        imposed = np.concatenate([loads.conditions.imposed - loads.delta0, contacts])
-        imposed = np.where(c.given | (c.compliance > 0.0), 0.0, imposed)
+        moved = np.where(loads.springs, 0.0, loads.conditions.imposed - loads.imposed0)
+        imposed = np.where(c.given, 0.0, np.concatenate([moved, contacts]))
         inside = lam[c.solved]
         rows = np.flatnonzero((inside > c.low[c.solved]) & (inside < c.high[c.solved]))
         dq, change = at.factor.solve(load), effort
@@ -304,6 +306,11 @@ class Arc:
             point, at=replace(at, converged=is_converged(at, self.tolerance, self.loads.robot.length))
         )
 
+    def _distance(self, a: Point, b: Point) -> float:
+        """How far two points are apart."""
+        dq = self.loads.robot.difference(a.at.q, b.at.q)
+        return float(np.sqrt(self._product(dq, dq) + (b.s - a.s) ** 2))
+
     def _product(self, a: np.ndarray, b: np.ndarray) -> float:
         """Motions as their mean square over the robot's length: ⟨a, b⟩."""
         robot = self.loads.robot
@@ -325,6 +332,9 @@ def checked_arc(
         raise InputError("tolerance", expected="a Tolerance", got=repr(tolerance))
     if not (is_number(first) and 0 < first < np.inf):
         raise InputError("first", expected="a positive share of the loads", got=repr(first))
+    if robot.bundle.internal:
+        hint = "static takes friction along, one load after the other."
+        raise InputError("cables", expected="no friction", got="some", hint=hint)
     start, detector = robot.checked(state), None
     if obstacles or not robot.surroundings.empty(robot):
         detector = robot.surroundings.detector(robot, obstacles)

@@ -22,7 +22,7 @@ from pliant.static.stability import anew, softest
 from pliant.timing import Stopwatch
 
 PUSHES = (0.1, 0.05, 0.02, 0.01, 0.003, 0.001, 1e-4)  # of the length: how far along the softest direction
-MOST_PUSHES, CLOSING_STEPS = 8, 2
+MOST_PUSHES, CLOSING_STEPS = 8, 2  # pushes in a row after which the energy is no lower
 LONGEST_STEP = 0.1  # of the length, downhill
 FARTHEST = 10.0  # lengths: a robot that is farther from where it began falls for ever
 MOST_DOWNHILL, MOST_SHORTER, WATCHED = 300, 12, 4
@@ -43,7 +43,8 @@ def departed(
     robot, touching = problem.scene.robot, problem.scene.detector is not None
     problem = replace(problem, stiff=True, unstable=False, downhill=True, exchanging=touching)
     found = anew(found)
-    now, look, pushes, stuck = found, looked(problem, found, work), 0, 0
+    now, look, begun, pushes, stuck = found, looked(problem, found, work), not push, 0, 0
+    lowest = np.inf  # energy where it was pushed
     move = None if look is None else moved(problem, look, work)
     for k in range(MOST_DOWNHILL):
         if look is None or move is None or stuck > MOST_STUCK or thread_time() > deadline:
@@ -51,12 +52,13 @@ def departed(
         if robot.farthest(robot.difference(found.q, now.q)) > FARTHEST * robot.length:
             return None
         far, shifted = robot.farthest(move.dq), move.condensed.treatment == BARELY
-        begun = pushes > 0 or not push
         if (begun and not shifted and far < NEAR_ENOUGH * robot.length) or pushes > MOST_PUSHES:
             return now
         if not begun or (shifted and far < SLOW * robot.length):
+            energy = potential(look, _penalty(look, look.view.lam))
+            pushes, lowest = (0, energy) if energy < lowest else (pushes + 1, lowest)
             now, look = _pushed(problem, found, now, look, work)
-            pushes += 1
+            begun = True
         else:
             now, look = _watched(problem, now, look, move, work)
             stuck = stuck + 1 if now.moved < STUCK * far else 0

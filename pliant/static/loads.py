@@ -17,6 +17,7 @@ from pliant.contact import Detector
 from pliant.contact.detect.crossing import Crossing
 from pliant.core.rows import levers
 from pliant.core.scene import Scene
+from pliant.core.sliding import Sliding
 from pliant.core.support import Support, may_hang
 from pliant.core.view import View, linearise
 from pliant.laws import Law
@@ -24,6 +25,7 @@ from pliant.newton import Iterate, Problem
 from pliant.result import JUMPED, SLIPPED_ALONG, SLIPPED_OFF, Passage
 from pliant.robot import Robot
 from pliant.state import State
+from pliant.static.memory import Passing
 from pliant.units import quantity
 
 FAR_LOST = 0.05  # of the length: a contact that is lost after so long a way may have slipped off
@@ -45,10 +47,15 @@ class Loads:
         detector: Detector | None,
         *,
         unstable: bool = False,
+        passing: Passing | None = None,
     ) -> None:
+        self.passing = passing
         self.robot, self.conditions, self.start = robot, robot.forward(laws), start
         self.unstable = unstable
         self.delta0 = robot.bundle.delta(robot.bundle.positions(start.q))
+        # A spring's rest value is not a load; what is imposed at the drive of an elastic tendon is.
+        self.springs = (self.conditions.compliance > 0.0) & (robot.compliance == 0.0)
+        self.imposed0 = self.delta0 + robot.compliance * start.effort
         rest = robot.rest
         at_rest = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity, tangent=False)
         assert at_rest is not None
@@ -80,14 +87,17 @@ class Loads:
         """The problem at a share s of the loads, its slip counted from `here`."""
         c, start = self.conditions, self.start
         blend = lambda a, b: a + s * (b - a)
-        spring = c.compliance > 0  # a spring's rest value is not a load
-        imposed = np.where(c.given | spring, c.imposed, blend(self.delta0, c.imposed))
+        imposed = np.where(c.given | self.springs, c.imposed, blend(self.imposed0, c.imposed))
         effort = np.where(c.given, blend(start.effort, c.effort), 0.0)
+        laws = replace(c, effort=effort, imposed=imposed)
+        sliding = Sliding.begun(self.robot, laws, here.q, here.lam, z)
         return Problem(
             scene=self.scene,
-            conditions=replace(c, effort=effort, imposed=imposed),
+            viscous=None if self.passing is None else self.passing.overstress(s),
+            conditions=laws if sliding is None else sliding.conditions,
+            sliding=sliding,
             gravity=blend(start.gravity, self.robot.gravity),
-            z=z,
+            z=z if sliding is None else sliding.internal(z),
             start=here.q,
             allowance=(1.0 - s) * self.depth,
             span=self.span,
@@ -100,8 +110,11 @@ class Loads:
     @cached_property
     def view(self) -> View | None:
         """The start under its own loads, None where cells are inside out."""
-        start = self.start
-        return linearise(self.robot, start.q, start.effort, start.internal, start.gravity, tangent=False)
+        start, viscous = self.start, None
+        if self.passing is not None and not any(law.rate > 0 for law in self.passing.damping):
+            viscous = self.passing.overstress(0.0)
+        known = start.q, start.effort, start.internal, start.gravity
+        return linearise(self.robot, *known, tangent=False, viscous=viscous)
 
     @cached_property
     def motions(self) -> tuple[SupportMotion | None, ...]:

@@ -1,7 +1,8 @@
 """The walk along a load path, from one equilibrium to the next.
 
 First everything is tried at once. A load step that fails is taken again with a quarter of its size; the size
-doubles where steps succeed. Without contacts each step begins where the last two equilibria point,
+doubles where steps succeed, but halves the way to where a small step failed. Without contacts each step
+begins where the last two equilibria point,
 
     q ⊕ (Δs/Δs') (q ⊖ q'),
 
@@ -31,7 +32,8 @@ from pliant.timing import Stopwatch
 SMALLEST_LOAD_STEP = 1.0 / 512.0
 SMALLEST_GAP = 1.0 / 256.0  # of the load: a gap in the path over less is an event
 REFINEMENT = 4.0  # of a load step that does not do
-UNSTABLE_STEP = 1.0 / 8.0  # load steps up to this size may follow equilibria that would buckle
+SMALL_STEP = 1.0 / 8.0  # load steps up to this size may follow equilibria that would buckle, and …
+HASTE = 8  # … give up after so many iterations that lead nowhere: it is the load that is too much
 FARTHEST_UNSTABLE = 0.1  # of the length: how far these may be from where they are expected
 FARTHEST_PREDICTED = 0.25  # of the length: equilibria farther apart predict nothing
 
@@ -98,25 +100,33 @@ def walk(
     load_steps: int = 1,
     report: Report | None = None,
     fall: bool = False,
+    begun: Path | None = None,
+    until: float = 1.0,
 ) -> Walk:
-    """The load path as far as it leads; with `fall`, on from where it falls to beyond its end."""
-    path, load_steps = Path.begun(loads), max(load_steps, loads.least_steps)
-    size, exchanging = 1.0 / load_steps, False
+    """The load path as far as it leads; with `fall`, on from where it falls to beyond its end.
+
+    begun: where it begins, else at the start of the loads; until: the share of them at which it ends.
+    """
+    path, load_steps = begun or Path.begun(loads), max(load_steps, loads.least_steps)
+    size, exchanging, wall = 1.0 / load_steps, False, np.inf
     # With things in the way the body is first left where it is, so that it does not go through them.
     carrying = loads.scene.detector is None or load_steps > 1 or loads.view is None
-    if carrying:
+    if carrying and path.reached == 0.0:
         path = _with_supports_behind(loads, path)
-    while path.reached < 1.0:
-        aim, spent = min(1.0, path.reached + size), path.count.iterations
+    while path.reached < until:
+        aim, spent = min(until, path.reached + size), path.count.iterations
         if report is not None:
             report(account.progress(path.reached, aim, spent))
         guess = predicted(loads, path, aim) if carrying else path.best
         problem = replace(loads.at(aim, path.best, path.z), exchanging=exchanging)
+        small = aim - path.reached <= SMALL_STEP and loads.scene.detector is None
+        if small:
+            problem = replace(problem, patience=HASTE)
         if path.best.treatment == UNSTABLE:
             problem = replace(problem, unstable=True)
         found, z = _attempt(loads, problem, guess, tolerance, work, account.deadline(spent))
         path = path.counted(found)
-        if _may_be_unstable(problem, found, aim - path.reached):
+        if small and not (found.converged or problem.unstable) and found.treatment == SHIFTED:
             problem, deadline = replace(problem, unstable=True), account.deadline(path.count.iterations)
             again, z = _attempt(loads, problem, guess, tolerance, work, deadline)
             path = path.counted(again)
@@ -125,10 +135,12 @@ def walk(
         if found.converged and (not passed or aim - path.reached <= SMALLEST_GAP):
             path = path.to(aim, found, z, loads.events(aim, path.best, found, passed))
             size = min(2.0 * size, 1.0 / load_steps)
+            if path.reached + size > wall > path.reached + 2.0 * SMALLEST_LOAD_STEP:
+                size = 0.5 * (wall - path.reached)
             continue
         if passed:
             path = path.refusing(aim, found, z, loads.events(aim, path.best, found, passed))
-        size /= REFINEMENT
+        size, wall = size / REFINEMENT, aim if small else wall
         spent = account.overdrawn(path.count.iterations)
         if size < SMALLEST_LOAD_STEP or spent:
             jump = path.refused
@@ -181,16 +193,6 @@ def _fallen(
     if not found.converged:
         return path, None
     return path, (aim, found, z, (Passage(LEFT, "", aim, loads.moved(path.best, found)),))
-
-
-def _may_be_unstable(problem: Problem, found: Iterate, size: float) -> bool:
-    """Whether a failed load step may lead along equilibria that would buckle, which no shift finds."""
-    return (
-        not (found.converged or problem.unstable)
-        and found.treatment == SHIFTED
-        and problem.scene.detector is None
-        and size <= UNSTABLE_STEP
-    )
 
 
 def _with_supports_behind(loads: Loads, path: Path) -> Path:

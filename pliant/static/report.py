@@ -63,6 +63,9 @@ def make_result(
     )
     gravity = loads.at(s, best, z).gravity
     state = State(best.q, np.zeros(robot.ndof), best.lam, z, gravity)
+    if (passing := loads.passing) is not None:
+        later = passing.start.t + (s * passing.dt if passing.dt < np.inf else 0.0)
+        state = state.with_(memory=passing.memory(s, best.q, z), t=later)
     delta = robot.bundle.delta(robot.bundle.positions(best.q))
     n = 0 if best.contacts is None else len(best.contacts)
     slid = best.force[n:].reshape(-1, 2) if len(best.force) > n else np.zeros((n, 2))

@@ -25,6 +25,7 @@ from pliant.static.balance import balance
 from pliant.static.budget import Account, Budget, Report
 from pliant.static.departure import departed
 from pliant.static.loads import Loads
+from pliant.static.memory import Passing
 from pliant.static.path import Count, Path, walk
 from pliant.static.report import make_result, not_found, nowhere_stable, too_deep
 from pliant.static.stability import judged
@@ -33,6 +34,7 @@ from pliant.timing import Stopwatch
 DEFAULT_TOLERANCE = Tolerance()
 LEAVE, KEEP, IGNORE = "leave", "keep", "ignore"
 MOST_DEPARTURES = 5  # of unstable states, one after the other
+DEGREES = 16  # load steps, each left where it is unstable, if the last one cannot be left
 
 
 def static(
@@ -47,6 +49,8 @@ def static(
     unstable: str = LEAVE,
     budget: Budget | float | None = None,
     progress: Report | None = None,
+    damping: Any = None,
+    dt: float | None = None,
 ) -> Result:
     """The equilibrium f(q) = f_ext + Hᵀλ under the rows' laws, from `state` (default: rest).
 
@@ -54,7 +58,9 @@ def static(
     push and never pull; those with friction stick or slip by Coulomb's law, slip counting from the state at
     the beginning of each load step. `load_steps` is how many equal steps the loads are first tried in; more
     are taken where needed. `unstable`: an equilibrium that would buckle is left for a stable one ("leave"),
-    returned with the status "converged, unstable" ("keep"), or not asked for ("ignore"). `budget`: a
+    returned with the status "converged, unstable" ("keep"), or not asked for ("ignore"). `damping`: laws of
+    viscous materials, as for `Simulation`; `dt` [s] is the time that passes while the loads are brought up,
+    infinite for what is settled: `state.memory` remembers it for the next solve. `budget`: a
     `Budget`, or seconds. `progress` is called with a `Progress` before each load step. Raises SingularError
     when something is not held, ConvergenceError (with the best result) when no equilibrium is found.
     """
@@ -65,7 +71,8 @@ def static(
         detector = robot.surroundings.detector(robot, obstacles)
     if detector is not None:
         detector.require_apart(start.q)
-    loads, work = Loads(robot, laws, start, detector, unstable=unstable == KEEP), Stopwatch()
+    passing = Passing.begun(robot, damping, dt, start)
+    loads, work = Loads(robot, laws, start, detector, unstable=unstable == KEEP, passing=passing), Stopwatch()
     if not loads.admissible:
         hint = "Start from rest, or from a state nearby; Hooke's law can start from such a state."
         raise InputError("state", expected="cells that are not inside out", got="inverted cells", hint=hint)
@@ -86,31 +93,66 @@ def _judged(
     loads: Loads, path: Path, tolerance: Tolerance, account: Account, work: Stopwatch, *, leave: bool
 ) -> Result:
     """The result of a path, judged stable or not; left for a stable state where it is not and shall be."""
-    problem = loads.at(1.0, path.best, path.z)
-    word = judged(problem, path.best, work)
+    word = judged(loads.at(1.0, path.best, path.z), path.best, work)
     if word != UNSTABLE_STATE or not leave:
         fell = word == STABLE and any(event.what == LEFT for event in path.events)
         return make_result(loads, path, work, account.clock, LEFT_UNSTABLE if fell else word)
-    began = path
+    end, word = _left(loads, path, tolerance, account, work)
+    if word == UNSTABLE_STATE:
+        end, word = _by_degrees(loads, end.count, tolerance, account, work)
+    if word == UNSTABLE_STATE:
+        path = replace(path, count=Count(path.count.steps, end.count.iterations))
+        raise nowhere_stable(loads, make_result(loads, path, work, account.clock, word))
+    return make_result(loads, end, work, account.clock, LEFT_UNSTABLE if word == STABLE else word)
+
+
+def _left(
+    loads: Loads, path: Path, tolerance: Tolerance, account: Account, work: Stopwatch
+) -> tuple[Path, str]:
+    """A path that ends where the robot would buckle, gone on to where it does not, and the word for that.
+
+    The word is that it is unstable where no stable state is found.
+    """
+    share, began, spent = path.reached, path.best, path.count.iterations
     for _ in range(MOST_DEPARTURES):
-        deadline = account.deadline(path.count.iterations)
-        near = departed(replace(problem, z=path.z), path.best, work, deadline)
+        problem = loads.at(share, path.best, path.z)
+        near = departed(problem, path.best, work, account.deadline(spent))
         if near is None:
             break
         path = path.counted(near)
-        problem = replace(loads.at(1.0, path.best, path.z), exchanging=loads.scene.detector is not None)
-        found, z = balance(problem, near, tolerance, work, deadline=deadline)
+        problem = replace(problem, exchanging=loads.scene.detector is not None)
+        spent = path.count.iterations
+        found, z = balance(problem, near, tolerance, work, deadline=account.deadline(spent))
         path = path.counted(found)
         if not found.converged or account.overdrawn(path.count.iterations):
             break
-        path = replace(path, best=found, z=z)
+        path = replace(path, best=found, z=z, before=None)
         word = judged(problem, found, work)
         if word != UNSTABLE_STATE:
-            gone = Passage(LEFT, "", 1.0, loads.moved(began.best, found))
-            path = replace(path, events=(*path.events, gone))
-            return make_result(loads, path, work, account.clock, LEFT_UNSTABLE if word == STABLE else word)
-    began = replace(began, count=Count(began.count.steps, path.count.iterations))
-    raise nowhere_stable(loads, make_result(loads, began, work, account.clock, UNSTABLE_STATE))
+            gone = Passage(LEFT, "", share, loads.moved(began, found))
+            return replace(path, events=(*path.events, gone)), word
+    return path, UNSTABLE_STATE
+
+
+def _by_degrees(
+    loads: Loads, count: Count, tolerance: Tolerance, account: Account, work: Stopwatch
+) -> tuple[Path, str]:
+    """The same in small load steps, each of which is left as soon as it is unstable.
+
+    Where stability ends the way to a stable state is short; far beyond, it may lead through folds that the
+    mesh cannot make. The count is that of what was tried before.
+    """
+    path = replace(Path.begun(loads), count=Count(0, count.iterations))
+    for share in np.linspace(0.0, 1.0, DEGREES + 1)[1:].tolist():
+        end = walk(loads, tolerance, account, work, load_steps=DEGREES, fall=True, begun=path, until=share)
+        path, word = end.path, UNSTABLE_STATE
+        if not end.reason:
+            word = judged(loads.at(share, path.best, path.z), path.best, work)
+        if word == UNSTABLE_STATE and not end.reason:
+            path, word = _left(loads, path, tolerance, account, work)
+        if word == UNSTABLE_STATE:
+            break
+    return path, word
 
 
 def resting(

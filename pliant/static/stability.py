@@ -48,7 +48,14 @@ def judged(problem: Problem, found: Iterate, work: Stopwatch) -> str:
     turning = problem.stiff and found.full < KEEP_PAIRS_AFTER  # else K has no contact stiffness
     if (turning or found.contacts is None) and found.treatment in (EXACT, INDEFINITE):
         return STABLE
-    look = looked(replace(problem, stiff=True), anew(found), work)
+    return seen(replace(problem, stiff=True), found, work)
+
+
+def seen(problem: Problem, found: Iterate, work: Stopwatch) -> str:
+    """The same for any state, wherever it came from: K is looked at there."""
+    if not conservative(problem, found):
+        return NOT_JUDGED
+    look = looked(problem, anew(found), work)
     if look is None:
         return NOT_JUDGED
     count = negative(problem.scene, look)
@@ -61,9 +68,9 @@ def anew(found: Iterate) -> Iterate:
 
 
 def conservative(problem: Problem, found: Iterate) -> bool:
-    """Whether a potential tells of the stability: no friction, no follower forces, nothing lies loose."""
+    """Whether a potential tells of the stability: no friction, viscosity, follower forces or loose things."""
     robot = problem.scene.robot
-    if problem.scene.support.proximal is not None:
+    if problem.scene.support.proximal is not None or problem.viscous is not None:
         return False
     lam = problem.conditions.spread(found.lam[problem.conditions.solved])
     if any(not row.interaction.integrable and lam[robot.spans[n]].any() for n, row in robot.rows.items()):
@@ -159,3 +166,12 @@ def _start(scene: Scene) -> np.ndarray:
 def _sign(motion: np.ndarray) -> float:
     first = int(np.argmax(np.abs(motion) >= NEARLY * np.abs(motion).max()))
     return 1.0 if motion[first] > 0 else -1.0
+
+
+def buckles(problem: Problem, found: Iterate, work: Stopwatch) -> bool:
+    """Whether a state is unstable, even as if all that it touches were flat.
+
+    A robot that would only slip off something round can be kept on it by small motions of its drives.
+    """
+    seen_as = lambda stiff: seen(replace(problem, stiff=stiff), found, work)
+    return all(seen_as(stiff) == UNSTABLE_STATE for stiff in (True, False))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -112,6 +114,30 @@ def test_a_truss_loaded_beyond_its_limit_falls_to_the_other_side():
     w = result.displacement["push"][0]
     assert w > 2 * RISE and carried(np.array(w)) == pytest.approx(load, rel=1e-6)
     assert result.certificate.stability.startswith("stable")
+
+
+def arch() -> pl.Robot:
+    """A shallow arch of rubber cells, clamped at both ends: stiff along, soft to bend."""
+    mesh = pl.mesh.box((0.1, 0.01, 0.002), cells=(32, 1, 1), kind="hex")
+    x, y, z = mesh.nodes.T
+    mesh = replace(mesh, nodes=np.column_stack([x, y, z + 0.006 * np.sin(np.pi * x / 0.1)]))
+    body = pl.Solid(mesh, pl.NeoHookean(1e6, 0.3), fixed=(x < 1e-9) | (x > 0.1 - 1e-9))
+    top = body.points([[0.05, 0.005, 0.007]])
+    return pl.Robot(body, {"push": pl.Row(pl.PointForce(top, direction=(0, 0, -1)))})
+
+
+def test_a_path_is_not_left_for_another_one_near_by():
+    """An arch's summit is narrow, and its far branch as near to a long step as its own: limits are those of
+    `buckling`, stability ends between them, and no step sinks by more than a third of the rise.
+    """
+    found = pl.buckling(arch(), {"push": pl.Known(effort=0.01)})
+    assert found.kind == "limit point"
+    path = continuation(arch(), {"push": pl.Known(effort=0.02)})
+    up, down = 2 * np.array(path.limits)
+    assert up == pytest.approx(found.factor, rel=1e-4) and 0.3 < down < 0.5
+    assert np.ptp(np.flatnonzero(~path.stable)) + 1 == np.count_nonzero(~path.stable) > 10
+    sunk = np.diff(path.displacement("push")[:, 0])
+    assert (sunk > 0).all() and sunk.max() < 0.002
 
 
 def test_inputs_of_paths():

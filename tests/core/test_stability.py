@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import pliant as pl
 from pliant.bench.validation.stability import leaves_its_plane, rolled
@@ -145,6 +148,55 @@ def test_where_no_state_is_stable_the_error_says_so():
     assert caught.value.result.certificate.status == "converged, unstable"
     kept = pl.static(robot, torque, unstable="keep")
     assert kept.displacement["motor"][0] == pytest.approx(np.pi, rel=1e-6)
+
+
+def test_a_rod_pushed_far_beyond_its_buckling_load_is_left_on_the_way():
+    """Between clamps brought together by nine tenths, straight: the way down from there folds elements.
+
+    What is found has no more energy than the loop that a rod makes in a plane.
+    """
+    found = []
+    for bound in (False, True):
+        fixed = np.zeros((17, 6), bool)
+        fixed[0], fixed[-1, [0, 1, 3, 4, 5]] = True, True
+        fixed[:, [1, 3, 5]] |= bound
+        rod = pl.Beam(line((0, 0, 0), (0, 0, 1), elements=16), Stiffness(1e5, 1.0, 1.0), fixed=fixed)
+        top = rod.attached_points(16, [[0, 0, 1]])
+        robot = pl.Robot(rod, {"push": pl.Row(pl.PointForce(top, direction=(0, 0, -1)))})
+        result = pl.static(robot, {"push": pl.Known(displacement=0.9)})
+        assert result.certificate.stability == "stable, after leaving an unstable state"
+        found.append(rod.energy(result.q))
+    free, flat = found
+    assert 0.0 < free <= flat * (1 + 1e-9)
+
+
+def test_supports_that_turn_a_nearly_incompressible_bar_into_a_loop():
+    """One end beside the other, turned round, beyond where the path ends: the loop hangs where a hexahedral
+    bar of the same size does.
+    """
+    turn, ends = Rotation.from_euler("y", -180, degrees=True), []
+    for kind in ("tet", "hex"):
+        mesh = pl.mesh.box((0.1, 0.01, 0.01), cells=(12, 2, 2), kind=kind)
+        far = mesh.nodes[:, 0] > 0.1 - 1e-9
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pl.PliantWarning)  # linear tetrahedra lock a little
+            body = pl.Solid(
+                mesh, pl.NeoHookean(3e5, 0.4999), density=1e3, fixed=far | (mesh.nodes[:, 0] < 1e-9), order=1
+            )
+        centre = np.array([0.1, 0.005, 0.005])
+        way = np.array([0.0, 0.005, 0.055]) - turn.apply(centre)
+        q = body.move_supports(body.q0, rotation=turn, translation=way, nodes=np.flatnonzero(far))
+        robot = pl.Robot(body, gravity=(0, 0, -9.81))
+        result = pl.static(robot, state=robot.rest.with_(q=q))
+        assert result.certificate.stability.startswith("stable")
+        ends.append(result.positions[:, 0].max())
+    assert ends[0] == pytest.approx(ends[1], rel=0.2)
+
+
+@pytest.mark.parametrize("turns", [-0.1, 1.1])
+def test_an_angle_that_a_motor_cannot_have_is_an_error(turns):
+    with pytest.raises(pl.InputError, match=r"within \[0, 6.283\] rad.*middle"):
+        pl.static(rolled("plane"), {"motor": pl.Known(displacement=2 * np.pi * turns)})
 
 
 @pytest.mark.parametrize("law", [pl.Known(effort=5.5), pl.Known(displacement=5.5)], ids=["torque", "angle"])

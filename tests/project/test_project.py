@@ -72,6 +72,12 @@ speed = 0.1
 [cables."cable 2"]
 body = "rod"
 along = { arc = [0.005, 0.025, 0.045], offset = [0.002, 0.0], branch = 0 }
+friction = 0.2
+sheath = 1.5
+housing = 3.0
+slack = 0.001
+pulled = "last"
+stiffness = 4e4
 
 [cavities.chamber]
 body = "block"

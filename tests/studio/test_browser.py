@@ -73,6 +73,7 @@ def test_dragging_the_target_takes_the_tip_along(visitor):
 def test_the_ball_moves_freely_wherever_it_is_grabbed(visitor):
     """Five drags along the diagonal of the picture; arrows that pass over the ball do not take them."""
     for dx, dy in ((0, 0), (10, 0), (-8, -4), (0, 10), (4, -12)):
+        visitor.settled()
         x, y = visitor.where("studio.marks.targets.tip.position")
         before = np.array([x, y])
         visitor.drag((x + dx, y + dy), (x + dx + 20, y + dy - 15))

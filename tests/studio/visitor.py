@@ -107,6 +107,12 @@ class Visitor:
         count = self.ask("(studio.stage.stale = true, studio.stage.pictures)")
         self.until(f"studio.stage.pictures > {count}")
 
+    def settled(self):
+        """Until targets are shown where frames say, and nothing holds them elsewhere."""
+        self.until("""!studio.grab.drag && !studio.grab.moving
+            && Object.entries(studio.marks.targets).every(([name, ball]) => (studio.header.target[name] ?? [])
+                .every((value, k) => Math.abs(value - ball.position.getComponent(k)) < 1e-6))""")
+
     def drag(self, start, end, steps=6, drop=True):
         """The left button from one pixel to another."""
         self.seen()
@@ -137,3 +143,4 @@ class Visitor:
         self.until("studio.header.step === 0 && !studio.header.desk.playing")
         self.say(do="play", on=True)
         self.until("studio.header.step > 0")
+        self.settled()

@@ -17,11 +17,14 @@ from pliant.contact import Detector
 from pliant.contact.detect.crossing import Crossing
 from pliant.inverse import Outcome
 from pliant.laws import Bounded, Known, Law
-from pliant.newton import Tolerance
+from pliant.newton import Iterate, Tolerance
 from pliant.result import Result
 from pliant.robot import Robot
 from pliant.state import State
 from pliant.static import relaxed
+from pliant.static.loads import Loads
+from pliant.static.stability import buckles
+from pliant.timing import Stopwatch
 
 PARTS = 6  # of a random command
 FARTHEST = 0.1  # of the length: how far a part may move any node; more is a snap, which is not followed
@@ -69,7 +72,7 @@ class Judge:
                     break
                 found.append(result)
                 now = result
-        return [self._place(result) for result in found if self._admissible(result)]
+        return [self._place(result) for result in found if self._admissible(result) and self._stable(result)]
 
     def _solved(self, laws: Mapping[str, Law], state: State) -> Result | None:
         """The equilibrium under these laws next to a state, if a few iterations find it."""
@@ -191,6 +194,17 @@ class Judge:
             if (effort < low).any() or (effort > high).any():
                 return False
         return True
+
+    def _stable(self, result: Result) -> bool:
+        """Whether a robot could be there: statics also finds what buckles with all drives locked."""
+        laws = dict(self.laws)
+        for name in self._actuators():
+            laws[name] = Known(displacement=result.displacement[name])
+        loads = Loads(self.robot, laws, result.state, self.detector)
+        force = np.concatenate([result.contact_force, result.friction_force.ravel()])
+        here = Iterate(result.q, result.state.effort, result.contacts, force)
+        problem = loads.at(1.0, here, result.state.internal)
+        return not buckles(problem, here, Stopwatch())
 
     @cached_property
     def _crossing(self) -> Crossing:

@@ -17,12 +17,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant.algebra.jit import in_place
 from pliant.contact.detect.facets import PIECES, ROD
 
 SURE_AFTER = 2  # halvings before a cell of a facet by an obstacle that is not convex may count as known
 
 
-@njit(error_model="numpy")
+@in_place
 def shape_weights(code, xi, eta, out):
     """Weights of the nodes of a facet at reference coordinates, into `out`; returns how many nodes it has."""
     if code == ROD:
@@ -49,7 +50,7 @@ def shape_weights(code, xi, eta, out):
     return 8
 
 
-@njit(error_model="numpy")
+@in_place
 def reference(xi, t, i, j):
     """Reference coordinates of place (i, j) on triangle t."""
     b, c = i / PIECES, j / PIECES
@@ -60,7 +61,7 @@ def reference(xi, t, i, j):
     )
 
 
-@njit(error_model="numpy")
+@in_place
 def _bulge(code, node, first, p):
     """How far [m] a facet lies off the flat triangles through its corners, at most."""
     far = 0.0
@@ -84,7 +85,7 @@ def _bulge(code, node, first, p):
     return far + 2.0 * np.sqrt(largest)
 
 
-@njit(error_model="numpy")
+@in_place
 def _bound(x, gap, normal, convex):
     """The bound of the module for one cell, and the least of its corners' gaps."""
     bound, least = -np.inf, np.inf
@@ -103,7 +104,7 @@ def _bound(x, gap, normal, convex):
     return bound, least
 
 
-@njit(error_model="numpy")
+@in_place
 def _hollow(x, gap, normal, tolerance):
     """Whether no corner lies above the tangent plane of another: flat or hollow, as far as that shows."""
     for i in range(3):
@@ -114,7 +115,7 @@ def _hollow(x, gap, normal, tolerance):
     return True
 
 
-@njit(error_model="numpy")
+@in_place
 def _open(x, gap, normal, convex, bulge, level, beyond, tolerance):
     """Whether a cell must be cut: it may be below `beyond`, and deeper between its corners than at them."""
     bound, least = _bound(x, gap, normal, convex)

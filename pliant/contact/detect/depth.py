@@ -58,7 +58,7 @@ def nearest_boundary(
     """
     n = len(p)
     gap, triangle = np.full(n, reach), np.full(n, -1)
-    weights, normal, m = np.zeros((n, 3)), np.zeros((n, 3)), np.empty(3)
+    weights, normal = np.zeros((n, 3)), np.zeros((n, 3))
     for s in range(n):
         x, y, z, best, feature = p[s, 0], p[s, 1], p[s, 2], reach, 0
         node = next_leaf(0, x, y, z, best * best, 0.0, 0.0, 0.0, bounds, links)
@@ -88,8 +88,8 @@ def nearest_boundary(
         t = triangle[s]
         if t < 0:
             continue
-        pseudo_normal(Y, T, normals, across, fan_ptr, fan, t, feature, m)
-        normal[s] = m
+        mx, my, mz = pseudo_normal(Y, T, normals, across, fan_ptr, fan, t, feature)
+        normal[s, 0], normal[s, 1], normal[s, 2] = mx, my, mz
         if own:
             into = 0.5 * best
             u, v, w = x - into * facing[s, 0], y - into * facing[s, 1], z - into * facing[s, 2]
@@ -97,7 +97,7 @@ def nearest_boundary(
         else:
             a, b, c = weights[s, 0], weights[s, 1], weights[s, 2]
             u, v, w = offset(x, y, z, Y, T[t, 0], T[t, 1], T[t, 2], a, b, c)
-            inside = u * m[0] + v * m[1] + w * m[2] < 0.0
+            inside = u * mx + v * my + w * mz < 0.0
         gap[s] = -best if inside else best
     return gap, triangle, weights, normal
 

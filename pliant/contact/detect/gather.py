@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant.algebra.jit import in_place
+
 # A frame whose first vector no usual wall or floor looks against. Turned so that the first vector meets the
 # normal, the other two are tangents that change smoothly with it.
 _A = np.array([0.36, 0.48, 0.8])
@@ -12,7 +14,7 @@ _B = np.array([0.8, -0.6, 0.0])
 _C = np.array([0.48, 0.64, -0.6])
 
 
-@njit(error_model="numpy")
+@in_place
 def _turned(n, a, x, out):
     """x turned as the shortest rotation turns a to n:  x − (n·x)/(1 + n·a) (n + a)  for x across a."""
     c = n[0] * a[0] + n[1] * a[1] + n[2] * a[2]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant.algebra.jit import in_place
 from pliant.contact.detect.gather import tangent_frames
 
 OVERHANG = 0.02  # reference coordinate by which a foot may lie beside its facet
@@ -20,7 +21,7 @@ FOUND = 1e-12  # reference coordinate by which a foot still moves when it is fou
 FEET = 8  # Newton iterations that find a foot on a curved facet
 
 
-@njit(error_model="numpy")
+@in_place
 def _power(x, exponent):
     """x to the power of 0, 1 or 2."""
     if exponent == 0:
@@ -28,7 +29,7 @@ def _power(x, exponent):
     return x if exponent == 1 else x * x
 
 
-@njit(error_model="numpy")
+@in_place
 def _polynomials(u, v, exponents, coefficients, N, D):
     """Shape functions N (nn,) at (u, v), and their derivatives D (nn, 2)."""
     nn = len(N)
@@ -42,6 +43,15 @@ def _polynomials(u, v, exponents, coefficients, N, D):
         N[0], N[1], N[2], N[3] = l * d, r * d, r * t, l * t
         D[0, 0], D[1, 0], D[2, 0], D[3, 0] = -0.5 * d, 0.5 * d, 0.5 * t, -0.5 * t
         D[0, 1], D[1, 1], D[2, 1], D[3, 1] = -0.5 * l, -0.5 * r, 0.5 * r, 0.5 * l
+        return
+    if nn == 6:
+        w = 1.0 - u - v
+        N[0], N[1], N[2] = w * (2.0 * w - 1.0), u * (2.0 * u - 1.0), v * (2.0 * v - 1.0)
+        N[3], N[4], N[5] = 4.0 * w * u, 4.0 * u * v, 4.0 * v * w
+        D[0, 0], D[1, 0], D[2, 0] = 1.0 - 4.0 * w, 4.0 * u - 1.0, 0.0
+        D[3, 0], D[4, 0], D[5, 0] = 4.0 * (w - u), 4.0 * v, -4.0 * v
+        D[0, 1], D[1, 1], D[2, 1] = 1.0 - 4.0 * w, 0.0, 4.0 * v - 1.0
+        D[3, 1], D[4, 1], D[5, 1] = -4.0 * u, 4.0 * u, 4.0 * (w - v)
         return
     for a in range(nn):
         N[a], D[a, 0], D[a, 1] = 0.0, 0.0, 0.0
@@ -57,7 +67,7 @@ def _polynomials(u, v, exponents, coefficients, N, D):
             D[a, 1] += c * dv
 
 
-@njit(error_model="numpy")
+@in_place
 def _surface(X, nodes, N, D, y, J):
     """The point y (3,) of a facet and its tangents J (2, 3)."""
     for c in range(3):
@@ -69,7 +79,7 @@ def _surface(X, nodes, N, D, y, J):
             J[1, c] += D[a, 1] * x
 
 
-@njit(error_model="numpy")
+@in_place
 def _inside(u, v, triangular):
     """Whether reference coordinates lie on the facet, or hardly beside it."""
     if triangular:
@@ -77,7 +87,7 @@ def _inside(u, v, triangular):
     return abs(u) <= 1.0 + OVERHANG and abs(v) <= 1.0 + OVERHANG
 
 
-@njit(error_model="numpy")
+@in_place
 def _edge(u, v, triangular):
     """The edge that (u, v) is farthest beyond: its start, its direction, and the place of (u, v) on it."""
     if triangular:
@@ -89,12 +99,12 @@ def _edge(u, v, triangular):
     return -1.0, np.sign(v), 2.0, 0.0, 0.5 * (u + 1.0)
 
 
-@njit(error_model="numpy")
+@in_place
 def _foot_on_edge(x, X, nodes, exponents, coefficients, u, v, N, D, y, J):
     """The point y of the edge beside (u, v) that is nearest to x, with N, D and J there."""
     u0, v0, du, dv, s = _edge(u, v, len(N) == 3 or len(N) == 6)
+    s = min(max(s, 0.0), 1.0)
     for _ in range(FEET):
-        s = min(max(s, 0.0), 1.0)
         _polynomials(u0 + s * du, v0 + s * dv, exponents, coefficients, N, D)
         _surface(X, nodes, N, D, y, J)
         along, square = 0.0, 0.0
@@ -102,10 +112,12 @@ def _foot_on_edge(x, X, nodes, exponents, coefficients, u, v, N, D, y, J):
             t = du * J[0, c] + dv * J[1, c]
             along += t * (x[c] - y[c])
             square += t * t
-        s += along / square
+        last, s = s, min(max(s + along / square, 0.0), 1.0)
+        if abs(s - last) <= FOUND:
+            break
 
 
-@njit(error_model="numpy")
+@in_place
 def _foot(x, X, nodes, exponents, coefficients, u, v, N, D, y, J):
     """The point y of a facet nearest to x, from (u, v) on; whether it lies over the facet, not on an edge."""
     triangular = len(N) == 3 or len(N) == 6
@@ -115,6 +127,8 @@ def _foot(x, X, nodes, exponents, coefficients, u, v, N, D, y, J):
         a11, a12, a22, b1, b2 = 0.0, 0.0, 0.0, 0.0, 0.0
         for c in range(3):
             d = x[c] - y[c]
+            if len(N) == 4:  # the facet's twist ∂²y/∂u∂v
+                a12 -= 0.25 * d * (X[nodes[0], c] - X[nodes[1], c] + X[nodes[2], c] - X[nodes[3], c])
             a11 += J[0, c] * J[0, c]
             a12 += J[0, c] * J[1, c]
             a22 += J[1, c] * J[1, c]
@@ -146,12 +160,22 @@ def feet(
     (n, nn, 3) [1/m] is ∂N/∂y along the facet, zero where an edge is touched.
     """
     nn = nodes.shape[1]
-    y, J, D = np.empty(3), np.empty((2, 3)), np.empty((nn, 2))
-    middle = 1.0 / 3.0 if nn == 3 or nn == 6 else 0.0
+    _feet(
+        which, p, triangle, weights, before, X, nodes, part, corner, exponents, coefficients,
+        gap, normal, N, slope, np.empty(3), np.empty((2, 3)), np.empty((nn, 2)),
+    )  # fmt: skip
+
+
+@in_place
+def _feet(
+    which, p, triangle, weights, before, X, nodes, part, corner, exponents, coefficients,
+    gap, normal, N, slope, y, J, D,
+):  # fmt: skip
+    """As `feet`, with room for y (3,), J (2, 3) and D (nn, 2)."""
+    middle = 1.0 / 3.0 if len(D) == 3 or len(D) == 6 else 0.0
     for i in range(len(which)):
         s = which[i]
-        t, o = triangle[s], before[s]
-        over = False
+        t, o, over = triangle[s], before[s], False
         if o >= 0 and (
             nodes[o, 0] != nodes[t, 0] or nodes[o, 1] != nodes[t, 1] or nodes[o, 2] != nodes[t, 2]
         ):
@@ -167,7 +191,7 @@ def feet(
         _measure(p[s], y, J, over, D, gap, normal, s, slope[i])
 
 
-@njit(error_model="numpy")
+@in_place
 def _measure(x, y, J, over, D, gap, normal, s, slope):
     """Gap and normal of a point x with foot y, over a facet or beside it, and the gradients of N."""
     dx, dy, dz = x[0] - y[0], x[1] - y[1], x[2] - y[2]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant.algebra.jit import in_place, in_place_kernel
 from pliant.contact.detect.rules import (
     FACING,
     SIDEWAYS,
     apart,
+    beyond,
     crossings,
     next_leaf,
     rises,
@@ -20,7 +22,7 @@ from pliant.contact.geometry.triangle import FACE, closest, offset, pseudo_norma
 TIE = 1e-11  # relative: of triangles that are as near, those at an edge say, the one that faces best counts
 
 
-@njit(error_model="numpy")
+@in_place
 def _measured(x, y, z, X, i, j, k, fx, fy, fz):
     """Distance from p to a triangle, the closest point's weights, its feature, and the distance along f."""
     a, b, c, feature = closest(x, y, z, X, i, j, k)
@@ -28,22 +30,20 @@ def _measured(x, y, z, X, i, j, k, fx, fy, fz):
     return np.sqrt(u * u + v * v + w * w), a, b, c, feature, abs(u * fx + v * fy + w * fz)
 
 
-@njit(error_model="numpy")
-def _gradient(x, y, z, X, T, N, across, fan_ptr, fan, t, a, b, c, feature, m):
-    """Side of p (1 outside, −1 inside) and the gradient of the signed distance there, into m (3,)."""
-    i, j, k = T[t, 0], T[t, 1], T[t, 2]
-    u, v, w = offset(x, y, z, X, i, j, k, a, b, c)
-    pseudo_normal(X, T, N, across, fan_ptr, fan, t, feature, m)
-    side = 1.0 if u * m[0] + v * m[1] + w * m[2] >= 0.0 else -1.0
+@in_place
+def _gradient(x, y, z, X, T, N, across, fan_ptr, fan, t, a, b, c, feature):
+    """Side of p (1 outside, −1 inside) and the gradient of the signed distance there."""
+    u, v, w = offset(x, y, z, X, T[t, 0], T[t, 1], T[t, 2], a, b, c)
+    mx, my, mz = pseudo_normal(X, T, N, across, fan_ptr, fan, t, feature)
+    side = 1.0 if u * mx + v * my + w * mz >= 0.0 else -1.0
     length = side * np.sqrt(u * u + v * v + w * w)
     if feature == FACE or abs(length) <= 1e-12 * (abs(x) + abs(y) + abs(z)):
-        u, v, w = m[0], m[1], m[2]  # on an edge or a corner its own normal stays
+        u, v, w = mx, my, mz  # on an edge or a corner its own normal stays
         length = np.sqrt(u * u + v * v + w * w)
-    m[0], m[1], m[2] = u / length, v / length, w / length
-    return side
+    return side, u / length, v / length, w / length
 
 
-@njit(cache=True, error_model="numpy")
+@in_place_kernel
 def nearest_facing(
     which, own, p, facing, radius, rest, support_ptr, support,  # samples
     X, X0, T, allowed, N, N0, across, fan_ptr, fan, links, bounds, all_links, all_bounds,  # surface
@@ -61,7 +61,7 @@ def nearest_facing(
     The triangle that the sample before has found is tried first: neighbours touch the same, and what is
     farther need not be looked at.
     """
-    m, last = np.empty(3), -1
+    last = -1
     for a in range(len(which)):
         s, n = which[a], 0 if last < 0 else -1
         x, y, z = p[s, 0], p[s, 1], p[s, 2]
@@ -87,6 +87,8 @@ def nearest_facing(
                     continue
                 if nx == 0.0 and ny == 0.0 and nz == 0.0:  # without area
                     continue
+                if beyond(x, y, z, X, i, j, k, best):
+                    continue
                 if height > 0.0 and faces and not rises(x, y, z, fx, fy, fz, X, i, j, k):
                     continue
                 if height < 0.0 and own[a] and surely_through_wall(s, height, rest, X0, N0, i, t):
@@ -100,21 +102,22 @@ def nearest_facing(
                     s, d, rest, support_ptr, support, X0, T, t, ways_ptr, ways_node, ways_length, limit
                 ):
                     continue
-                g = d * _gradient(x, y, z, X, T, N, across, fan_ptr, fan, t, w0, w1, w2, feature, m)
-                if faces and m[0] * fx + m[1] * fy + m[2] * fz > -FACING:
+                side, mx, my, mz = _gradient(x, y, z, X, T, N, across, fan_ptr, fan, t, w0, w1, w2, feature)
+                g = d * side
+                if faces and mx * fx + my * fy + mz * fz > -FACING:
                     continue
                 if own[a] and g < 0.0 and through_wall(s, g, rest, X0, T, t):
                     continue
                 # At an edge the sign holds if nothing is nearer; the face beside it may have been ruled out.
                 if closed and (-g > shallow or (feature != FACE and -g > tiny)):
                     into = 0.5 * d if own[a] else 0.1 * d  # its own body, where both should be
-                    u, v, w = (-fx, -fy, -fz) if faces else (m[0], m[1], m[2])
+                    u, v, w = (-fx, -fy, -fz) if faces else (mx, my, mz)
                     inside = crossings(x + into * u, y + into * v, z + into * w, X, T, all_links, all_bounds)
                     if inside < (2 if own[a] else 1):
                         continue
                 best, near, gap[s], triangle[s] = (1.0 + TIE) * d, (1.0 - TIE) * d, g, t
                 look = nx * fx + ny * fy + nz * fz
-                normal[s, 0], normal[s, 1], normal[s, 2] = m[0], m[1], m[2]
+                normal[s, 0], normal[s, 1], normal[s, 2] = mx, my, mz
                 weights[s, 0], weights[s, 1], weights[s, 2] = w0, w1, w2
                 last = t
             n += 1

@@ -8,13 +8,13 @@ it is.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from pliant.algebra.jit import in_place, in_place_kernel
 from pliant.contact.detect.rules import FACING, SHALLOW, next_leaf
 from pliant.contact.geometry.triangle import EDGE, FACE, VERTEX, closest, offset, pseudo_normal
 
 
-@njit(error_model="numpy")
+@in_place
 def _on_rim(T, across, rim, t, feature):
     """Whether a feature of triangle t lies on the rim of the sheet."""
     if feature == FACE:
@@ -24,7 +24,7 @@ def _on_rim(T, across, rim, t, feature):
     return rim[T[t, feature - VERTEX]]
 
 
-@njit(cache=True, error_model="numpy")
+@in_place_kernel
 def nearest_on_sheet(
     which, p, facing, radius,  # samples
     X, T, allowed, N, across, fan_ptr, fan, rim, links, bounds,  # sheet
@@ -34,7 +34,6 @@ def nearest_on_sheet(
 
     rim (k,) marks the nodes on the edge of the sheet; the rest as for `nearest_facing`.
     """
-    m = np.empty(3)
     for a in range(len(which)):
         s = which[a]
         x, y, z = p[s, 0], p[s, 1], p[s, 2]
@@ -52,10 +51,10 @@ def nearest_on_sheet(
                 d = np.sqrt(u * u + v * v + w * w)
                 if d >= best:
                     continue
-                pseudo_normal(X, T, N, across, fan_ptr, fan, t, feature, m)
-                length = np.sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2])
-                height = (u * m[0] + v * m[1] + w * m[2]) / length
-                looks = (fx * m[0] + fy * m[1] + fz * m[2]) / length
+                mx, my, mz = pseudo_normal(X, T, N, across, fan_ptr, fan, t, feature)
+                length = np.sqrt(mx * mx + my * my + mz * mz)
+                height = (u * mx + v * my + w * mz) / length
+                looks = (fx * mx + fy * my + fz * mz) / length
                 front = 1.0 if height >= 0.0 else -1.0  # the side of the sheet that is touched
                 if abs(looks) >= FACING and not _on_rim(T, across, rim, t, feature):
                     front = 1.0 if looks < 0.0 else -1.0
@@ -63,7 +62,7 @@ def nearest_on_sheet(
                 if side < 0.0 and d > SHALLOW * reach:
                     continue
                 if feature == FACE or d <= tiny:
-                    u, v, w = front * m[0] / length, front * m[1] / length, front * m[2] / length
+                    u, v, w = front * mx / length, front * my / length, front * mz / length
                 else:
                     u, v, w = side * u / d, side * v / d, side * w / d
                 if faces and u * fx + v * fy + w * fz > -FACING:

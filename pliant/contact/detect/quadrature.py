@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from pliant.algebra.jit import in_place
 from pliant.arrays import frozen
 from pliant.contact.detect.rules import next_leaf
 from pliant.mesh import Surface
@@ -113,7 +114,7 @@ class Quadrature:
         )
 
 
-@njit(error_model="numpy")
+@in_place
 def facet_is_near(X, i, j, k, nodes, bounds, links, reach):
     """Whether a box of the tree is within reach of the ball round triangle i j k with its facet's nodes."""
     x = (X[i, 0] + X[j, 0] + X[k, 0]) / 3.0

@@ -15,8 +15,8 @@ For a sample on the same body, also (lengths at rest, but for the distance):
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from pliant.algebra.jit import in_place
 from pliant.contact.geometry.triangle import box_square, closest, offset
 
 FACING = 0.25  # cosine: surfaces within 75° of face to face can touch
@@ -26,14 +26,14 @@ APART = 0.5  # of the way along the skin, below which a distance is a contact of
 THICK = 0.1  # of the distance at rest, by which a sample behind a wall may be deeper
 
 
-@njit(error_model="numpy")
+@in_place
 def looks_away(bounds, n, x, y, z):
     """Whether every normal in node n of a tree has a product above SIDEWAYS with the sample's."""
     low = min(bounds[n, 6] * x, bounds[n, 9] * x) + min(bounds[n, 7] * y, bounds[n, 10] * y)
     return low + min(bounds[n, 8] * z, bounds[n, 11] * z) > SIDEWAYS
 
 
-@njit(error_model="numpy")
+@in_place
 def next_leaf(n, x, y, z, square, fx, fy, fz, bounds, links):
     """The first node of a tree from n on with triangles that may count; as many as there are nodes if none.
 
@@ -50,7 +50,7 @@ def next_leaf(n, x, y, z, square, fx, fy, fz, bounds, links):
     return n
 
 
-@njit(error_model="numpy")
+@in_place
 def _way(v, corner, ptr, node, length, limit):
     """Way along the skin between two nodes; `limit` if it is longer."""
     low, high = ptr[v], ptr[v + 1]
@@ -63,7 +63,7 @@ def _way(v, corner, ptr, node, length, limit):
     return length[low] if low < ptr[v + 1] and node[low] == corner else limit
 
 
-@njit(error_model="numpy")
+@in_place
 def _rest_height(x, y, z, X0, i, j, k):
     """Distance at rest from (x, y, z) to a triangle, negative behind its plane."""
     a, b, c, _ = closest(x, y, z, X0, i, j, k)
@@ -74,7 +74,7 @@ def _rest_height(x, y, z, X0, i, j, k):
     return np.copysign(np.sqrt(u * u + v * v + w * w), side)
 
 
-@njit(error_model="numpy")
+@in_place
 def apart(s, distance, rest, support_ptr, support, X0, T, t, ptr, node, length, limit):
     """Whether sample s and triangle t of the same body are far apart enough along the skin to touch."""
     i, j, k = T[t, 0], T[t, 1], T[t, 2]
@@ -85,22 +85,21 @@ def apart(s, distance, rest, support_ptr, support, X0, T, t, ptr, node, length, 
         return True
     if distance >= APART * limit:  # ways are no longer than that
         return False
-    way = limit
     for e in range(support_ptr[s], support_ptr[s + 1]):
-        v = support[e]
         for corner in (i, j, k):
-            way = min(way, _way(v, corner, ptr, node, length, limit))
-    return distance < APART * way
+            if distance >= APART * _way(support[e], corner, ptr, node, length, limit):
+                return False
+    return True
 
 
-@njit(error_model="numpy")
+@in_place
 def through_wall(s, gap, rest, X0, T, t):
     """Whether sample s seems to be behind triangle t of the same body because it always was."""
     height = _rest_height(rest[s, 0], rest[s, 1], rest[s, 2], X0, T[t, 0], T[t, 1], T[t, 2])
     return height < 0.0 and gap < THICK * height
 
 
-@njit(error_model="numpy")
+@in_place
 def surely_through_wall(s, height, rest, X0, N0, i, t):
     """The same, told by the triangle's plane alone: a corner is no nearer than the closest point."""
     u, v, w = rest[s, 0] - X0[i, 0], rest[s, 1] - X0[i, 1], rest[s, 2] - X0[i, 2]
@@ -108,7 +107,16 @@ def surely_through_wall(s, height, rest, X0, N0, i, t):
     return behind and height * height > THICK * THICK * (u * u + v * v + w * w)
 
 
-@njit(error_model="numpy")
+@in_place
+def beyond(x, y, z, X, i, j, k, distance):
+    """Whether the box round a triangle is farther than a distance from a point."""
+    u = max(min(X[i, 0], X[j, 0], X[k, 0]) - x, x - max(X[i, 0], X[j, 0], X[k, 0]), 0.0)
+    v = max(min(X[i, 1], X[j, 1], X[k, 1]) - y, y - max(X[i, 1], X[j, 1], X[k, 1]), 0.0)
+    w = max(min(X[i, 2], X[j, 2], X[k, 2]) - z, z - max(X[i, 2], X[j, 2], X[k, 2]), 0.0)
+    return u * u + v * v + w * w > distance * distance
+
+
+@in_place
 def rises(x, y, z, fx, fy, fz, X, i, j, k):
     """Whether a triangle reaches above the plane of the skin at a sample; else it cannot be touched."""
     base = fx * x + fy * y + fz * z
@@ -119,7 +127,7 @@ def rises(x, y, z, fx, fy, fz, X, i, j, k):
     )
 
 
-@njit(error_model="numpy")
+@in_place
 def crossings(x, y, z, X, T, links, bounds):
     """How often a ray from p leaves the surface less how often it enters: 1 inside a body, 0 outside."""
     u, v, w = 0.5481, 0.7714, 0.3235  # no direction that meshes favour

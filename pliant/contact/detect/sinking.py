@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant.algebra.jit import in_place
 from pliant.contact.detect.fine_lattice import at_numbers
 from pliant.contact.detect.gather import tangent_frames
 from pliant.contact.detect.way import below, frontal, look, nothing_found, touch_down
@@ -107,7 +108,7 @@ def finer_places(which, number, gap, near, sinking, around, is_coarse):
     return out[:count].copy()
 
 
-@njit(error_model="numpy")
+@in_place
 def _between(corners, weights, value):
     """Σ weight · value over three corners with a weight; `corners` are places in `value`, −1 its last."""
     total = 0.0
@@ -179,7 +180,7 @@ def deepest(which, number, gap, p, per, kept, base, held, depth):
     return rows[np.argsort(number[which[rows]], kind="mergesort")]
 
 
-@njit(error_model="numpy")
+@in_place
 def taken(s, others, number, p, per, whole):
     """Whether one of some points is at the place of point s, or if `whole` on the same triangle."""
     for o in others:

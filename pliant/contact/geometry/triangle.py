@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant.algebra.jit import in_place
+
 FACE, EDGE, VERTEX = 0, 1, 4  # features: the face, EDGE + e (edge e runs from corner e to e + 1), VERTEX + v
 
 
-@njit(error_model="numpy")
+@in_place
 def closest(px, py, pz, X, i, j, k):
     """Barycentric weights of the point of triangle (i, j, k) of X (n, 3) nearest to p, and its feature.
 
@@ -44,7 +46,7 @@ def closest(px, py, pz, X, i, j, k):
     return opposite_a / total, opposite_b / total, opposite_c / total, FACE
 
 
-@njit(error_model="numpy")
+@in_place
 def offset(x, y, z, X, i, j, k, a, b, c):
     """From the place with weights a, b, c on triangle (i, j, k) of X (n, 3) to a point."""
     u = x - a * X[i, 0] - b * X[j, 0] - c * X[k, 0]
@@ -53,7 +55,7 @@ def offset(x, y, z, X, i, j, k, a, b, c):
     return u, v, w
 
 
-@njit(error_model="numpy")
+@in_place
 def box_square(px, py, pz, bounds, n):
     """Squared distance from p to the box of node n of a tree."""
     x = max(bounds[n, 0] - px, 0.0, px - bounds[n, 3])
@@ -77,7 +79,7 @@ def unit_normals(X, triangles):
     return out
 
 
-@njit(error_model="numpy")
+@in_place
 def corner_angle(X, triangle, corner):
     """Angle [rad] of a triangle (3,) at one of its corners."""
     a, b, c = triangle[corner], triangle[(corner + 1) % 3], triangle[(corner + 2) % 3]
@@ -92,30 +94,25 @@ def corner_angle(X, triangle, corner):
     return np.arccos(min(max(uv / np.sqrt(uu * vv), -1.0), 1.0))
 
 
-@njit(error_model="numpy")
-def pseudo_normal(X, triangles, normals, across, fan_ptr, fan, t, feature, out):
-    """A normal at a feature of triangle t that tells outside from inside, not unit, into `out` (3,).
+@in_place
+def pseudo_normal(X, triangles, normals, across, fan_ptr, fan, t, feature):
+    """A normal at a feature of triangle t that tells outside from inside, not unit.
 
     Faces count by their angle at the feature (Bærentzen and Aanæs, IEEE TVCG 11, 2005).
     across (t, 3) is the triangle on the other side of each edge, −1 on a rim; fan[fan_ptr[v]:fan_ptr[v+1]]
     are the triangles round corner v.
     """
-    for c in range(3):
-        out[c] = normals[t, c]
+    x, y, z = normals[t, 0], normals[t, 1], normals[t, 2]
     if feature == FACE:
-        return
+        return x, y, z
     if feature < VERTEX:
-        other = across[t, feature - EDGE]
-        for c in range(3):
-            out[c] += normals[other, c] if other >= 0 else 0.0
-        return
-    v = triangles[t, feature - VERTEX]
-    for c in range(3):
-        out[c] = 0.0
+        o = across[t, feature - EDGE]
+        return (x + normals[o, 0], y + normals[o, 1], z + normals[o, 2]) if o >= 0 else (x, y, z)
+    x, y, z, v = 0.0, 0.0, 0.0, triangles[t, feature - VERTEX]
     for s in range(fan_ptr[v], fan_ptr[v + 1]):
         o = fan[s]
         for corner in range(3):
             if triangles[o, corner] == v:
                 angle = corner_angle(X, triangles[o], corner)
-                for c in range(3):
-                    out[c] += angle * normals[o, c]
+                x, y, z = x + angle * normals[o, 0], y + angle * normals[o, 1], z + angle * normals[o, 2]
+    return x, y, z

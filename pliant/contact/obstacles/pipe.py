@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import njit
 
+from pliant.algebra.jit import in_place
 from pliant.arrays import frozen, frozen_view
 from pliant.contact.obstacles import surfaces
 from pliant.contact.obstacles.checks import polyline
@@ -218,7 +219,7 @@ def _joined(branches: Sequence[np.ndarray], radii: Sequence[float], k: int, end:
     return bool(gap[0] > 0)
 
 
-@njit(error_model="numpy")
+@in_place
 def _widest_tube(x, y, z, tubes, radii):
     """Largest radius − dist(p, segment), the segment and the place along it (0 to 1)."""
     gap, best, along = -np.inf, 0, 0.0
@@ -238,7 +239,7 @@ def _widest_tube(x, y, z, tubes, radii):
     return gap, best, along
 
 
-@njit(error_model="numpy")
+@in_place
 def _widest_mouth(x, y, z, mouths, gap):
     """Largest (radius − ρ + s)/√2 above `gap`, its mouth (−1 if there is none) and s."""
     best, along = -1, 0.0

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant.algebra.jit import in_place
 from pliant.contact.geometry.triangle import EDGE, FACE, VERTEX, box_square, closest
 
 
-@njit(error_model="numpy")
+@in_place
 def _square(x, y, z, X, T, t):
     """Squared distance from p to triangle t, the closest point's weights and its feature."""
     i, j, k = T[t, 0], T[t, 1], T[t, 2]
@@ -19,7 +20,7 @@ def _square(x, y, z, X, T, t):
     return u * u + v * v + w * w, a, b, c, feature
 
 
-@njit(error_model="numpy")
+@in_place
 def _triangle_near(x, y, z, links, bounds):
     """A triangle near p: always down into the nearer box."""
     n = 0
@@ -29,7 +30,7 @@ def _triangle_near(x, y, z, links, bounds):
     return links[n, 1]
 
 
-@njit(error_model="numpy")
+@in_place
 def _nearest(x, y, z, X, T, links, bounds, t):
     """Nearest triangle to p, starting from the guess t; the closest point's weights and its feature."""
     best, w0, w1, w2, feature = _square(x, y, z, X, T, t)
@@ -46,7 +47,7 @@ def _nearest(x, y, z, X, T, links, bounds, t):
     return t, w0, w1, w2, feature
 
 
-@njit(error_model="numpy")
+@in_place
 def _bound(x, y, z, corner, step, values, triangles, bounds):
     """A lower bound of the gap (−inf if none is known) and a triangle to start from (−1 if none is known).
 
@@ -65,7 +66,7 @@ def _bound(x, y, z, corner, step, values, triangles, bounds):
     return values[i, j, k] - np.sqrt(u * u + v * v + w * w), triangles[i, j, k]
 
 
-@njit(error_model="numpy")
+@in_place
 def _signed(x, y, z, X, T, t, w0, w1, w2, feature, faces, edges, corners):
     """Signed distance to the closest point and its gradient."""
     i, j, k = T[t, 0], T[t, 1], T[t, 2]

@@ -20,12 +20,15 @@ def diverged(model: Model, decrement: float) -> bool:
 def fails(model: Model, before: Pose, pose: Pose, decrement: float) -> bool:
     """Whether a step from the pose `before` must not end at a pose.
 
-    It is too far from equilibrium, too deep, or pushed from too far away. A robot that was too deep must come
-    out.
+    It is too far from equilibrium, too deep, or pushed from too far away.
     """
-    deepest = max(allowed_depth(model), EMERGING * before.depth)
     touches = pose.standoff <= FARTHEST_PUSH * allowed_depth(model)
-    return not (decrement <= allowed_decrement(model) and touches and pose.depth <= deepest)
+    return not (decrement <= allowed_decrement(model) and touches and not too_deep(model, before, pose))
+
+
+def too_deep(model: Model, before: Pose, pose: Pose) -> bool:
+    """Whether a step from the pose `before` ends too deep; a robot that was too deep must come out."""
+    return pose.depth > max(allowed_depth(model), EMERGING * before.depth)
 
 
 def stands_off(model: Model, pose: Pose) -> bool:

@@ -47,7 +47,7 @@ from pliant.inverse.policy.modes import (
     when_obstacle_moves,
 )
 from pliant.inverse.policy.recovery import recover
-from pliant.inverse.policy.rest import comes_to_rest, counted, settle, step_back
+from pliant.inverse.policy.rest import comes_to_rest, counted, may_settle, settle, step_back
 from pliant.inverse.policy.scouting import IDLE, may_scout, reaching_out, scouted, send
 from pliant.inverse.policy.targets import aimed
 
@@ -138,9 +138,15 @@ def _followed(model: Model, memory: Memory, still: bool) -> Decision:
 
 
 def _dead_end(model: Model, memory: Memory) -> Decision:
-    """All step lengths failed: a robot that was disturbed recovers, others look for another way or rest."""
+    """All step lengths failed.
+
+    A robot that was disturbed recovers, one that is not quite in equilibrium goes there first; others look
+    for another way or rest.
+    """
     if memory.disturbed or not near_equilibrium(model, memory.pose, memory.decrement):
         return recover(model, memory)
+    if may_settle(model, memory):
+        return memory.with_(mode=Settling(onwards=True)), of_waiting(model, memory, "searching")
     memory = memory.having_tried(doubt=True)
     if memory.scout:
         certificate = of_rest(model, memory)

@@ -18,8 +18,8 @@ from pliant.inverse.model import Model, Pose
 from pliant.inverse.outcome import InverseCertificate
 from pliant.inverse.policy.acceptance import FARTHEST, diverged, jumps, near_equilibrium
 from pliant.inverse.policy.certificates import of_waiting, of_walk
-from pliant.inverse.policy.memory import SCOUTS, Memory
-from pliant.inverse.policy.modes import Following, GoingBack, Recovering, Settling
+from pliant.inverse.policy.memory import Memory
+from pliant.inverse.policy.modes import Following, GoingBack, Mode, Recovering, Settling
 from pliant.inverse.policy.recovery import recover
 from pliant.inverse.policy.trail import Guide
 from pliant.newton import Tolerance
@@ -52,12 +52,12 @@ def go_back(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
         return _failed(model, memory, path, parts)
     left, parts = (path, parts - 1) if parts > 1 else (path[1:], 0)
     if not left and path[0].far(model.robot.positions(pose.q)) > _stride(model):
-        memory = memory.having_tried(doubt=True, scouts=SCOUTS)  # these commands have led elsewhere
+        memory = memory.having_tried(doubt=True)  # these commands have led elsewhere
     memory = memory.with_(
         pose=pose,
         decrement=decrement,
         trail=memory.trail.passed(model, pose, decrement),
-        mode=GoingBack(left, parts) if left else Settling() if memory.tried.brink > 1 else Following(),
+        mode=_onwards(memory, left, parts),
         disturbed=False,
         idle=0,
         nearest=np.inf,
@@ -65,6 +65,15 @@ def go_back(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
         bias=0.0 * memory.bias,
     )
     return memory, of_walk(model, memory, "going back", moved=True)
+
+
+def _onwards(memory: Memory, path: tuple[Guide, ...], parts: int) -> Mode:
+    """What follows a step that was taken; failures count until the pose that they were on the way to."""
+    mode = memory.mode
+    assert isinstance(mode, GoingBack)
+    if path:
+        return GoingBack(path, parts, mode.failures if parts else 0)
+    return Settling() if memory.tried.brink > 1 else Following()
 
 
 def _retreated(model: Model, memory: Memory, path: tuple[Guide, ...]) -> tuple[Memory, InverseCertificate]:
@@ -102,7 +111,8 @@ def _towards(model: Model, pose: Pose, guide: Guide) -> tuple[Pose, bool]:
         return guide.pose(model), True
     share, robot = stride / far, model.robot
     q = robot.retract(pose.q, share * robot.difference(pose.q, guide.q))
-    return model.pose(q, pose.lam + share * (guide.lam - pose.lam), (pose.contacts, pose.force)), False
+    lam, contacts = pose.lam + share * (guide.lam - pose.lam), (pose.contacts, pose.force)
+    return model.pose(q, lam, contacts, internal=guide.internal), False
 
 
 def _sought(
@@ -136,7 +146,7 @@ def _failed(
         again = GoingBack(path, parts, mode.failures + 1)
         memory = memory.with_(mode=again)
         return memory, of_waiting(model, memory, "going back")
-    memory = memory.having_tried(doubt=True, scouts=SCOUTS).with_(mode=GoingBack(path, blindly=True))
+    memory = memory.having_tried(doubt=True).with_(mode=GoingBack(path, blindly=True))
     return memory, of_waiting(model, memory, "going back")
 
 

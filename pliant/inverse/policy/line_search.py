@@ -21,7 +21,7 @@ import numpy as np
 from pliant.inverse.condensed import Aim
 from pliant.inverse.limits import displacement_bounds, effort_bounds
 from pliant.inverse.model import Model, Move, Pose
-from pliant.inverse.policy.acceptance import diverged, fails, jumps, stands_off
+from pliant.inverse.policy.acceptance import diverged, fails, jumps, stands_off, too_deep
 from pliant.inverse.policy.memory import Memory
 from pliant.inverse.policy.modes import Searching
 
@@ -37,7 +37,7 @@ RELAXING = 0.65  # factor of ρ in a step that comes no nearer: redundant effort
 RELAXED = 20  # … in so many steps, …
 LEAST_INERTIA = 0.03  # … with no less of ρ than this; …
 CALMING = 2.0  # … then ρ grows by this factor in each, until the efforts rest
-TO_TOUCH = 2  # linearisations more, where something pushes the robot that it does not touch yet
+TO_TOUCH = 2  # linearisations more, where something pushes that the robot does not touch, or it is too deep
 SCOUT_PACE = 2.0  # task steps that a scout takes at a time
 NO_PROGRESS = 1e-6  # of the length: less progress than this is none
 LEAP_AGAIN = 5e-2  # of the length: so far on, the target lets efforts of another minimum be tried again
@@ -92,7 +92,8 @@ def tried_aim(model: Model, memory: Memory, aim: Aim) -> Attempt | None:
     settings, before = model.settings, memory.pose
     pose, move, decrement, count, predicted, stable = before, None, np.inf, 0, aim.goal, True
     exactly, few = _enough(model, memory), settings.linearisations
-    while (count < few and decrement > exactly) or (count < few + TO_TOUCH and stands_off(model, pose)):
+    astray = lambda: stands_off(model, pose) or (count > 0 and too_deep(model, before, pose))
+    while (count < few and decrement > exactly) or (count < few + TO_TOUCH and astray()):
         if count and model.left <= 0:
             break
         move, count = model.move(pose, before, aim), count + 1
@@ -108,6 +109,7 @@ def tried_aim(model: Model, memory: Memory, aim: Aim) -> Attempt | None:
         return None
     if jumps(model, before, pose):
         return None
+    stable = stable or not model.buckles(before)  # contacts may support it where drives do not
     return Attempt(move, before, aim.goal, predicted, decrement, memory.failures, stable)
 
 

@@ -24,7 +24,8 @@ class Tried:
     many have come back. doubt: whether a search ended for other reasons than that nothing led nearer. brink:
     how often the robot has gone back from where it would have buckled. settled: how often it was about to
     rest. retreated: whether it has gone back from obstacles that it could not yield to. waited: in how many
-    steps the robot has waited for scouts.
+    steps the robot has waited for scouts. led: how near [m] to its target a scout's
+    way has led. balanced: how near the robot was when it last looked for its equilibrium to go on from there.
     """
 
     fresh: bool = False
@@ -34,6 +35,8 @@ class Tried:
     settled: int = 0
     retreated: bool = False
     waited: int = 0
+    led: float = np.inf
+    balanced: float = np.inf
 
     @property
     def all_ways(self) -> bool:

@@ -4,6 +4,7 @@
         ↑ ↑                                  │
         │ └────────── one will do ───────────┘
         │
+        ├── not in equilibrium, and no step will do ──→ Settling ──→ Following
         ├── disturbed, and no step will do ──→ Recovering ──→ Following
         │                                          └── cannot yield ──→ GoingBack ──→ Recovering or Resting
         ├── comes no nearer ──→ Approaching, if contacts farther away offer a way ──→ Following
@@ -94,6 +95,7 @@ class Settling:
 
     state: State | None = None  # on the way there; None: begin at the pose
     spent: int = 0  # iterations that were not enough
+    onwards: bool = False  # whether it then follows on: no step would do where it was not in equilibrium
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,22 @@ the commands is found to the last digit and the robot rests: the same command un
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate
 from pliant.inverse.policy.acceptance import jumps, near_equilibrium
-from pliant.inverse.policy.certificates import at_target, of_rest, of_waiting
-from pliant.inverse.policy.line_search import Attempt
+from pliant.inverse.policy.certificates import (
+    IN_EQUILIBRIUM,
+    REACHED,
+    at_target,
+    of_rest,
+    of_waiting,
+    of_walk,
+)
+from pliant.inverse.policy.line_search import RESTART, Attempt
 from pliant.inverse.policy.memory import Memory
 from pliant.inverse.policy.modes import Following, GoingBack, Resting, Settling
 from pliant.inverse.policy.scouting import may_scout, send
@@ -28,7 +37,8 @@ AT_SPEED_LIMIT = 0.99  # of the motion in a period that a speed limit allows
 CALM = 2e-5  # of the largest effort: a change in a step that is none
 LEAST_IDLE, MOST_IDLE = 15, 40  # steps that come no nearer before a robot rests: if calm, in any case
 STEPS_BACK = 4  # poses of the trail that a robot goes back where it would buckle
-ITERATIONS = 80  # towards the equilibrium in which a robot rests
+ITERATIONS = 80  # towards the equilibrium in which a robot rests …
+FEW_ITERATIONS = 40  # … or from which it goes on
 SAME = 1e-6  # of the length: a robot that moves by less has only exchanged efforts that lock each other
 SETTLED = 3  # times that a robot may find that it was not in equilibrium when it was about to rest
 
@@ -68,6 +78,8 @@ def settle(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     if result is None:
         memory = memory.with_(mode=progress)
         return memory, of_waiting(model, memory, "searching")
+    if memory.mode.onwards:
+        return _onwards(model, memory, result)
     if memory.scout:
         return _set_out(model, memory, result)
     before, pose, there = memory.pose, model.pose_of(result), at_target(model, memory)
@@ -87,6 +99,27 @@ def settle(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     return memory.with_(mode=Resting(certificate)), certificate
 
 
+def may_settle(model: Model, memory: Memory) -> bool:
+    """Whether a robot for which no step will do is to find its equilibrium first, and then to go on.
+
+    Once in a place: it must have come nearer to the target since the last time.
+    """
+    length, far = model.robot.length, model.distance(memory.target, model.effector_delta(memory.pose))
+    return memory.decrement > IN_EQUILIBRIUM * length and far < memory.tried.balanced - REACHED * length
+
+
+def _onwards(model: Model, memory: Memory, result: Result) -> tuple[Memory, InverseCertificate]:
+    """The memory of a robot that follows on from its equilibrium; from where it was if none is near."""
+    pose = model.pose_of(result)
+    found = result.certificate.converged and not jumps(model, memory.pose, pose)
+    if found:
+        length = max(RESTART, memory.step_length)
+        memory = memory.with_(pose=pose, decrement=result.certificate.decrement, step_length=length)
+    far = model.distance(memory.target, model.effector_delta(memory.pose))
+    memory = memory.having_tried(balanced=far).with_(mode=Following())
+    return memory, of_walk(model, memory, "moving" if found else "searching", moved=found)
+
+
 def _set_out(model: Model, memory: Memory, result: Result) -> tuple[Memory, InverseCertificate]:
     """The memory of a scout that sets out from where statics led, however far that is; if anywhere."""
     memory = memory.with_(mode=Following())
@@ -102,14 +135,16 @@ def _sought(model: Model, memory: Memory, progress: Settling) -> tuple[Settling,
 
     In its second half, anew, as if all that is touched were flat.
     """
-    pose, half, iterations = memory.pose, ITERATIONS // 2, max(1, model.left)
+    pose, iterations = memory.pose, max(1, model.left)
+    most = FEW_ITERATIONS if progress.onwards else ITERATIONS
+    half = most // 2
     stiff, spent = progress.spent < half, progress.spent + iterations
     begin = model.state(pose) if progress.state is None else progress.state
     exactly = Tolerance(iterations=iterations)  # as statics does: where a robot rests, it would stay
     result = model.equilibrium(model.commands(pose.lam, pose.delta), begin, exactly, stiff=stiff)
-    if result.certificate.converged or spent >= ITERATIONS:
+    if result.certificate.converged or spent >= most:
         return Settling(), result
-    return Settling(None if stiff and spent >= half else result.state, spent), None
+    return replace(progress, state=None if stiff and spent >= half else result.state, spent=spent), None
 
 
 def step_back(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:

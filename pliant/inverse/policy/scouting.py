@@ -93,7 +93,7 @@ def send(model: Model, memory: Memory) -> Memory:
     lam = np.where(conditions.given, conditions.effort, guide.lam)
     legs = _legs(model, guide, memory)
     scout = Memory(
-        pose=model.pose(guide.q, lam),
+        pose=model.pose(guide.q, lam, internal=guide.internal),
         decrement=np.inf,
         target=legs[0],
         reference=legs[0],
@@ -189,12 +189,15 @@ def _returned(model: Model, memory: Memory, scout: Memory) -> tuple[Memory, Inve
     """The memory when a scout has come back: the robot goes its way, or the next scout sets out."""
     far = lambda m: model.distance(memory.target, model.effector_delta(m.pose))
     lost = memory.decrement == np.inf  # not in equilibrium itself, and no way to one
-    better = lost or far(scout) < far(memory) - WORTH * model.robot.length or at_target(model, scout)
+    nearest = min(far(memory), memory.tried.led)
+    better = lost or far(scout) < nearest - WORTH * model.robot.length or at_target(model, scout)
     better = better and near_equilibrium(model, scout.pose, scout.decrement)
     doubt = memory.tried.doubt or (scout.idle < SCOUT_IDLE and not scout.tried.brink)
     memory = memory.having_tried(scouts=memory.tried.scouts + 1, doubt=doubt and not better)
     if better:
-        memory = memory.having_tried(brink=0)
+        near = far(scout) < NEAR * model.robot.length  # the rest of the way may be short
+        waited = 0 if near else memory.tried.waited
+        memory = memory.having_tried(brink=0, led=far(scout), waited=waited)
         end = Guide.at(model, scout.pose, scout.decrement)
         other = replace(scout.trail, guides=(*scout.trail.guides, end))
         memory = memory.with_(mode=GoingBack(memory.trail.by_way_of(other), blindly=lost))

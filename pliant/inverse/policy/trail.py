@@ -34,12 +34,14 @@ class Guide:
     force: np.ndarray  # of the contacts [N], as `Pose` has them
     decrement: float  # [m] how far it was from equilibrium
     version: int  # of the obstacles among which that was so
+    internal: np.ndarray  # internal variables, as `Pose` has them
 
     @classmethod
     def at(cls, model: Model, pose: Pose, decrement: float) -> Guide:
         """A pose, to find the way by."""
         nodes, contacts = model.robot.positions(pose.q), pose.contacts
-        return cls(pose.q, pose.lam, pose.delta, nodes, contacts, pose.force, decrement, pose.version)
+        known = pose.q, pose.lam, pose.delta, nodes, contacts, pose.force
+        return cls(*known, decrement, pose.version, pose.internal)
 
     @classmethod
     def undeformed(cls, model: Model) -> Guide:
@@ -49,7 +51,7 @@ class Guide:
 
     def pose(self, model: Model) -> Pose:
         """The pose itself, among the obstacles of today."""
-        return model.pose(self.q, self.lam, (self.contacts, self.force))
+        return model.pose(self.q, self.lam, (self.contacts, self.force), internal=self.internal)
 
     def far(self, nodes: np.ndarray) -> float:
         """How far [m] a node at most is from where it was."""

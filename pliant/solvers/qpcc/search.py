@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -11,12 +12,13 @@ from pliant.solvers.qpcc.newton_step import Step, Task, new_step
 from pliant.solvers.qpcc.proof import is_global
 from pliant.solvers.qpcc.region import REPAIRED, Region, new_region, settle
 from pliant.solvers.qpcc.scaled import Scaled, Scaling
-from pliant.solvers.qpcc.starts import PER_START, chances, propose
+from pliant.solvers.qpcc.starts import PER_START, chances, nearby, propose
 from pliant.solvers.qpcc.working_set import WorkingSet, new_working_set
 from pliant.solvers.solution import Reals
 
 SAME_COST = 1e-9  # costs closer than this, relative to them and to the task without efforts, are equal
-PATIENCE = 50  # iterations for every start, after which no descent is begun
+PATIENCE = 50  # iterations for every start, after which no descent is begun far away …
+THOROUGH, NEARBY = 16, 25  # … and from so many starts on, those for each that descents near the best get
 REPAIRS = 8  # rounds of phase 1, which brings displacements into their bounds …
 PROXIMAL = 1e-9  # … and stays near its start by this weight, in scaled units
 ALLOWED = 1e-9  # violation of displacement bounds, relative to the largest displacement
@@ -83,32 +85,65 @@ def search(scaling: Scaling, start: Reals | None, guess: Reals, starts: int) -> 
 
     `start` (na,) are the scaled efforts of a warm start, or None; `guess` (nc,) says which contacts push
     there. `starts` = 1 is one descent, every further one adds PER_START of them, but none is begun after
-    PATIENCE iterations for every start, nor where the best so far is proven to be the global minimum.
+    PATIENCE iterations for every start, nor where the best so far is proven to be the global minimum. Where
+    many contacts are about to touch, minima lie side by side: a THOROUGH search then descends from points
+    near the best.
     """
-    work, warm = _work(scaling), start is not None
-    rows, na = scaling.rows, len(scaling.Q)
-    errors = rows.f[len(rows.C) : -na]
-    task, descents = float(errors @ errors), 1 + PER_START * (starts - 1) if len(rows.C) else 1
-    lowest, least, chosen, iterations, proven = np.inf, np.inf, 0, 0, False
-    best: Minimum | None = None
-    costs: list[float] = []
-    while len(costs) < descents and not proven and (not costs or iterations < PATIENCE * starts):
-        if best is not None:
-            start = propose(len(costs) - warm, scaling.efforts, best.x)
-        stop = _attempt(work, np.zeros(na) if start is None else start, guess if not costs else NO_GUESS)
-        iterations, feasible = iterations + stop.iterations, stop.violation <= ALLOWED
-        cheaper = stop.cost < lowest - SAME_COST * (abs(stop.cost) + task)
-        if feasible and cheaper if least <= ALLOWED else stop.violation < least:
-            lowest, least, chosen, best = stop.cost, stop.violation, len(costs), _minimum(work, stop)
-            proven = descents > 1 and feasible and stop.status != UNFINISHED
-            proven = proven and is_global(scaling, work.region, stop.cost)
-        costs.append(stop.cost if feasible else np.inf)
-    assert best is not None
-    if least > ALLOWED:  # make the best of the smallest violation
+    warm, efforts = start is not None, scaling.efforts
+    descents = 1 + PER_START * (starts - 1) if len(scaling.rows.C) else 1
+    work, found = _work(scaling), Found(several=descents > 1)
+    found.descend(work, np.zeros(len(scaling.Q)) if start is None else start, guess)
+    while len(found.costs) < descents and found.begins(PATIENCE * starts):
+        found.descend(work, propose(len(found.costs) - warm, efforts, found.minimum.x))
+    if found.several and starts >= THOROUGH and found.feasible:
+        far, last = len(found.costs), found.iterations + NEARBY * starts
+        while found.begins(last):
+            found.descend(work, nearby(len(found.costs) - far, efforts, found.minimum.x))
+    best, iterations = found.minimum, found.iterations
+    if not found.feasible:  # make the best of the smallest violation
         stop = _attempt(work, best.x, NO_GUESS, relax=True)
         iterations, best = iterations + stop.iterations, _minimum(work, stop)
     penetration = best.penetration / _gap_size(work, best.x)
-    return Search(best, np.array(costs), chosen, iterations, least <= ALLOWED, proven, penetration)
+    return Search(
+        best, np.array(found.costs), found.chosen, iterations, found.feasible, found.proven, penetration
+    )
+
+
+@dataclass
+class Found:
+    """What the descents of a search, one or `several`, have come to so far; see `Search`."""
+
+    several: bool
+    minimum: Minimum = None  # type: ignore[assignment]  # there is one after the first descent
+    lowest: float = np.inf
+    violation: float = np.inf
+    chosen: int = 0
+    iterations: int = 0
+    proven: bool = False
+    costs: list[float] = field(default_factory=list)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the best keeps the bounds of displacements."""
+        return self.violation <= ALLOWED
+
+    def begins(self, iterations: int) -> bool:
+        """Whether one more descent is begun, of those in so many iterations."""
+        return not self.proven and self.iterations < iterations
+
+    def descend(self, work: Work, x: Reals, guess: Reals = NO_GUESS) -> None:
+        """Descend from efforts x (na,), and keep where it ends if that is better."""
+        rows, stop = work.scaling.rows, _attempt(work, x, guess)
+        errors = rows.f[len(rows.C) : -len(x)]
+        feasible = stop.violation <= ALLOWED
+        cheaper = stop.cost < self.lowest - SAME_COST * (abs(stop.cost) + float(errors @ errors))
+        if feasible and cheaper if self.feasible else stop.violation < self.violation:
+            self.lowest, self.violation, self.chosen = stop.cost, stop.violation, len(self.costs)
+            self.minimum = _minimum(work, stop)
+            self.proven = self.several and feasible and stop.status != UNFINISHED
+            self.proven = self.proven and is_global(work.scaling, work.region, stop.cost)
+        self.iterations += stop.iterations
+        self.costs.append(stop.cost if feasible else np.inf)
 
 
 def _work(scaling: Scaling) -> Work:

@@ -55,7 +55,8 @@ def qpcc(
     ρ term. The problem has many local minima: descents are made from several points and the best is returned.
     `starts` = 1 is one descent from the warm start or from zero; every further start adds up to four, one
     from a point of the range of the efforts and three from changes of the best so far; none is begun after 50
-    iterations for every start, nor where the best is proven to be the global minimum. Infeasible bounds give
+    iterations for every start, nor where the best is proven to be the global minimum. From 16 starts on more
+    descents follow from points near the best, half as many iterations again. Infeasible bounds give
     the smallest violation found and the status "infeasible".
 
     method="decomposition" is the paper's: solve the quadratic program of one contact mode, switch the contact

@@ -12,6 +12,7 @@ from pliant.solvers.solution import Reals
 JUMPS_DOWN = 0.4  # share of its range above which an effort jumps to its lower end, else …
 FAR_END = 0.9  # … to this share of it
 PER_START = 4  # descents that a start but the first brings
+ASIDE = 0.01, 0.03  # shares of their range by which efforts differ from the best, in turn, near it
 MULTIPLIER, INCREMENT = 6364136223846793005, 1442695040888963407  # of Knuth's generator
 
 
@@ -43,6 +44,12 @@ def propose(number: int, efforts: Range, best: Reals) -> Reals:
         for i in (one, (one + 1 + int(drawn[1] * (na - 1))) % na):
             start[i] = low[i] + span[i] * drawn[2 + i]
     return start
+
+
+def nearby(number: int, efforts: Range, best: Reals) -> Reals:
+    """The start of a descent (na,) near the best efforts so far."""
+    aside = 2.0 * np.array(chances(number, len(best))) - 1.0
+    return best + ASIDE[number % len(ASIDE)] * efforts.span * aside
 
 
 @lru_cache(maxsize=1024)

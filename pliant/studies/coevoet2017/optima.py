@@ -30,15 +30,15 @@ FEW, PIECES, VISIT = (
     0.05,
 )  # actuators up to which all contact modes are visited, how many, how long [s]
 REFERENCE_STARTS = 60  # of the search that stands in where there is no proof
-DEFAULT_STARTS = 8  # of `qpcc`
+DEFAULT_STARTS, THOROUGH_STARTS = 8, 16  # of `qpcc`; with so many it looks beside its best, too
 COLUMNS = (
     "case", "problems", "actuators", "contacts", "enumerated", "branched", "unproven", "programs",
-    "one start", "default", "of the unproven", "loss [µm]", "cold start [µs]", "found", "check",
+    "one start", "default", "16 starts", "of the unproven", "loss [µm]", "cold start [µs]", "found", "check",
 )  # fmt: skip
 
 
 class Found(NamedTuple):
-    """What is known of one problem: whether one descent and the default reach the best cost, and the proofs.
+    """What is known of one problem: whether one descent, the default, more starts reach the best; proofs.
 
     `enumerated`: all contact modes were visited; `branched`: branch and bound ended, after so many
     `programs`; `agree`: they do not contradict each other; `loss` [m] by which √cost of the default is above
@@ -47,6 +47,7 @@ class Found(NamedTuple):
 
     one: bool
     default: bool
+    thorough: bool
     enumerated: bool
     branched: bool
     agree: bool
@@ -74,17 +75,19 @@ def optima(lab: Lab) -> Findings:
     table.notes.append(
         f"enumerated: all contact modes visited within {VISIT} s, tried up to {FEW} actuators. branched: "
         "proven by branch and bound on the contacts, over convex programs of DAQP, within "
-        f"{SECONDS} s (every {OFTEN}th: {LONGER} s); it shares nothing with the descent. default, one start: "
-        "share that is global among the proven; of the unproven: share as good as the best of "
-        f"{REFERENCE_STARTS} starts, which is no proof; loss: by how much √c of the default is above the "
-        "best known, at most. Global: within 10⁻⁶ of the cost, or of that without effort. Cold: one descent "
-        "from zero."
+        f"{SECONDS} s (every {OFTEN}th: {LONGER} s); it shares nothing with the descent. One start, default, "
+        f"{THOROUGH_STARTS} starts: share that is global among the proven; of the unproven: share as good as "
+        f"the best of {REFERENCE_STARTS} starts, which is no proof; loss: by how much √c of the default is "
+        "above the best known, at most. Global: within 10⁻⁶ of the cost, or of that without effort. Cold: "
+        "one descent from zero."
     )
     text = (
         "Every inverse problem with contact that came up along the paths, as it was posed: with its ε, ρ "
         f"and bounds, but solved cold. Asked: {lab.setting.problems} problems at least, {SHARE:.0%} of "
         f"those with a proof solved to the global optimum by the default of {DEFAULT_STARTS} starts, and "
-        "proofs that agree where there are two."
+        "proofs that agree where there are two. On the authors' tissues, where 30 to 50 contacts are near, "
+        "minima lie side by side: there the default is good to some µm, and more starts, which look "
+        "beside the best, are global."
     )
     return Findings("Global optima of the scenes' own problems", text, [table])
 
@@ -104,6 +107,7 @@ def _row(name: str, problems: Sequence[Problem], judged: Sequence[Found], asked:
         "programs": round(float(np.median([f.programs for f in judged]))),
         "one start": share(proven, "one"),
         "default": share(proven, "default"),
+        f"{THOROUGH_STARTS} starts": share(proven, "thorough"),
         "of the unproven": share(open_, "default") if open_ else None,
         "loss [µm]": 1e6 * max(f.loss for f in judged),
         "cold start [µs]": float(np.median([f.time for f in judged])),
@@ -115,10 +119,11 @@ def _row(name: str, problems: Sequence[Problem], judged: Sequence[Found], asked:
 def judge(p: Problem, seconds: float) -> Found:
     """One problem by all methods; a proof takes at most so many seconds."""
     cold = p._replace(warm=False)
-    one, default = (descent(cold, starts).cost for starts in (1, DEFAULT_STARTS))
+    one, default, thorough = (descent(cold, n).cost for n in (1, DEFAULT_STARTS, THOROUGH_STARTS))
     visited = enumerate_modes(p, PIECES, VISIT) if p.na <= FEW else None
     enumerated = visited is not None and visited.complete
-    known = min(default, visited.best.cost) if visited is not None and enumerated else default
+    found = min(one, default, thorough)
+    known = min(found, visited.best.cost) if visited is not None and enumerated else found
     allowance = SAME_COST * max(float(p.weights @ p.de**2), known, LEAST_COST)
     proof = prove(p, known, allowance, seconds=seconds)
     best = min(known, proof.best) if proof.status == BEATEN else known
@@ -127,6 +132,7 @@ def judge(p: Problem, seconds: float) -> Found:
     return Found(
         one <= best + allowance,
         default <= best + allowance,
+        thorough <= best + allowance,
         enumerated,
         proof.status in (PROVEN, BEATEN),
         not (enumerated and proof.status == BEATEN),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from time import process_time
 from typing import Any
 
 import numpy as np
@@ -61,16 +60,6 @@ FULL = Setting(800, 120, {}, (4, 8, 16, 32, 64), 23, 160, 20, True, 8, 2, (14, 3
 QUICK = Setting(
     160, 10, {"length": 0.4, "vertebrae": 6}, (4, 16), 16, 80, 8, False, 2, 1, (8, 3), path=60, rest=90
 )
-
-
-def cpu_yardstick() -> float:
-    """CPU time of a dgemm(1500) [ms], for ratios of CPU times: clocks say little on a busy machine."""
-    a, spent = np.ones((1500, 1500)), []
-    for _ in range(5):
-        begin = process_time()
-        np.matmul(a, a)
-        spent.append(1e3 * (process_time() - begin))
-    return float(np.median(spent))
 
 
 class Lab:

@@ -12,10 +12,11 @@ from pliant.io.table import Table
 from pliant.laws import Known
 from pliant.robot import Robot
 from pliant.robots.manipulator import manipulator
-from pliant.studies.goury2021.lab import DAMPING, PULL, TENSION, TIME_STEP, Lab, cpu_yardstick
+from pliant.studies.goury2021.lab import DAMPING, PULL, TENSION, TIME_STEP, Lab
 from pliant.studies.goury2021.paper import STEPS_PER_SECOND, TABLE_II_ROWS
 from pliant.studies.goury2021.postures import bend
 from pliant.studies.study import Findings
+from pliant.timing import Yardstick
 
 LAST = 50  # steps at the end, bent and at rest, that are timed
 COLUMNS = (
@@ -60,7 +61,7 @@ def many(lab: Lab) -> Findings:
 def _bent(robot: Robot, force: float, steps: int) -> tuple[np.ndarray, dict]:
     """The tip (3,) [m] after a bend in so many steps, and what its last steps were like."""
     simulation = Simulation(robot, time_step=TIME_STEP, scheme="euler", damping=DAMPING)
-    yard, spent = cpu_yardstick(), []
+    yard, spent = Yardstick.measure(clock=process_time).milliseconds, []
     for k in range(2 * steps):
         share = min((k + 1) / steps, 1.0)
         laws = {name: Known(effort=share * float(law.effort)) for name, law in bend(force).items()}  # type: ignore[arg-type]

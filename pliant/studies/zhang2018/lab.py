@@ -43,7 +43,7 @@ class Setting:
 
 
 FULL = Setting((22, 2), (16, 4, 3), (22, 2), 20, 60, 12, 40)
-QUICK = Setting((11, 1), (8, 2, 2), (22, 2), 10, 24, 3, 20, thorough=False)
+QUICK = Setting((11, 1), (12, 2, 2), (22, 2), 10, 24, 3, 20, thorough=False)
 DENSITY = 1080.0  # [kg/m³] of our objects
 SHEET_GRID = (-0.042, -0.014, 0.014, 0.042)  # [m]
 SEARCHED = {  # markers and candidates of the places that are searched: as many as in the paper

@@ -31,7 +31,7 @@ from pliant.studies.zhang2018.pictures import cases
 YOUNG, NOISE = 220e3, 1e-4  # [Pa], [m]
 FRAMES, HIDDEN = 100, 0.25  # a second at 100 Hz, and the share of the markers hidden
 DOWN = (0.0, 0.0, -1.0)
-COARSE, FINE = (8, 4, 2), (16, 4, 3)
+COARSE, FINE = (8, 4, 3), (16, 4, 3)
 # Pulls [mm] and weights [mN] for the calibration: none of them is a case of the table.
 KNOWN = ((5, 0), (11, 0), (9, 459), (7, 859), (9, 859))
 SEEN = NOISE / np.sqrt(FRAMES * (1 - HIDDEN))
