@@ -210,6 +210,7 @@ def _reduce_project(path: str, error: float, address: str, json: File) -> int:
         f"Error: the largest of an effector on {facts['held']} held-out motions, of the stroke. "
         f"{len(facts['failed'])} failed. Learnt from {facts['snapshots']} equilibria."
     )
+    table.notes += [f"{sentence}; it is made for as far as that." for sentence in facts.get("short", ())]
     table.show()
     save_tables([table], json)
     tell("{} is used by run, view and drive; {} runs the full model.", place_of(project), "--model full")

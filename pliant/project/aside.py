@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -39,6 +40,7 @@ class Aside:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
+        weakref.finalize(self, self._process.terminate)  # also at the end of this program
         assert self._process.stdin is not None
         with suppress(OSError), self._process.stdin as file:  # if it has ended, the loop says so
             file.write(text.encode())

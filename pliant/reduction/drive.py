@@ -22,9 +22,13 @@ from pliant.reduction.snapshots import Snapshots
 from pliant.result import Result
 from pliant.robot import Robot
 from pliant.state import State
-from pliant.static import static
+from pliant.static import Budget, static
 
 CREEP_TIME_STEP = 0.02  # [s]
+PATIENCE = Budget(
+    iterations=150, seconds=3600.0
+)  # of a step, which takes ten; limits may be far beyond what has equilibria
+STRAIGHT = 1e-6  # how far off a straight way a command on it may lie, of its length
 STILL = 1e-7  # of the robot's length: a step that moves less has come to rest
 
 Probe = Callable[[Result], Mapping[str, np.ndarray]]
@@ -57,21 +61,36 @@ def run(
     """Snapshots of one trajectory of a plan; `after_step` is called after every step.
 
     `creep` is the largest number of steps in time for each command, 0 for statics. A step without an
-    equilibrium, or with one that is not finite, is left out and named.
+    equilibrium, or with one that is not finite, is left out and named; so is one whose way leads past it.
     """
     robot = built(source)
     mover = _Creeping(robot, creep) if creep else _Resting(robot)
     postures: list[Result | Moment] = []
     steps, skipped = [], []
+    last, lost = np.zeros(len(plan.actuators)), None  # the last command in balance, and one that is not
     for step, command in enumerate(plan.trajectories[number]):
-        try:
-            postures.append(mover.to(plan.laws(command)))
-            steps.append(step)
-        except ConvergenceError as error:
-            skipped.append(f"trajectory {number + 1}, step {step + 1}: {str(error).split(':')[0]}")
+        place = f"trajectory {number + 1}, step {step + 1}"
+        if lost is not None and _past(last, lost, command):
+            skipped.append(f"{place}: its way leads past one without an equilibrium")
+        else:
+            try:
+                postures.append(mover.to(plan.laws(command)))
+                steps.append(step)
+                last, lost = command, None
+            except ConvergenceError as error:
+                skipped.append(f"{place}: {str(error).split(':')[0]}")
+                lost = command
         if after_step is not None:
             after_step()
     return _gathered(robot, mover.contacts, plan, number, postures, steps, skipped, probe).finite()
+
+
+def _past(last: np.ndarray, lost: np.ndarray, command: np.ndarray) -> bool:
+    """Whether the straight way from a command to another leads through a third."""
+    way, part = command - last, lost - last
+    share = part @ way / max(way @ way, np.finfo(float).tiny)
+    aside = np.linalg.norm(part - share * way)
+    return bool(0.0 < share <= 1.0 and aside <= STRAIGHT * np.linalg.norm(way))
 
 
 class _Resting:
@@ -84,7 +103,7 @@ class _Resting:
         self.contacts = 0 if self.detector is None else self.detector.size
 
     def to(self, laws: Mapping[str, Known]) -> Result:
-        result = static(self.robot, laws, state=self.state, detector=self.detector)
+        result = static(self.robot, laws, state=self.state, detector=self.detector, budget=PATIENCE)
         self.state = result.state
         return result
 

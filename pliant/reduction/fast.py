@@ -28,7 +28,7 @@ from pliant.reduction.reduce import reduce
 from pliant.reduction.responses import responses
 from pliant.reduction.saved import load, save
 from pliant.reduction.snapshots import Snapshots
-from pliant.reduction.workspace import Reach, few, limit_reaches, toward_limits
+from pliant.reduction.workspace import Reach, attainable, few, limit_reaches, toward_limits
 from pliant.robot import Robot
 
 ASKED = 0.01  # of the stroke: the error on held-out motions
@@ -58,7 +58,10 @@ class Fast:
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """error, stroke [m] and asked (a share) of held-out motions, how many, and which failed."""
+        """error, stroke [m] and asked (a share) of held-out motions, how many, and which failed.
+
+        `short`: which actuators have no equilibrium at their limits, in words.
+        """
         return self.models[0].facts
 
     @property
@@ -115,6 +118,7 @@ def fast(
 ) -> Fast:
     """Drive a robot as far as the limits of its rows go, and reduce it until held-out motions are followed.
 
+    Where an actuator has no equilibrium at its limit, it is driven as far as it has some (`attainable`).
     `error` is the share of the stroke that they may miss. They choose nothing: modes and cells are chosen on
     other ones. Where none of the choices is good enough, twice as many snapshots are taken, and the best is
     returned. `folder`, `executor` and `progress` are those of `collect`.
@@ -122,7 +126,9 @@ def fast(
     if not 0 < error < 1:
         raise InputError("error", expected="a share of the stroke, between 0 and 1", got=error)
     bodies = _reducible(robot)
-    reach = limit_reaches(robot)
+    limits = limit_reaches(robot)
+    reach = attainable(robot, limits)
+    short = [_short(name, limits[name], of) for name, of in reach.items() if of != limits[name]]
     probe = partial(responses, rows=[*reach, *robot.by_role("effector")])
     shots: list[Snapshots] = []
     share, models = float("inf"), ()
@@ -145,8 +151,17 @@ def fast(
     made = Fast(robot, models)
     errors = held_out(robot, made.robot, trial)
     first, *others = made.models
-    facts = _facts(errors, error, share, sum(map(len, shots)), len(made.models))
+    facts = _facts(errors, error, share, sum(map(len, shots)), len(made.models)) | {"short": short}
     return Fast(robot, (replace(first, facts=facts), *others))
+
+
+def _short(name: str, limit: Reach, reach: Reach) -> str:
+    """That an actuator has no equilibrium at its limit, in words."""
+    return f"{name}: no equilibrium beyond {_ends(reach)} of {_ends(limit)}"
+
+
+def _ends(reach: Reach) -> str:
+    return f"{reach.most:.3g}" if reach.least is None else f"{reach.least:.3g} … {reach.most:.3g}"
 
 
 def _reducible(robot: Robot) -> list[int]:

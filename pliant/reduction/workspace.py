@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pliant.compliance import compliance
-from pliant.errors import InputError
+from pliant.errors import ConvergenceError, InputError
 from pliant.laws import Known
 from pliant.reduction.plans import Plan
 from pliant.robot import Robot
 from pliant.stage import RowFacts
+from pliant.static import Budget, static
 
 ANTAGONISTIC = -0.02  # correlation of two actuators in W below which they work against each other
+PARTS = (1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6, 1.0)  # of a reach, tried one after the other
+SMALLEST = 1 / 100  # of a reach
+PATIENCE = Budget(iterations=80, seconds=3600.0)  # of one: steps take about ten; no clock decides
 LEAST_SHARE = 0.3  # of an actuator's reach: the smallest that is drawn
 
 
@@ -70,6 +75,40 @@ def limit_reaches(robot: Robot) -> dict[str, Reach]:
         least = max(low, softness * facts.effort[0])
         rest = max(low, -most) if pulls else 0.0
         out[name] = Reach("displacement", rest, most, least if least < 0 and not pulls else None)
+    return out
+
+
+def attainable(robot: Robot, reach: Mapping[str, Reach]) -> dict[str, Reach]:
+    """The same reaches, each cut to where its actuator alone still has an equilibrium, as found in parts.
+
+    Limits are often guesses: a slender body buckles long before a cable is at its largest tension.
+    """
+    idle = {name: Known(**{of.drive: of.rest}) for name, of in reach.items()}
+
+    def furthest(name: str, end: float) -> float:
+        of, state, share = reach[name], None, 0.0
+        for part in PARTS:
+            value = of.rest + part * (end - of.rest)
+            try:
+                state = static(
+                    robot, {**idle, name: Known(**{of.drive: value})}, state=state, budget=PATIENCE
+                ).state
+                share = part
+            except ConvergenceError:
+                break
+        smaller = PARTS[0] / 2
+        while not share and smaller > SMALLEST:
+            value = of.rest + smaller * (end - of.rest)
+            with suppress(ConvergenceError):
+                static(robot, {**idle, name: Known(**{of.drive: value})}, budget=PATIENCE)
+                share = smaller
+            smaller /= 2
+        return of.rest + share * (end - of.rest)
+
+    out = {}
+    for name, of in reach.items():
+        least = None if of.least is None else furthest(name, of.least)
+        out[name] = replace(of, most=furthest(name, of.most), least=least)
     return out
 
 

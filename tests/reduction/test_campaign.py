@@ -16,7 +16,7 @@ import pytest
 
 import pliant as pl
 from pliant import reduction
-from pliant.errors import InputError
+from pliant.errors import ConvergenceError, InputError
 from pliant.reduction import Snapshots, WorkerLostError, plans
 from pliant.reduction.symmetry import Symmetry, multiplied
 from pliant.robots import manipulator
@@ -256,3 +256,21 @@ def test_symmetries_multiply_snapshots(robot, shots):
 def test_what_is_no_symmetry_is_refused(robot, matrix, message):
     with pytest.raises(InputError, match=message):
         Symmetry.of(robot, matrix)
+
+
+def test_no_step_is_tried_whose_way_leads_past_one_without_an_equilibrium(robot, plan, monkeypatch):
+    """Commands beyond what has equilibria are tried once; one on another way is tried again."""
+    far = np.array([3.0, 5.0, 7.0, 2.0])[:, None] * np.array([1.0, 0.0, 0.0])
+    asked = []
+
+    def cheap(robot, laws, **options):
+        asked.append(laws["tendon 1"].effort)
+        if asked[-1] > 4.0:
+            raise ConvergenceError("No equilibrium of it: budget", rest)
+        return rest
+
+    rest = pl.static(robot, plan.laws(0 * far[0]))
+    monkeypatch.setattr("pliant.reduction.drive.static", cheap)
+    found = reduction.collect(robot, replace(plan, trajectories=(far,)))
+    assert asked == [3.0, 5.0, 2.0] and found.step.tolist() == [0, 3]
+    assert found.skipped[1] == "trajectory 1, step 3: its way leads past one without an equilibrium"

@@ -12,7 +12,7 @@ from pliant.bodies import Circle
 from pliant.errors import InputError
 from pliant.mesh.lines import line
 from pliant.reduction.fast import Fast, fast
-from pliant.reduction.workspace import limit_reaches, toward_limits
+from pliant.reduction.workspace import attainable, limit_reaches, toward_limits
 from tests.core.test_models import DOWN, cables
 
 TENSION = 1.5  # [N] at most
@@ -61,6 +61,17 @@ def test_commands_go_as_far_as_the_rows_limits():
     plan = toward_limits(both, limit_reaches(both), steps=2)
     commands = np.concatenate(plan.trajectories)
     assert commands.max(axis=0) == pytest.approx([r.most for r in limit_reaches(both).values()])
+
+
+def test_a_limit_beyond_what_has_equilibria_is_cut_to_what_has():
+    """The arm's cables at 200 N: it would buckle long before, and is shown what it can do."""
+    strong = limited(arm(), pl.Bounded(effort=(0, 200.0)))
+    limits = limit_reaches(strong)
+    assert attainable(arm(), limit_reaches(arm())) == limit_reaches(arm())
+    reach = attainable(strong, limits)
+    for name, of in reach.items():
+        assert 1.0 < of.most < 100.0
+        assert pl.static(strong, {name: pl.Known(effort=of.most)}).certificate.converged
 
 
 def test_what_is_driven_both_ways_is_shown_both_ways():

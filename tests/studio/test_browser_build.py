@@ -83,6 +83,12 @@ def test_from_an_stl_to_a_followed_target(visitor, place):
     visitor.until("studio.build.figures.textContent.includes('Hz here')")  # its expected rate
     shot()
 
+    visitor.page.click("#fast")
+    visitor.until("studio.build.busy.textContent.includes('Making it fast')")
+    visitor.until("studio.build.faster.textContent === 'Stop'")
+    visitor.page.click("#fast")
+    visitor.until("studio.bar.words.textContent.includes('stopped')")
+
     for name in (*guessed, "tip"):
         visitor.page.click(f"[data-own='{name}'] .remove")
         if name != "tip":

@@ -10,7 +10,7 @@ const TOOLS = {
   tip: ["Set a tip", "Click the point that should follow a target."],
 };
 
-const ACCURATE = 0.02; // of a motion, as in pliant/project/fit.py
+const LIVELY = 25, ACCURATE = 0.02, STEEPNESS = 4; // Hz, of a motion, time of a step by 1/edge: as in pliant/project/fit.py
 
 export class Build {
   constructor(app) {
@@ -57,6 +57,7 @@ export class Build {
     const { draft } = this;
     const input = (label, value, change, more = {}) => h("input", { type: "number", step: "any", "aria-label": label, value, onchange: change, ...more });
     this.figures = h("output", { class: "soft" });
+    this.fits = h("p", { class: "soft advice", id: "fits" });
     this.faster = h("button", { id: "fast", title: "Make a reduced model that runs in its place, in the background", onclick: () => this.say({ do: "fast", on: !this.making }) }, "Make it fast");
     const size = input("edges of the mesh in mm", "", () => {}, { id: "edges", placeholder: "edges" });
     const again = h("button", { id: "remesh", onclick: () => Number(size.value) > 0 && this.say({ do: "remesh", size: Number(size.value) / 1e3 }) }, "Mesh again");
@@ -70,6 +71,7 @@ export class Build {
     this.body.replaceChildren(
       h("div", { class: "line" }, h("b", {}, draft.name), this.figures),
       h("div", { class: "pair" }, "Speed", draft.model ? h("small", { id: "model", class: "soft" }, `Reduced: ${draft.model}.`) : this.faster),
+      this.fits,
       h("div", { class: "pair" }, "Mesh", h("span", { class: "fields" }, size, h("span", { class: "soft" }, "mm"), again)),
       h("label", { class: "pair" }, "Material", stuff),
       h("div", { class: "pair" }, "Gravity", h("div", { class: "xyz" }, ...pull.map((field, k) => named("xyz"[k], field)), h("span", { class: "soft" }, "m/s²"))),
@@ -118,6 +120,13 @@ export class Build {
     const pace = rate ? `about ${number(rate, 2)} Hz here` : "rate not known yet";
     const rough = error === null ? "" : ` · error of its mesh ${number(100 * error, 2)} %`;
     this.figures.textContent = `${this.draft.nodes} nodes · ${pace}${rough}`;
-    this.figures.title = error > ACCURATE ? "Shorter edges are more accurate; where that is too slow, make it fast." : "";
+    this.fits.textContent = advice(rate, error, Boolean(this.draft.model));
   }
+}
+
+// What follows from the rate [Hz] and the error of the mesh (a share), as far as they are known.
+export function advice(rate, error, reduced) {
+  if (rate && rate < LIVELY && !reduced) return `Slow: make it fast, or mesh it again with edges ${number((LIVELY / rate) ** (1 / STEEPNESS), 2)} times as long.`;
+  if (error > ACCURATE) return reduced ? "Shorter edges are more accurate: mesh it again, then make it fast." : "Shorter edges are more accurate; where that is too slow, make it fast.";
+  return "";
 }
