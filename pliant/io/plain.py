@@ -70,7 +70,7 @@ def frame_from(data: Mapping[str, Any], positions: np.ndarray, shapes: Mapping[s
     model, error = data.get("model", ("", None))
     numbers = np.array(touch, float).reshape(-1, 6)
     push = np.array(data["push"], float).reshape(6) if "push" in data else None
-    rows = {kind: {n: np.array(v, float) for n, v in data[kind].items()} for kind in BY_ROW}
+    rows: dict[str, Any] = {kind: {n: np.array(v, float) for n, v in data[kind].items()} for kind in BY_ROW}
     return Frame(
         step=int(data["step"]),
         time=float(data["time"]),

@@ -210,4 +210,6 @@ def test_every_interaction_in_the_inverse_model(name, make, role, block_with_a_p
     robot = pl.Robot(trial.body, rows_of(trial, make(trial.specimen), role))
     drive, effector = ("force", "row") if role == "effector" else ("row", "tip")
     target = target_of(robot, drive, effector, trial.size)
-    within(reached(robot, effector, target) / trial.size, 1e-4, f"{name} as {role}")
+    # In a motion so short friction has not turned round in the inverse model, as it has in statics.
+    allowed = 1e-3 if robot.bundle.internal else 1e-4
+    within(reached(robot, effector, target) / trial.size, allowed, f"{name} as {role}")

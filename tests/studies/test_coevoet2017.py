@@ -130,7 +130,7 @@ def test_the_default_finds_the_global_optimum_of_recorded_problems(lab):
 
 
 def test_a_default_that_is_not_the_best_fails_the_part():
-    good = Found(True, True, True, True, True, 3, 0.0, 10.0)
+    good = Found(True, True, True, True, True, True, 3, 0.0, 10.0)
     problems = [SimpleNamespace(na=2, nc=4)] * 10
     assert optima._row("beam", problems, [good] * 10, 10)["check"] is True
     for bad in (good._replace(default=False), good._replace(agree=False)):

@@ -87,6 +87,7 @@ GOOD = [
     {"do": "gravity", "value": [0, 0, -9.81]},
     {"do": "limit", "name": "cable 1", "value": 5},
     {"do": "forget", "name": "cable 1"},
+    {"do": "fast", "on": True},
     {"do": "undo"},
     {"do": "save", "name": "my finger"},
     {"do": "open", "name": "my finger"},
