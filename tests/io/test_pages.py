@@ -215,7 +215,7 @@ def constants(tree):
 def test_one_file_makes_html():
     """Nobody else makes markup, escapes, or writes tags.
 
-    There are marks to be found in the studio's page and in Unicode's tables, and elements of URDF in messages.
+    There are marks to be found in the studio's page and in Unicode's tables; messages name elements of URDF.
     """
     read = {"<!-- recording -->", "<head>", "<script>(.*?)</script>", "<super>"}
     read |= {"<!DOCTYPE or <!ENTITY", "<robot>", "Give it an <inertial>."}
