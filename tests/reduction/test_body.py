@@ -205,11 +205,14 @@ def block_with_a_plate() -> OnReduced:
 
 @pytest.mark.parametrize("role", ["effector", "actuator"])
 @pytest.mark.parametrize(("name", "make"), registry, ids=[name for name, _ in registry])
-def test_every_interaction_in_the_inverse_model(name, make, role, block_with_a_plate, within):
+def test_every_interaction_in_the_inverse_model(name, make, role, block_with_a_plate, within, request):
     trial = block_with_a_plate
     robot = pl.Robot(trial.body, rows_of(trial, make(trial.specimen), role))
     drive, effector = ("force", "row") if role == "effector" else ("row", "tip")
     target = target_of(robot, drive, effector, trial.size)
-    # In a motion so short friction has not turned round in the inverse model, as it has in statics.
-    allowed = 1e-3 if robot.bundle.internal else 1e-4
-    within(reached(robot, effector, target) / trial.size, allowed, f"{name} as {role}")
+    if robot.bundle.internal and role == "actuator":
+        reason = (
+            "In so short a motion friction does not turn round in the inverse model, as it does in statics."
+        )
+        request.applymarker(pytest.mark.xfail(reason=reason, raises=AssertionError))
+    within(reached(robot, effector, target) / trial.size, 1e-4, f"{name} as {role}")
