@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,7 @@ from pliant.studies.mirano2017.targets import pinch_joints
 from pliant.studies.setup import Setup
 
 CLOCK = ("µs", "× life")
+FEW = replace(QUICK, targets=1)  # with friction each place is rehearsed many times
 
 
 @pytest.fixture(scope="module")
@@ -77,8 +80,8 @@ def test_cone_programs_whose_corners_alternate_come_to_rest():
 def test_reach_and_targets(lab):
     checks, _ = run(lab, "reach")
     assert checks["soft over rigid"].measured >= 1.5
-    checks, found = run(lab, "targets")
-    assert len(found.data["errors"]) == QUICK.targets
+    checks, found = run(Lab(FEW), "targets")
+    assert len(found.data["errors"]) == FEW.targets
     assert max(found.data["errors"]) < max(found.data["pinched"])
 
 
