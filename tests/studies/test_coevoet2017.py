@@ -191,6 +191,8 @@ def test_a_soak_of_a_robot_that_waits_fails(lab):
     run = Soak(100, "", {"recovering": 60, "stuck": 15, "moving": 25}, 50.0, 0.0, 0.0, 0.0, 0.0)
     row = soaking._row(lab, "beam", run)
     assert row["check"] is False and row["waiting [%]"] == 75.0 and "waits" in row["found"]
+    scouting = replace(run, counts={"looking for another way": 11, "moving": 89})
+    assert soaking._row(lab, "beam", scouting)["found"] == "it waits"
     leaking = replace(run, counts={"moving": 100}, kept=soaking.MOST_KEPT + 0.1)
     assert soaking._row(lab, "beam", leaking)["found"] == "memory grows"
     calm = replace(run, counts={"moving": 60, "out of reach": 35, "recovered": 5})
