@@ -265,7 +265,7 @@ def test_a_rehearsal_leaves_the_model_as_it_was_and_tells_the_way(home):
 
 
 def test_corrections_for_friction_keep_the_grip(home):
-    """With friction 0.3 the object lags by a ninth of the size: fingers that let go would carry it no further."""
+    """With friction 0.3 the object lags by a ninth of the size: fingers that let go carry it no further."""
     plant, loop = Moving(HAND, home.joints, home.pose, friction=0.3), Outer(HAND, friction=0.3)
     way = loop.aim(plant.read(), (0.016, -0.008))
     assert way is not None

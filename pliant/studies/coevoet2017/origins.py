@@ -71,9 +71,10 @@ CHOICES = (
         "or the tip was 3 to 6 mm off while the obstacle moved",
     ),
     Choice(
-        "the trunk with many contacts",
-        "it lies on a table, 16 discs",
-        "on the result: pressed into a tube or a slot, or round a peg, the controller lost its way",
+        "trunks with many contacts",
+        "16 discs, on a table, and in a tube 0.1 mm wider than the discs",
+        "on the result: in a tube 0.6 mm wider 10 contacts push; a trunk that its cables wrap round a drum "
+        "of 60 or 90 mm leans on six at most",
     ),
     Choice("bounds on errors, depths and rates", "in the parts", "before the runs, by what users need"),
     Choice("random walks of the soak", "the study's seed", "on nothing"),
