@@ -112,6 +112,8 @@ class HandSession:
         force = as_vector(force, 3, "force of a push")
         self._push = (vertices, arm, force) if np.linalg.norm(force) > 0.0 else None
 
+    pull = push  # the joints' drives hold what is pulled
+
     def release(self) -> None:
         """End a pull."""
         self._push = None

@@ -1,6 +1,6 @@
 // The panel at the side: actuators, targets, obstacles, view.
 import { h, icon, ICONS } from "./dom.js";
-import { display, number, quantity } from "./units.js";
+import { display, number, quantity, within } from "./units.js";
 
 const VIEWS = [["wire", "Wireframe"], ["xray", "See through"], ["ghost", "Rest shape"], ["cables", "Cables"], ["forces", "Forces"], ["trail", "Trail"]];
 
@@ -99,7 +99,7 @@ export class Panel {
   caption(gauge, value) {
     const unit = gauge.drive === "effort" ? gauge.row.effort_unit : gauge.row.unit;
     const [low, high] = this.limits(gauge);
-    gauge.kind.textContent = `${quantity(value, unit)} ⇄`;
+    gauge.kind.textContent = `${within(value, [low, high], unit)} ⇄`;
     [low, high].forEach((x, k) => (gauge.ends[k].textContent = quantity(x, unit)));
     gauge.kind.title = `${gauge.drive}, from ${quantity(low, unit)} to ${quantity(high, unit)}. Click to command ${gauge.drive === "effort" ? "displacement" : "effort"} instead.`;
   }
@@ -212,8 +212,8 @@ export class Panel {
     const at = Math.min(1, Math.max(0, (effort - low) / (high - low)));
     gauge.fill.style.left = `${100 * Math.min(zero, at)}%`;
     gauge.fill.style.width = `${100 * Math.abs(at - zero)}%`;
-    gauge.value.textContent = lost ? (row.kind === "Cable" ? "cut" : "broken") : header.slack.includes(row.name) ? "slack" : quantity(effort, row.effort_unit);
-    gauge.other.textContent = quantity(moved, row.unit);
+    gauge.value.textContent = lost ? (row.kind === "Cable" ? "cut" : "broken") : header.slack.includes(row.name) ? "slack" : within(effort, row.effort, row.effort_unit);
+    gauge.other.textContent = within(moved, row.displacement, row.unit);
     gauge.box.classList.toggle("lost", lost);
     gauge.box.classList.toggle("limit", header.limits.some((l) => l.startsWith(`${row.name}:`) && !l.includes("smallest")));
     gauge.box.classList.toggle("slack", header.slack.includes(row.name));
