@@ -79,8 +79,9 @@ class Commands:
         return {n: replace(c, imposed=self._within(n, c)) for n, c in eased.items()}
 
     def _within(self, name: str, command: Command) -> np.ndarray:
-        """What is imposed, within the limits, which a command that turns round may pass while it slows down."""
-        return np.clip(command.imposed, *self.rows[name].limits(command.drive))
+        """What is imposed, within the limits: a command that turns round would pass them while it slows down."""
+        low, high = self.rows[name].limits(command.drive)
+        return np.clip(command.imposed, np.minimum(low, command.asked), np.maximum(high, command.asked))
 
     def impose(self, commands: Mapping[str, Command]) -> None:
         """These are imposed now; what is asked for may have changed meanwhile."""

@@ -47,6 +47,8 @@ class Session:
     `stand_in` says how far it is from the full one, and so do the frame's words.
     """
 
+    alterable = True  # obstacles may be added, and actuators lost
+
     def __init__(
         self,
         robot: Robot,

@@ -41,6 +41,7 @@ export class Panel {
   build(header, live) {
     this.live = live;
     this.rows = Object.fromEntries(header.rows.map((r) => [r.name, r]));
+    this.alterable = header.alterable ?? false;
     this.buildActuators(header.rows.filter((r) => r.role === "actuator"));
     this.buildTargets(header.rows.filter((r) => r.role === "effector"));
     this.buildThings(header.offers ?? {});
@@ -120,6 +121,7 @@ export class Panel {
 
   // Offers: the obstacles that the simulation can add, each with the word on its button.
   buildThings(offers) {
+    this.things.hidden = this.live && !this.alterable;
     this.adders = h("div", { class: "adders" }, ...Object.entries(offers).map(([kind, { word, where }]) => h("button", { "data-kind": kind, title: `Put a ${word.toLowerCase()} ${where} the robot`, onclick: () => this.app.addThing(kind) }, `+ ${word}`)));
     this.list = h("div", { class: "list" });
     this.figures = h("div", { class: "figures", hidden: true });
@@ -222,7 +224,7 @@ export class Panel {
       gauge.cut.title = lost ? `Mend ${row.name}` : breaking(row);
       gauge.wasLost = lost;
     }
-    gauge.cut.hidden = !this.live;
+    gauge.cut.hidden = !this.live || !this.alterable;
     if (!forward) return;
     const asked = header.desk.asked[row.name];
     if (!asked || document.activeElement === gauge.slider || performance.now() - (gauge.touched ?? 0) < 800) return;
