@@ -1,4 +1,4 @@
-"""Follow every link of the documentation site on disk: no dead one, nothing from elsewhere, no more than 60 MB.
+"""Follow every link of the documentation site on disk: none dead, nothing from elsewhere, at most 60 MB.
 
     python tools/check_links.py results/site
 

@@ -44,7 +44,7 @@ class Command:
         )
 
     def eased(self, hop: float, change: float) -> Command:
-        """The same, with a speed that changes by at most `change`, and in time to stop at what is asked for."""
+        """The same, with a speed that changes by at most `change`, in time to stop at what is asked for."""
         left = self.asked - self.imposed
         able = np.sqrt(change * (2.0 * abs(left) + 0.25 * change)) - 0.5 * change  # stops within what is left
         wanted = np.sign(left) * np.minimum(able, hop)
@@ -79,7 +79,7 @@ class Commands:
         return {n: replace(c, imposed=self._within(n, c)) for n, c in eased.items()}
 
     def _within(self, name: str, command: Command) -> np.ndarray:
-        """What is imposed, within the limits: a command that turns round would pass them while it slows down."""
+        """What is imposed, within the limits: one that turns round would pass them while it slows down."""
         low, high = self.rows[name].limits(command.drive)
         return np.clip(command.imposed, np.minimum(low, command.asked), np.maximum(high, command.asked))
 

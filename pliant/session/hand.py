@@ -46,7 +46,7 @@ class Hand:
         self.release()
 
     def press(self, vertices: np.ndarray, weights: np.ndarray, force: np.ndarray, drag: float = 0.0) -> None:
-        """Push with a force (3,) [N] at Σ weights · vertices of the skin, less `drag` [N·s/m] times its speed."""
+        """Push with a force (3,) [N] at Σ weights · vertices, less `drag` [N·s/m] times their speed."""
         vertices = np.asarray(vertices, int)
         if vertices.size and not (vertices.min() >= 0 and vertices.max() < self.size):
             raise InputError(
@@ -56,7 +56,7 @@ class Hand:
         self.force, self.drag = np.asarray(force, float), drag
 
     def pull(self, vertices: np.ndarray, weights: np.ndarray, way: np.ndarray, stiffness: float) -> None:
-        """Pull by a spring [N/m] that is drawn out by `way` (3,) [m]; a loose thing by one that fits its mass.
+        """Pull by a spring [N/m] drawn out by `way` (3,) [m]; a loose thing by one that fits its mass.
 
         That one is critically damped: what weighs next to nothing would be thrown by the robot's own.
         """
