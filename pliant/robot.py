@@ -285,6 +285,10 @@ class Robot:
         studio = import_module("pliant.studio")  # by name: the studio stands above the robot
         return studio.view(self, **options)
 
+    def __repr__(self) -> str:
+        rows = ", ".join(f"{name} ({type(row.interaction).__name__})" for name, row in self.rows.items())
+        return f"<Robot {self.name!r}: {', '.join(map(repr, self.bodies))}; rows: {rows or 'none'}>"
+
     def _repr_html_(self) -> str:
         """In a notebook: the robot, to be turned, and its rows."""
         return import_module("pliant.io.notebook").robot_html(self)  # by name: pictures stand above
