@@ -117,6 +117,7 @@ class Robot:
         )
         bodies_z = int(ends_z[-1])
         self.row_z = slice(bodies_z, bodies_z + self.bundle.internal)
+        self.sliding_z = bodies_z + self.bundle.sliding
         start = self.bundle.row_start
         self.spans = {key: slice(int(start[k]), int(start[k + 1])) for k, key in enumerate(self.rows)}
         separate = Pattern.concatenate([b.pattern for b in self.bodies])
@@ -150,7 +151,9 @@ class Robot:
     def rest(self) -> State:
         """Undeformed, unloaded."""
         q = np.concatenate([b.q0 for b in self.bodies])
-        z = np.concatenate([*(b.z0 for b in self.bodies), np.zeros(self.bundle.internal)])
+        z = np.concatenate(
+            [*(b.z0 for b in self.bodies), *(row.interaction.remembered for row in self.rows.values())]
+        )
         return State(q, np.zeros(self.ndof), np.zeros(self.bundle.rows), z)
 
     def positions(self, q: np.ndarray) -> np.ndarray:
@@ -229,7 +232,7 @@ class Robot:
         acting = self.rows[name].interaction
         asked = law.forward(acting.size, acting.effort_range, name)
         _require_possible(name, acting, asked)
-        return asked.driven(acting.compliance, acting.slack)
+        return behind(name, acting, asked)
 
     @cached_property
     def compliance(self) -> np.ndarray:
@@ -246,11 +249,16 @@ class Robot:
     def conditions(self, of_rows: Sequence[Condition]) -> Conditions:
         """Conditions of the rows, one each, as arrays over all scalar rows."""
         if not of_rows:
-            return Conditions(np.zeros(0, bool), *np.zeros((5, 0)))
-        alike = np.array([(c.given, c.compliance, c.low, c.high) for c in of_rows], float)
-        given, compliance, low, high = alike.T.repeat(np.diff(self.bundle.row_start), axis=1)
+            return Conditions(np.zeros(0, bool), *np.zeros((5, 0)), valve=np.zeros(0))
+        alike = np.array([(c.given, c.compliance, c.low, c.high, c.valve) for c in of_rows], float)
+        given, compliance, low, high, valve = alike.T.repeat(np.diff(self.bundle.row_start), axis=1)
         effort, imposed = np.concatenate([(c.effort, c.imposed) for c in of_rows], axis=1)
-        return Conditions(given.astype(bool), effort, imposed, compliance, low, high)
+        return Conditions(given.astype(bool), effort, imposed, compliance, low, high, valve=valve)
+
+    def remembered(self, name: str, internal: np.ndarray) -> np.ndarray:
+        """What the interaction of a named row remembers, of all internal variables of a state."""
+        self.named(name)
+        return internal[self.row_z][self.bundle.own_internal[list(self.rows).index(name)]]
 
     def rigid_modes(self) -> int:
         """How many rigid motions of all bodies no support prevents."""
@@ -290,6 +298,10 @@ class Robot:
         studio = import_module("pliant.studio")  # by name: the studio stands above the robot
         return studio.view(self, **options)
 
+    def __repr__(self) -> str:
+        rows = ", ".join(f"{name} ({type(row.interaction).__name__})" for name, row in self.rows.items())
+        return f"<Robot {self.name!r}: {', '.join(map(repr, self.bodies))}; rows: {rows or 'none'}>"
+
     def _repr_html_(self) -> str:
         """In a notebook: the robot, to be turned, and its rows."""
         return import_module("pliant.io.notebook").robot_html(self)  # by name: pictures stand above
@@ -308,6 +320,16 @@ class Robot:
             f"{self.name!r} is not fixed: {modes} rigid mode{'s' * (modes > 1)}{what} left. "
             "Give fixed= nodes to its body, or impose the displacement of rows that support it."
         )
+
+
+def behind(name: str, acting: Interaction, asked: Condition) -> Condition:
+    """A law for what stands behind an interaction: a tendon that stretches, a chamber's line."""
+    if acting.line is not None:
+        return asked.through(acting.line.syringe > 0.0)
+    if not np.isnan(asked.valve):
+        hint = "Cavity(…, line=pl.pneumatics.Line(…)) has one."
+        raise InputError(f"law of {name!r}", expected="a chamber with a line", got="none", hint=hint)
+    return asked.driven(acting.compliance, acting.slack)
 
 
 def _require_possible(name: str, acting: Interaction, asked: Condition) -> None:

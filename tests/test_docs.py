@@ -3,9 +3,11 @@
 import re
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+import pliant as pl
 from pliant.errors import MissingExtraError
 from tests.studio.visitor import need_chromium
 
@@ -59,6 +61,23 @@ def test_a_tutorial_as_a_notebook_has_the_code_that_ran(page, monkeypatch):
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     assert code == [example.strip("\n") for example in examples(page)]
     sys.modules.pop("notebooks")
+
+
+def test_the_reference_has_all_that_stands_at_the_root_and_an_example_of_each_name(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
+    import names
+    import usage
+
+    missing = []
+    for name in filter(lambda name: not name.startswith("_"), dir(pl)):
+        value = getattr(pl, name)
+        if isinstance(value, ModuleType):
+            missing += [] if value.__name__ in names.HOMES else [name]
+        elif usage.example(names.at_root().get(name, "")) is None:
+            missing.append(name)
+    assert not missing
+    for module in ("names", "usage"):
+        sys.modules.pop(module)
 
 
 def test_the_check_of_the_site_finds_what_is_wrong_with_a_page(tmp_path, capsys, monkeypatch):

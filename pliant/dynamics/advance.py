@@ -102,7 +102,7 @@ def _halvings(model: Model, arrival: Arrival | None) -> int:
 def _part(model: Model, now: Motion, conditions: Conditions, share: float) -> Conditions:
     """Laws within the step: imposed displacements are reached by this share."""
     bundle = model.robot.bundle
-    moved = ~conditions.given & (conditions.compliance == 0.0)
+    moved = ~conditions.given & (conditions.compliance == 0.0) & ~conditions.lined
     part = (1.0 - share) * bundle.delta(bundle.positions(now.q)) + share * conditions.imposed
     return replace(conditions, imposed=np.where(moved, part, conditions.imposed))
 

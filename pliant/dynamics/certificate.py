@@ -117,5 +117,5 @@ def violation(
     gap = np.where(c.compliance > 0, 0.0, delta - c.imposed)  # a spring violates nothing
     below, above = np.maximum(-gap, 0.0), np.maximum(gap, 0.0)
     each = np.where(lam <= c.low, below, np.where(lam >= c.high, above, np.abs(gap)))
-    worst = float(np.max(np.where(c.given, 0.0, each / model.span), initial=0.0))
+    worst = float(np.max(np.where(c.given | c.lined, 0.0, each / model.span), initial=0.0))
     return worst if contacts is None else max(worst, contacts.violation(force) / model.robot.length)

@@ -24,6 +24,7 @@ import numpy as np
 from pliant.algebra import Factor
 from pliant.conditions import Conditions
 from pliant.contact import Contacts
+from pliant.core.chambers import flowed, flowing
 from pliant.core.sliding import scaled
 from pliant.core.step import balance, recover
 from pliant.core.tangent import CLAMPED, EXACT, FLAT, SHIFTED, Condensed, condense, condensed
@@ -201,6 +202,9 @@ def moving(
     r = at.r + inertia.product(M, stage.v - v) / h - inertia.damping_force(M, K_rayleigh, v)
     view = replace(at, r=r, K=K, lam=lam)
     conditions = scaled(model.robot, task.conditions, at.q, task.now.internal, at.delta)
+    if model.robot.bundle.lined:
+        passed = task.step * stage.step / stage.reach
+        conditions = flowing(model.robot, conditions, task.now.internal, task.delta, at.delta, passed)
     begins = guess is task.now.v and (at.q is task.now.q or np.array_equal(at.q, task.now.q))
     contacts = task.contacts
     # Where nothing is near as the step begins, nothing is looked for on its way: its end is looked at, and
@@ -355,6 +359,9 @@ def arrive(model: Model, task: Task, solved: StageSolution, z: np.ndarray) -> Mo
     q = solved.q if stage.reach == stage.step else model.robot.retract(now.q, increment)
     v = now.v + stage.reach / stage.step * (solved.v - now.v)
     memory = model.viscosity.after(now.memory, stage, solved.q, z) if model.viscosity.present else now.memory
+    if (bundle := model.robot.bundle).lined:
+        begun, end = (bundle.delta(bundle.positions(x)) for x in (now.q, q))
+        z = flowed(model.robot, task.conditions, z, begun, end, solved.lam[:rows], task.step)
     touching, push = pushes(solved.contacts, solved.lam[rows:])
     # A cable that comes taut is an impact, as a contact that closes is.
     changed = task.conditions.one_sided & ((now.effort != 0.0) != (solved.lam[:rows] != 0.0))

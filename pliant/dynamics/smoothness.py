@@ -42,7 +42,7 @@ def broken(model: Model, now: Motion, conditions: Conditions, step: float) -> st
 
 def _jerks(model: Model, now: Motion, conditions: Conditions, step: float) -> bool:
     """Whether a displacement is imposed that the robot does not move to at its present speed."""
-    imposed = ~conditions.given & (conditions.compliance == 0.0) & ~conditions.one_sided
+    imposed = ~conditions.given & (conditions.compliance == 0.0) & ~conditions.one_sided & ~conditions.lined
     if not imposed.any():
         return False
     bundle, robot = model.robot.bundle, model.robot

@@ -51,7 +51,10 @@ class Bundle:
         self._loading = [k for k, i in enumerate(interactions) if type(i).load is not Interaction.load]
         ends = np.cumsum([i.internal for i in self.interactions], dtype=int)
         self.internal = int(ends[-1]) if len(ends) else 0
-        self._own_internal = [slice(int(e) - i.internal, int(e)) for e, i in zip(ends, self.interactions)]
+        self.own_internal = [slice(int(e) - i.internal, int(e)) for e, i in zip(ends, self.interactions)]
+        sliding = [s.start for i, s in zip(self.interactions, self.own_internal) if i.slides]
+        self.sliding = np.array(sliding, int)  # which of what is remembered is the ρ of a cable
+        self.lined = [k for k, i in enumerate(self.interactions) if i.line is not None]
         self._gather_points(bodies, q_offset, block_offset)
         self._lay_out_rows()
 
@@ -77,14 +80,14 @@ class Bundle:
         out = np.empty((len(self._stencil_point), 3))
         for k, i in enumerate(self.interactions):
             own = p[self._own[k]]
-            remembers = z is not None and i.internal
-            out[self._stencils[k]] = i.acting(own, z[self._own_internal[k]]) if remembers else i.gradient(own)
+            acting = i.gradient(own) if z is None or not i.slides else i.acting(own, z[self.own_internal[k]])
+            out[self._stencils[k]] = acting
         return out
 
     def remembering(self, p: np.ndarray) -> list[tuple[int, Any, np.ndarray]]:
-        """Row, interaction and points of each one that remembers how it moved, in the order of z."""
+        """Row, interaction and points of each one that remembers how it slid, as `sliding`."""
         each = enumerate(self.interactions)
-        return [(int(self.row_start[k]), i, p[self._own[k]]) for k, i in each if i.internal]
+        return [(int(self.row_start[k]), i, p[self._own[k]]) for k, i in each if i.slides]
 
     def jacobian(self, q: np.ndarray, gradient: np.ndarray) -> SparseRows:
         """H = ∂δ/∂dq, (rows, ndof)."""
@@ -147,8 +150,8 @@ class Bundle:
                 a, b = self._pair_start[k], self._pair_start[k + 1]
                 own = lam[self._row_spans[k]]
                 if b > a and own.any():
-                    points, mine = p[self._own[k]], z[self._own_internal[k]]
-                    M[a:b] = i.acting_hessian(points, own, mine) if i.internal else i.hessian(points, own)
+                    points, mine = p[self._own[k]], z[self.own_internal[k]]
+                    M[a:b] = i.acting_hessian(points, own, mine) if i.slides else i.hessian(points, own)
                 if b > a and load is not None and i.load(p[self._own[k]], gravity) is not None:
                     M[a:b] += i.load_hessian(p[self._own[k]], gravity)
             pair, s, t, _, _, mode = self._operations

@@ -36,6 +36,7 @@ class View:
     state: Mapping[str, Any]
     hand: float = 1.0  # stiffness of a pull on the skin [N/m]
     fields: Mapping[str, np.ndarray] = field(default_factory=dict)
+    alterable: bool = True  # whether obstacles may be added, and actuators lost
     workshop: Mapping[str, Any] = field(default_factory=lambda: {"draft": None, "projects": []})
 
 
@@ -242,7 +243,9 @@ class Desk:
                 "edits": max(len(self.workshop.documents) - 1, 0),
                 "making": self.workshop.making,
             }
-        return View(session.frame, session.stage, state, session.stiffness, known, self._workshop_facts())
+        facts = self._workshop_facts()
+        able = session.alterable
+        return View(session.frame, session.stage, state, session.stiffness, known, able, facts)
 
     def _workshop_facts(self) -> dict[str, Any]:
         shown = self.workshop.facts if self.name == self.workshop.name else None
