@@ -117,6 +117,7 @@ class Robot:
         )
         bodies_z = int(ends_z[-1])
         self.row_z = slice(bodies_z, bodies_z + self.bundle.internal)
+        self.sliding_z = bodies_z + self.bundle.sliding
         start = self.bundle.row_start
         self.spans = {key: slice(int(start[k]), int(start[k + 1])) for k, key in enumerate(self.rows)}
         separate = Pattern.concatenate([b.pattern for b in self.bodies])
@@ -150,7 +151,9 @@ class Robot:
     def rest(self) -> State:
         """Undeformed, unloaded."""
         q = np.concatenate([b.q0 for b in self.bodies])
-        z = np.concatenate([*(b.z0 for b in self.bodies), np.zeros(self.bundle.internal)])
+        z = np.concatenate(
+            [*(b.z0 for b in self.bodies), *(row.interaction.remembered for row in self.rows.values())]
+        )
         return State(q, np.zeros(self.ndof), np.zeros(self.bundle.rows), z)
 
     def positions(self, q: np.ndarray) -> np.ndarray:
@@ -218,7 +221,7 @@ class Robot:
             acting = row.interaction
             asked = chosen[name].forward(acting.size, acting.effort_range, name)
             _require_possible(name, acting, asked)
-            of_rows.append(asked.driven(acting.compliance, acting.slack))
+            of_rows.append(behind(name, acting, asked))
         return self.conditions(of_rows)
 
     @cached_property
@@ -245,7 +248,13 @@ class Robot:
             spread([c.compliance for c in of_rows]),
             spread([c.low for c in of_rows]),
             spread([c.high for c in of_rows]),
+            valve=spread([c.valve for c in of_rows]),
         )
+
+    def remembered(self, name: str, internal: np.ndarray) -> np.ndarray:
+        """What the interaction of a named row remembers, of all internal variables of a state."""
+        self.named(name)
+        return internal[self.row_z][self.bundle.own_internal[list(self.rows).index(name)]]
 
     def rigid_modes(self) -> int:
         """How many rigid motions of all bodies no support prevents."""
@@ -307,6 +316,16 @@ class Robot:
             f"{self.name!r} is not fixed: {modes} rigid mode{'s' * (modes > 1)}{what} left. "
             "Give fixed= nodes to its body, or impose the displacement of rows that support it."
         )
+
+
+def behind(name: str, acting: Interaction, asked: Condition) -> Condition:
+    """A law for what stands behind an interaction: a tendon that stretches, a chamber's line."""
+    if acting.line is not None:
+        return asked.through(acting.line.syringe > 0.0)
+    if not np.isnan(asked.valve):
+        hint = "Cavity(…, line=pl.pneumatics.Line(…)) has one."
+        raise InputError(f"law of {name!r}", expected="a chamber with a line", got="none", hint=hint)
+    return asked.driven(acting.compliance, acting.slack)
 
 
 def _require_possible(name: str, acting: Interaction, asked: Condition) -> None:

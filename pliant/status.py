@@ -24,13 +24,14 @@ class Status:
 
     sentence: how a session with targets says it, with {name} the worst effector, {off} its distance from its
     target, {why} what holds it back and {status} the word. shown: the word that a session shows instead of
-    this one.
+    this one. waits: the robot stays where it is, or only goes to its equilibrium, until an answer is found.
     """
 
     severity: str
     meaning: str
     sentence: str = STOPS
     shown: str = ""
+    waits: bool = False
 
 
 _UNMET = "{name} is {off} from its target: no effort meets all bounds and contacts ({status})."
@@ -78,12 +79,17 @@ STATUSES: dict[str, Status] = {
     ),
     # of an inverse model that waits while it works
     "looking for another way": Status(
-        BUSY, "waits: scouts try other ways", "{name} waits {off} from its target and looks for another way."
+        BUSY,
+        "waits: scouts try other ways",
+        "{name} waits {off} from its target and looks for another way.",
+        waits=True,
     ),
     # sessions show these as a robot on its way
-    "searching": Status(BUSY, "waits: a smaller step is sought", GOES, "moving"),
-    "recovering": Status(BUSY, "pushed: on its way to the equilibrium with locked drives", GOES, "moving"),
-    "recovered": Status(BUSY, "found the equilibrium with locked drives", GOES, "moving"),
+    "searching": Status(BUSY, "waits: a smaller step is sought", GOES, "moving", waits=True),
+    "recovering": Status(
+        BUSY, "pushed: on its way to the equilibrium with locked drives", GOES, "moving", waits=True
+    ),
+    "recovered": Status(BUSY, "found the equilibrium with locked drives", GOES, "moving", waits=True),
 }
 
 

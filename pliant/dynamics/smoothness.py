@@ -16,6 +16,8 @@ JERK = "an imposed motion jumps, or a command again"
 CONTACT = "a contact closes"
 CABLE = "a cable or stop begins or ceases to act"
 ELSEWHERE = "it went elsewhere than predicted"
+GAIN = "it gained energy"
+UNCONVERGED = (ELSEWHERE, GAIN)  # what another linearisation may mend
 NOWHERE = "no linearisation"
 
 LONGEST_RATIO = 2.0  # of a step to the last one; backward differences are stable up to 1 + √2
@@ -25,6 +27,7 @@ SLOW_JUMP = 1e-4  # … and by more than this share of the robot's length in a s
 NO_JUMP = 1e-9  # of the robot's length: rounding of a displacement that is imposed where the robot is
 SLOW_IMPACT = 1e-4  # of the robot's length: who moves less in a step touches gently
 UNPREDICTED_DECREMENT = 0.03  # of the motion in a step: from here on the past is no guide
+LARGEST_GAIN = 0.005  # see `Imbalance.gain`; the scheme damps less than this in few steps of large motions
 
 
 def broken(model: Model, now: Motion, conditions: Conditions, step: float) -> str:
@@ -38,7 +41,7 @@ def broken(model: Model, now: Motion, conditions: Conditions, step: float) -> st
 
 def _jerks(model: Model, now: Motion, conditions: Conditions, step: float) -> bool:
     """Whether a displacement is imposed that the robot does not move to at its present speed."""
-    imposed = ~conditions.given & (conditions.compliance == 0.0) & ~one_sided(conditions)
+    imposed = ~conditions.given & (conditions.compliance == 0.0) & ~one_sided(conditions) & ~conditions.lined
     if not imposed.any():
         return False
     bundle, robot = model.robot.bundle, model.robot
@@ -83,5 +86,6 @@ def rough(model: Model, now: Motion, conditions: Conditions, step: float, arriva
     fast = max(moved, step * robot.farthest(now.v)) > SLOW_IMPACT * robot.length
     if fast and (reason := changed(now, then, conditions)):
         return reason
-    allowed = max(UNPREDICTED_DECREMENT * moved, model.tolerance)
-    return ELSEWHERE if certificate.shift > 0 or certificate.decrement > allowed else ""
+    if certificate.shift > 0 or certificate.decrement > max(UNPREDICTED_DECREMENT * moved, model.tolerance):
+        return ELSEWHERE
+    return GAIN if fast and certificate.decrement > model.tolerance and arrival.gain > LARGEST_GAIN else ""

@@ -46,7 +46,10 @@ class Bundle:
         self.rows = int(self.row_start[-1])
         ends = np.cumsum([i.internal for i in self.interactions], dtype=int)
         self.internal = int(ends[-1]) if len(ends) else 0
-        self._own_internal = [slice(int(e) - i.internal, int(e)) for e, i in zip(ends, self.interactions)]
+        self.own_internal = [slice(int(e) - i.internal, int(e)) for e, i in zip(ends, self.interactions)]
+        sliding = [s.start for i, s in zip(self.interactions, self.own_internal) if i.slides]
+        self.sliding = np.array(sliding, int)  # which of what is remembered is the ρ of a cable
+        self.lined = [k for k, i in enumerate(self.interactions) if i.line is not None]
         self._gather_points(bodies, q_offset, block_offset)
         self._lay_out_rows()
 
@@ -72,16 +75,14 @@ class Bundle:
         out = np.empty((len(self._stencil_point), 3))
         for k, i in enumerate(self.interactions):
             own = self._own(p, k)
-            acting = (
-                i.gradient(own) if z is None or not i.internal else i.acting(own, z[self._own_internal[k]])
-            )
+            acting = i.gradient(own) if z is None or not i.slides else i.acting(own, z[self.own_internal[k]])
             out[self._stencil_start[k] : self._stencil_start[k + 1]] = acting
         return out
 
     def remembering(self, p: np.ndarray) -> list[tuple[int, Any, np.ndarray]]:
-        """Row, interaction and points of each one that remembers how it moved, in the order of z."""
+        """Row, interaction and points of each one that remembers how it slid, as `sliding`."""
         each = enumerate(self.interactions)
-        return [(int(self.row_start[k]), i, self._own(p, k)) for k, i in each if i.internal]
+        return [(int(self.row_start[k]), i, self._own(p, k)) for k, i in each if i.slides]
 
     def jacobian(self, q: np.ndarray, gradient: np.ndarray) -> SparseRows:
         """H = ∂δ/∂dq, (rows, ndof)."""
@@ -144,8 +145,8 @@ class Bundle:
                 a, b = self._pair_start[k], self._pair_start[k + 1]
                 own = lam[self.row_start[k] : self.row_start[k + 1]]
                 if b > a and own.any():
-                    points, mine = self._own(p, k), z[self._own_internal[k]]
-                    M[a:b] = i.acting_hessian(points, own, mine) if i.internal else i.hessian(points, own)
+                    points, mine = self._own(p, k), z[self.own_internal[k]]
+                    M[a:b] = i.acting_hessian(points, own, mine) if i.slides else i.hessian(points, own)
                 if b > a and load is not None and i.load(self._own(p, k), gravity) is not None:
                     M[a:b] += i.load_hessian(self._own(p, k), gravity)
             pair, s, t, _, _, mode = self._operations

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from pliant.contact import Contacts, Detector
+from pliant.core.chambers import settled
 from pliant.core.rows import units
 from pliant.core.scene import Scene
 from pliant.core.situation import Situation
@@ -50,7 +51,7 @@ class Pose:
     delta: np.ndarray  # of all rows (m,)
     version: int  # of the obstacles
     detector: Detector  # which knows them
-    internal: np.ndarray  # internal variables: what cables with friction remember
+    internal: np.ndarray  # internal variables: what cables with friction and chambers remember
 
     @property
     def normal(self) -> np.ndarray:
@@ -137,6 +138,7 @@ class Model:
         self.scene = Scene(robot, detector, support)
         start = state or self._resting()
         self.internal = start.internal
+        self.roles = self.roles.filled(robot, self.internal)
         self.start = self.pose(start.q, np.array(start.effort))
 
     def with_laws(self, laws: Mapping[str, Law], pose: Pose) -> Model:
@@ -249,11 +251,12 @@ class Model:
         self.spent.linearisations += 1
         if pose.view is None:
             return None
-        robot, roles, previous = self.robot, self.roles, before.lam[self.roles.actuators]
+        robot, previous = self.robot, before.lam[self.roles.actuators]
+        roles = self.roles.at(robot, pose.lam, pose.delta, pose.internal)
         view = pose.view if pose is before else _with_slip_from(pose.view, before.q)
         choose = partial(solve, aim=aim, previous=previous, settings=self.settings)
         motion = self.distance(aim.goal, view.delta[roles.effectors])
-        rows = InverseRows.of(roles, view, max(motion, STILL * self.detector.alarm))
+        rows = InverseRows.of(roles, view, motion, STILL * self.detector.alarm)
         taken = step(self.scene, view, rows, partial(choose, rows=rows), LADDER, self.work)
         while taken is not None and (more := rows.with_closed(taken.dq)) is not None:
             rows = more
@@ -268,6 +271,10 @@ class Model:
         moved = self.pose(q, tension, known, robot.farthest(dq), predicted, aim.reach, z)
         if moved.view is None:
             return None
+        if robot.bundle.lined:
+            z = settled(robot, self.roles.conditions, z, moved.lam, moved.delta)
+            view = replace(moved.view, at=replace(moved.view.at, internal=z))
+            moved = replace(moved, internal=z, view=view)
         effectors = view.delta[roles.effectors] + view.H.take(roles.effectors).dot(dq)
         return Move(moved, efforts, taken.condensed, effectors)
 
