@@ -104,6 +104,19 @@ def test_the_mode_and_obstacles_stay(desk):
     assert desk.session.mode == "forward" and list(desk.session.obstacles) == ["block"]
 
 
+def test_a_target_that_was_moved_stays_and_others_hang(desk):
+    def target():
+        return desk.session.frame.target["tip"]
+
+    first = target()
+    assert do(desk, do="gravity", value=[0, 0, -3]) == ""
+    assert target()[2] > first[2] + 1e-4  # nobody had moved it: where the lighter bar hangs
+    desk.do(messages.parse(json.dumps({"do": "aim", "row": "tip", "value": [0.098, 0.01, 0.02]})))
+    desk.tick()
+    assert do(desk, do="material", name="dragon skin 20") == ""
+    assert target().tolist() == [0.098, 0.01, 0.02]
+
+
 def test_another_project_is_never_overwritten(desk, tmp_path):
     taken = tmp_path / "projects" / "taken" / "robot.toml"
     taken.parent.mkdir()
