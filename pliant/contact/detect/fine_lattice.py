@@ -87,8 +87,9 @@ def _places(kind: str) -> tuple[Reference, np.ndarray, np.ndarray, np.ndarray, n
     steps = np.array([(i, j) for i in range(PIECES + 1) for j in range(PIECES + 1 - i)])
     weights = np.column_stack([PIECES - steps.sum(axis=1), steps]) / PIECES
     coarse = np.flatnonzero((steps % COARSE == 0).all(axis=1))
-    near = (_near(steps, COARSE, FINE), _near(steps, 2 * FINE, FINE), _near(steps, FINE, 1))
-    return reference_at(kind, weights, np.full(len(steps), 1.0 / len(steps))), coarse, *near
+    around, beside, close = _near(steps, COARSE, FINE), _near(steps, 2 * FINE, FINE), _near(steps, FINE, 1)
+    r = reference_at(kind, weights, np.full(len(steps), 1.0 / len(steps)))
+    return r, coarse, around, beside, close
 
 
 def _near(steps: np.ndarray, within: int, apart: int) -> np.ndarray:
