@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pliant import kernel_cache  # first: the rest makes kernels while it is imported
 
 # isort: split
-from pliant import contact, interactions, joints, laws, materials, mesh, solvers
+from pliant import contact, interactions, joints, laws, materials, mesh, pneumatics, solvers
 from pliant.assemble import assemble
 from pliant.bodies import Hinge, Prismatic, Rigid, Solid
 from pliant.compliance import compliance
@@ -69,7 +69,18 @@ LATER = {
     "urdf": "pliant.urdf",
 }
 # Modules that users work with; the others that are loaded are the house's own.
-MODULES = ("bodies", "contact", "errors", "interactions", "joints", "laws", "materials", "mesh", "solvers")
+MODULES = (
+    "bodies",
+    "contact",
+    "errors",
+    "interactions",
+    "joints",
+    "laws",
+    "materials",
+    "mesh",
+    "pneumatics",
+    "solvers",
+)
 
 if TYPE_CHECKING:
     from pliant import (

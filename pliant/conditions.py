@@ -26,6 +26,10 @@ class Conditions:
         default_factory=lambda: np.zeros(0)
     )  # μ of the contacts; their rows are last
 
+    # Openings of the valves (m,) of rows that are chambers behind a line, nan for other rows; `imposed` is
+    # then how far a syringe is pushed, nan: as it is. Empty, if there are none.
+    valve: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
     # What is asked of rows that are condensed, see `pliant.core.tangent.Rows` and
     # `pliant.core.step.Spreading`.
 
@@ -54,7 +58,26 @@ class Conditions:
     @cached_property
     def supporting(self) -> np.ndarray:
         """Which rows support what they act on: displacement imposed, whatever effort it takes."""
-        return ~self.given & (self.compliance == 0.0) & np.isinf(self.low) & np.isinf(self.high)
+        rigid = ~self.given & (self.compliance == 0.0) & np.isinf(self.low) & np.isinf(self.high)
+        return rigid & ~self.lined
+
+    @cached_property
+    def lined(self) -> np.ndarray:
+        """Which rows are chambers whose valve or syringe is told what to do."""
+        return ~np.isnan(self.valve) if len(self.valve) else np.zeros(len(self.given), bool)
+
+    @cached_property
+    def one_sided(self) -> np.ndarray:
+        """Which rows act with an effort that is solved for and has bounds: cables and stops."""
+        return ~self.given & (np.isfinite(self.low) | np.isfinite(self.high))
+
+    @cached_property
+    def commanded(self) -> np.ndarray:
+        """What is asked for (2, m): given efforts and imposed displacements, nan where it is the other."""
+        asked = np.empty((2, len(self.given)))
+        asked[0] = np.where(self.given, self.effort, np.nan)
+        asked[1] = np.where(self.given, np.nan, self.imposed)
+        return asked
 
     @cached_property
     def frictional(self) -> bool:

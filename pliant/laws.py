@@ -31,12 +31,19 @@ class Condition:
     compliance: float  # [m/N], of a spring in series
     low: float
     high: float
+    valve: float = np.nan  # opening of a chamber's valve; `imposed` is then how far a syringe is pushed
 
     def driven(self, compliance: float, slack: float) -> Condition:
         """The same law for a drive with a spring [m/N] and slack [m] between it and the rows."""
         if self.given or not (compliance or slack):
             return self
         return replace(self, imposed=self.imposed - slack, compliance=self.compliance + compliance)
+
+    def through(self, syringe: bool) -> Condition:
+        """The same law for a chamber behind a line: what is imposed is the stroke of its syringe."""
+        if self.given or self.compliance or not syringe or not np.isnan(self.valve):
+            return self
+        return replace(self, valve=0.0)
 
 
 @dataclass(frozen=True)
@@ -151,6 +158,22 @@ class Elastic(Law):
     def forward(self, size: int, effort_range: Range, name: str) -> Condition:
         rest = as_vector(self.rest, size, f"rest value of {name!r}")
         return Condition(False, np.zeros(size), rest, 1.0 / self.stiffness, *effort_range)
+
+
+@dataclass(frozen=True)
+class Valve(Law):
+    """How far the valve of a chamber's `Line` is open: 1 to its supply, −1 to the exhaust, 0 closed."""
+
+    opening: float = 0.0
+    role: ClassVar[str] = "known"
+
+    def __post_init__(self) -> None:
+        if not (is_number(self.opening) and -1.0 <= self.opening <= 1.0):
+            raise InputError("opening of a Valve", expected="a number from -1 to 1", got=repr(self.opening))
+
+    def forward(self, size: int, effort_range: Range, name: str) -> Condition:
+        zero = np.zeros(size)
+        return Condition(False, zero, np.full(size, np.nan), 0.0, -INF, INF, valve=float(self.opening))
 
 
 @dataclass(frozen=True)

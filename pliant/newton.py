@@ -17,6 +17,7 @@ import numpy as np
 
 from pliant.conditions import Conditions
 from pliant.contact import Contacts
+from pliant.core.chambers import Closed
 from pliant.core.scene import Scene
 from pliant.core.situation import Situation, Viscous
 from pliant.core.sliding import Sliding, scaled
@@ -99,6 +100,7 @@ class Problem:
     patience: int = PATIENCE  # of these iterations, if none of them halves the residual: it stalls
     sliding: Sliding | None = None  # what cables with friction are thought to do
     viscous: Viscous = None  # what materials add to their stress while time passes
+    closed: Closed | None = None  # chambers whose gas stays in
 
     @property
     def ladder(self) -> tuple[str, ...]:
@@ -116,6 +118,7 @@ class Look:
     conditions: Conditions
     span: np.ndarray
     longest: float  # how far a step may go [m]: not past contacts that were not looked for
+    gas: float = 0.0  # energy [J] of closed chambers beyond that of the springs which they are in the laws
 
 
 def newton(
@@ -213,13 +216,16 @@ def looked(problem: Problem, now: Iterate, work: Stopwatch) -> Look | None:
     view = scene.look(at, work, stiff=turning, exact=True)
     if view is None:
         return None
-    laws = scaled(robot, problem.conditions, now.q, problem.z, view.delta)
+    laws, gas = scaled(robot, problem.conditions, now.q, problem.z, view.delta), 0.0
+    if problem.closed is not None:
+        laws = problem.closed.laws(laws, view.delta)
+        gas = problem.closed.energy(laws, view.delta)
     if view.contacts is None:
-        return Look(view, laws, problem.span, longest)
+        return Look(view, laws, problem.span, longest, gas)
     contacts, rows = view.contacts, len(view.lam) - len(now.lam)
     conditions = laws.with_contacts(contacts.friction, problem.allowance[contacts.index], rows)
     span = np.concatenate([problem.span, np.full(rows, robot.length)])
-    return Look(view, conditions, span, longest)
+    return Look(view, conditions, span, longest, gas)
 
 
 def line_search(

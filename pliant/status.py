@@ -15,6 +15,7 @@ LIMIT = "limit"  # as good as it gets
 BAD = "bad"  # no answer
 
 STOPS = "{name} stops {off} short of its target: {why}."
+GOES = "{name} is on its way: {off} to go."
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ STATUSES: dict[str, Status] = {
     # of a robot that follows targets or commands
     "reached": Status(GOOD, "at its target", "{name} is at its target, to {off}."),
     "holds": Status(GOOD, "at its commands, and at rest"),
-    "moving": Status(BUSY, "on its way", "{name} is on its way: {off} to go."),
+    "moving": Status(BUSY, "on its way", GOES),
     "standing off": Status(
         LIMIT,
         "a step that ends where something pushes without touching",
@@ -84,11 +85,11 @@ STATUSES: dict[str, Status] = {
         waits=True,
     ),
     # sessions show these as a robot on its way
-    "searching": Status(BUSY, "waits: a smaller step is sought", shown="moving", waits=True),
+    "searching": Status(BUSY, "waits: a smaller step is sought", GOES, "moving", waits=True),
     "recovering": Status(
-        BUSY, "pushed: on its way to the equilibrium with locked drives", shown="moving", waits=True
+        BUSY, "pushed: on its way to the equilibrium with locked drives", GOES, "moving", waits=True
     ),
-    "recovered": Status(BUSY, "found the equilibrium with locked drives", shown="moving", waits=True),
+    "recovered": Status(BUSY, "found the equilibrium with locked drives", GOES, "moving", waits=True),
 }
 
 

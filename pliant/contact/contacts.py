@@ -272,6 +272,14 @@ class Contacts:
         out[place >= 0] = np.asarray(values)[place[place >= 0]]
         return out
 
+    def approached(self, previous: Contacts) -> np.ndarray:
+        """How much nearer each contact (n,) [m] has come since an earlier set; zero for new ones."""
+        place = self.matched(previous)
+        known = place >= 0
+        out = np.zeros(len(self))
+        out[known] = previous.gap[place[known]] - self.gap[known]
+        return out
+
     def carried_forces(self, previous: Contacts, forces: np.ndarray, rows: int) -> np.ndarray:
         """Forces of earlier contacts for these (rows,): n normal ones, and if rows = 3n those along tangents.
 

@@ -51,9 +51,9 @@ class Sliding:
         cls, robot: Robot, laws: Conditions, q: np.ndarray, lam: np.ndarray, z: np.ndarray
     ) -> Sliding | None:
         """The first guess, from where the increment begins; None for a robot whose cables slide freely."""
-        if not robot.bundle.internal:
+        if not len(robot.sliding_z):
             return None
-        cables, rho0 = robot.bundle.remembering(robot.bundle.positions(q)), z[robot.row_z]
+        cables, rho0 = robot.bundle.remembering(robot.bundle.positions(q)), z[robot.sliding_z]
         rows = np.array([row for row, _, _ in cables])
         start = np.array([cable.value(p)[0] for _, cable, p in cables])
         mode, rho = np.empty(len(rows), int), np.empty(len(rows))
@@ -84,7 +84,7 @@ class Sliding:
     def internal(self, z: np.ndarray) -> np.ndarray:
         """Internal variables of the robot with the ρ that is guessed."""
         z = np.array(z)
-        z[self.robot.row_z] = self.rho
+        z[self.robot.sliding_z] = self.rho
         return z
 
     def after(self, q: np.ndarray, lam: np.ndarray) -> tuple[Sliding | None, np.ndarray]:
@@ -122,10 +122,10 @@ def in_a_step(robot: Robot, laws: Conditions, q: np.ndarray, lam: np.ndarray, z:
 
     A cable at a given tension e stays where it is with any x between m(1) e/m(ρ) and m(−1) e/m(ρ).
     """
-    if not robot.bundle.internal:
+    if not len(robot.sliding_z):
         return laws
     given, imposed, compliance = laws.given.copy(), laws.imposed.copy(), laws.compliance.copy()
-    low, high, rho = laws.low.copy(), laws.high.copy(), z[robot.row_z]
+    low, high, rho = laws.low.copy(), laws.high.copy(), z[robot.sliding_z]
     for k, (row, cable, p) in enumerate(robot.bundle.remembering(robot.bundle.positions(q))):
         m, delta = cable.transmitted(p, float(rho[k]))[0], float(cable.value(p)[0])
         tension = _asked(laws, row, delta)
@@ -145,21 +145,21 @@ def after_a_step(
     robot: Robot, laws: Conditions, q: np.ndarray, end: np.ndarray, lam: np.ndarray, z: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Tensions λ and internal variables after a step from q to `end` under the laws of `in_a_step`."""
-    if not robot.bundle.internal:
+    if not len(robot.sliding_z):
         return lam, z
     solved, lam, z = lam, lam.copy(), z.copy()
-    known, bundle = z[robot.row_z], robot.bundle
+    known, bundle = z[robot.sliding_z], robot.bundle
     begun = bundle.remembering(bundle.positions(q))
     moved, by_way = slid(robot, z, z, solved, q, end, PRESLIDING)
     for k, (row, cable, p) in enumerate(begun):
         tension = _asked(laws, row, float(cable.value(p)[0]))
-        lam[row], rho = moved[row], by_way[robot.row_z][k]
+        lam[row], rho = moved[row], by_way[robot.sliding_z][k]
         if tension is not None:
             mean = float(solved[row]) * cable.transmitted(p, float(known[k]))[0]
             mode, held = _guess(cable, p, tension, mean)
             if laws.given[row] or mode == STUCK:
                 lam[row], rho = tension, held
-        known[k] = rho
+        z[robot.sliding_z[k]] = rho
     return lam, z
 
 
@@ -177,15 +177,15 @@ def slid(
     ρ turns round over a short way s, `over` times the robot's length: ρ ← ρ + (δ − δ₀)/s within [−1, 1]. The
     mean tension stays.
     """
-    if not robot.bundle.internal:
+    if not len(robot.sliding_z):
         return lam, z
     lam, z, bundle = lam.copy(), z.copy(), robot.bundle
-    known, began, before = z[robot.row_z], used[robot.row_z], bundle.remembering(bundle.positions(q))
+    known, began, before = z[robot.sliding_z], used[robot.sliding_z], bundle.remembering(bundle.positions(q))
     for k, (row, cable, p) in enumerate(bundle.remembering(bundle.positions(end))):
         way = float(cable.value(p)[0] - cable.value(before[k][2])[0]) / (over * robot.length)
         mean = lam[row] * cable.transmitted(p, float(began[k]))[0]
-        known[k] = np.clip(known[k] + way, -1.0, 1.0)
-        lam[row] = mean / cable.transmitted(p, float(known[k]))[0]
+        rho = float(np.clip(known[k] + way, -1.0, 1.0))
+        z[robot.sliding_z[k]], lam[row] = rho, mean / cable.transmitted(p, rho)[0]
     return lam, z
 
 
@@ -194,9 +194,9 @@ def scaled(robot: Robot, c: Conditions, q: np.ndarray, z: np.ndarray, delta: np.
 
     What their tension acts by is less than ∂δ/∂q, m of it on average: so little does it tell of δ.
     """
-    if not robot.bundle.internal:
+    if not len(robot.sliding_z):
         return c
-    imposed, compliance, rho = c.imposed.copy(), c.compliance.copy(), z[robot.row_z]
+    imposed, compliance, rho = c.imposed.copy(), c.compliance.copy(), z[robot.sliding_z]
     for k, (row, cable, p) in enumerate(robot.bundle.remembering(robot.bundle.positions(q))):
         if not c.given[row]:
             m = cable.transmitted(p, float(rho[k]))[0]

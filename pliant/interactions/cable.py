@@ -75,7 +75,8 @@ class Cable(Interaction):
             raise InputError("pulled of a Cable", expected="'first' or 'last'", got=repr(pulled))
         self.pulled = pulled
         self.integrable = not (self.friction or self.sheath)
-        self.internal = 0 if self.integrable else 1
+        self.slides = not self.integrable
+        self.internal = int(self.slides)
         self._part = self._movable(lengths)
         self._even = np.ones(len(lengths))
         order = lengths if pulled == FIRST else lengths[::-1]

@@ -13,6 +13,7 @@ from pliant.interactions import checks
 from pliant.interactions.interaction import Interaction
 from pliant.interactions.surfaces import HasNodes, on_nodes, rim_edges, rim_loops
 from pliant.interactions.volume import Volume
+from pliant.pneumatics.line import REMEMBERED, Line
 from pliant.points import Points
 
 _NO_WEIGHT = np.zeros(3)  # h of ∫ (c + h·x) dV, for the volume alone
@@ -33,6 +34,9 @@ class Cavity(Interaction):
     A liquid of density ρ = `liquid_density` [kg/m³] weighs on the wall, ρ V g in all: its load is the
     gradient of ρ ∫ g·(x − level) dV. λ is then the pressure at the height of `level` (3,), by default the
     centre of the cavity at rest.
+
+    line: what a chamber with gas or liquid of its own is filled through, see `pliant.pneumatics`. Without one
+    its pressure or volume is what a law says, at once.
     """
 
     unit, effort_unit = "m³", "Pa"
@@ -46,6 +50,7 @@ class Cavity(Interaction):
         liquid_density: float = 0.0,
         level: ArrayLike | None = None,
         form: tuple[np.ndarray, np.ndarray] | None = None,
+        line: Line | None = None,
     ) -> None:
         super().__init__(points)
         corners = checks.triangles("triangles of a Cavity", triangles, self.point_count)
@@ -62,6 +67,9 @@ class Cavity(Interaction):
         self._volume = Volume(self.point_count, corners, rims, weighted=weighted, form=form)
         self._origin = self.rest.mean(axis=0)  # near the surface: less cancellation
         self.rest_volume = self._rest_volume()
+        if not (line is None or isinstance(line, Line)):
+            raise InputError("line of a Cavity", expected="a Line, or None", got=repr(line))
+        self.line, self.internal = line, 0 if line is None else REMEMBERED
         self.level = self._centre() if level is None else checks.position("level of a Cavity", level)
 
     @classmethod
@@ -102,6 +110,12 @@ class Cavity(Interaction):
     def _centre(self) -> np.ndarray:
         moment = [self._volume.integral(self.rest, self._origin, 0.0, axis) for axis in np.eye(3)]
         return self._origin + np.array(moment) / self.rest_volume
+
+    @property
+    def remembered(self) -> np.ndarray:
+        if self.line is None:
+            return super().remembered
+        return np.array(self.line.charge(0.0, self.rest_volume + self.line.dead))
 
     @property
     def triangles(self) -> np.ndarray:

@@ -33,7 +33,9 @@ class Interaction:
     effort_unit: str = "N"
     swings: bool = False  # True: a joint that leaves what it supports free to turn
     integrable: bool = True  # False: H is not the gradient of `value` (a follower traction)
-    internal: int = 0  # how many numbers it remembers of how it moved, see `acting`
+    internal: int = 0  # how many numbers it remembers: how it moved, see `acting`, or what fills it
+    slides: bool = False  # whether friction remembers which way it last moved
+    line: Any = None  # what a chamber is filled through, see `pliant.pneumatics.Line`
     compliance: float = 0.0  # of what stands between the drive and δ [m/N]
     slack: float = 0.0  # how far a drive goes before it acts
 
@@ -68,6 +70,11 @@ class Interaction:
     def size(self) -> int:
         """m, how many scalar rows."""
         return 1
+
+    @property
+    def remembered(self) -> np.ndarray:
+        """What it remembers at rest, (internal,)."""
+        return np.zeros(self.internal)
 
     @property
     def point_count(self) -> int:

@@ -74,13 +74,22 @@ class InverseRows:
     open: np.ndarray
 
     @classmethod
-    def of(cls, roles: Roles, view: View, motion: float) -> InverseRows:
-        """Without the contacts that push nothing and are farther than a step of some motion [m] may close."""
-        force, contacts = view.lam[view.own :], view.contacts
+    def of(cls, roles: Roles, view: View, motion: float, least: float) -> InverseRows:
+        """Without the contacts that push nothing and are farther than a step of some motion [m] may close.
+
+        Where others push, that is twice as far as they have come nearer in the last step, or `least` [m]: of
+        many contacts around these a step closes a few. Where none does, any may be what the robot needs.
+        """
+        contacts = view.contacts
         if contacts is None or len(contacts) <= FEW_CONTACTS:
             return cls(roles, view, np.zeros(0 if contacts is None else len(contacts), bool))
-        gap = view.delta[view.own : view.own + len(contacts)]
-        return cls(roles, view, (force[: len(contacts)] == 0.0) & (gap > search_distance.MOTION * motion))
+        n = len(contacts)
+        gap, pushes = view.delta[view.own : view.own + n], view.force[:n] > 0.0
+        reach = search_distance.MOTION * max(motion, least)
+        if pushes.any() and view.at.contacts is not None:
+            approached = contacts.approached(view.at.contacts)
+            reach = np.minimum(reach, np.maximum(search_distance.MOTION * approached, least))
+        return cls(roles, view, ~pushes & (gap > reach))
 
     def with_closed(self, dq: np.ndarray) -> InverseRows | None:
         """With the contacts left out that a step dq would close; None if there are none."""

@@ -12,10 +12,11 @@ from functools import cached_property
 import numpy as np
 
 from pliant.conditions import Conditions
+from pliant.core.chambers import Chamber, Closed, chambers, opened
 from pliant.core.support import Support
 from pliant.errors import InputError, SingularError
 from pliant.laws import Choice, Known, Law
-from pliant.robot import Robot
+from pliant.robot import Robot, behind
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Roles:
     names: tuple[str, ...]  # of the actuator rows
     compliance: np.ndarray  # (na,) [m/N] of what stands between drives and actuators
     slack: np.ndarray  # (na,) [m] that drives go before their actuators act
+    syringes: tuple[tuple[int, Chamber, float], ...] = ()  # among the actuators: which, and their content
 
     @cached_property
     def condensed(self) -> np.ndarray:
@@ -46,11 +48,28 @@ class Roles:
         """The command to each drive (na,), from λ and δ of all rows (m,).
 
         δ of a taut actuator, and by how much its tendon is longer; a slack one is let out by `slack` [m] more
-        than it needs.
+        than it needs. The stroke [m³] of a syringe.
         """
         tension = effort[self.actuators]
         lost = self.slack + self.compliance * tension
+        for k, chamber, content in self.syringes:
+            volume = chamber.volume(delta, 0.0)
+            lost[k] = chamber.line.pushed(float(tension[k]), volume, content) - delta[chamber.row]
         return delta[self.actuators] + lost - np.where(self.one_sided & (tension <= 0.0), slack, 0.0)
+
+    def filled(self, robot: Robot, z: np.ndarray) -> Roles:
+        """With what syringes among the actuators contain, by internal variables z."""
+        place = {int(row): k for k, row in enumerate(self.actuators)}
+        own = [c for c in chambers(robot) if c.line.syringe and c.row in place]
+        return replace(self, syringes=tuple((place[c.row], c, c.charge(z).content) for c in own))
+
+    def at(self, robot: Robot, lam: np.ndarray, delta: np.ndarray, z: np.ndarray) -> Roles:
+        """With the springs that closed chambers are at δ (m,)."""
+        closed = Closed.of(robot, self.conditions, lam, delta, z) if robot.bundle.lined else None
+        if closed is None:
+            return self
+        laws = closed.at(1.0, self.conditions.imposed).laws(self.conditions, delta)
+        return replace(self, conditions=laws)
 
 
 def compile_roles(robot: Robot, laws: Mapping[str, Law] | None = None) -> Roles:
@@ -60,10 +79,9 @@ def compile_roles(robot: Robot, laws: Mapping[str, Law] | None = None) -> Roles:
     for name, row in robot.rows.items():
         action = row.interaction
         choice = laws[name].inverse(action.size, action.effort_range, name)
-        forward = choice.forward.driven(action.compliance, action.slack)
-        choices.append(replace(choice, forward=forward))
+        choices.append(replace(choice, forward=behind(name, action, choice.forward)))
     rows = {name: np.arange(robot.bundle.rows)[span] for name, span in robot.spans.items()}
-    conditions = robot.conditions([c.forward for c in choices])
+    conditions = opened(robot, robot.conditions([c.forward for c in choices]))
     of = lambda role: [(n, c) for n, c in zip(robot.rows, choices, strict=True) if c.role == role]
     acting, aiming = of("actuator"), of("effector")
     solved = conditions.solved

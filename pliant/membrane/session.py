@@ -27,13 +27,16 @@ MODES = ("inverse", "dynamic")
 REACHED = 0.01  # of the hand's size: distance from the target at which the object has reached it
 OBJECT_REGION = 0  # of the stage: then the fingers, each its own
 PULL_STIFFNESS = 20.0  # [N/m] of a pull on the object
+STILL = 1e-3  # [rad/s] or [m/s] of a joint that rests
 
 
 class HandSession:
-    """A hand that holds its object.
+    """A hand that holds its object; it has no obstacles, and its motors do not break.
 
     `options` are those of `moving_hand.mechanism_of` (masses, friction …).
     """
+
+    alterable = False
 
     def __init__(
         self, hand: Hand | None = None, *, period: float = 0.02, summary: str = "", **options: Any
@@ -112,6 +115,8 @@ class HandSession:
         force = as_vector(force, 3, "force of a push")
         self._push = (vertices, arm, force) if np.linalg.norm(force) > 0.0 else None
 
+    pull = push  # the joints' drives hold what is pulled
+
     def release(self) -> None:
         """End a pull."""
         self._push = None
@@ -189,8 +194,12 @@ class HandSession:
             status = "reached"
         elif self._refused:
             status = "out of reach"
+        elif not aiming and frame.speed < STILL:
+            status = "holds"
         words = (
             self._refused or f"The object is {quantity(np.linalg.norm(away), 'm', digits=2)} from its target."
+            if aiming
+            else f"The object is held with {quantity(frame.touch.total, 'N', digits=2)}."
         )
         push = None
         if self._push is not None:
@@ -204,7 +213,7 @@ class HandSession:
             target={OBJECT: here + away} if aiming else {},
             error={OBJECT: away} if aiming else {},
             status=status,
-            words=words if aiming else "",
+            words=words,
             push=push,
         )
 

@@ -11,6 +11,8 @@ from pliant.errors import InputError
 from pliant.interactions import Cable, Cavity, CentreOfMass, Combined, Motor, PointForce, Position, Slider
 from pliant.laws import Bounded, Measured, Observed, Target, Unknown
 from pliant.mesh import cavity_surfaces
+from pliant.pneumatics import Gas, Line
+from pliant.pneumatics.fluid import ATMOSPHERE
 from pliant.points import Points
 from pliant.project.along import along_data
 from pliant.robot import Robot, Row
@@ -168,6 +170,23 @@ def _region(name: str, body: Any, points: Points) -> str:
     return region
 
 
+def _line(name: str, line: Line) -> dict[str, Any]:
+    """What a chamber is filled through; an error where a file has no words for it."""
+    fluid = line.fluid
+    data = {"exponent": fluid.exponent} if isinstance(fluid, Gas) else {"bulk": fluid.bulk}
+    for key in ("volume", "lag", "delay", "syringe"):
+        data |= {key: getattr(line, key)} if getattr(line, key) else {}
+    data |= {"supply": line.supply} if line.supply < INF else {}
+    keys = {"conductance": line.orifice, "exhaust": line.exhaust, "leak": line.leak}
+    ways = {key: way for key, way in keys.items() if way is not None}
+    critical = {way.critical for way in ways.values()}
+    if len(critical) > 1 or fluid.atmosphere != ATMOSPHERE:
+        expected = "one critical ratio of all orifices, and the atmosphere of the sea"
+        raise InputError(f"line of row {name!r}", expected=expected, got="others")
+    data |= {key: way.conductance for key, way in ways.items()}
+    return data | ({"critical": critical.pop()} if critical else {})
+
+
 def _cavity(name: str, cavity: Cavity, body: Any) -> dict[str, Any]:
     """Which inner surface it is, or which facets."""
     nodes = cavity.points[0].node_index
@@ -176,6 +195,8 @@ def _cavity(name: str, cavity: Cavity, body: Any) -> dict[str, Any]:
         data["cap"] = cavity.cap
     if cavity.liquid_density:
         data |= {"liquid_density": cavity.liquid_density, "level": cavity.level.tolist()}
+    if cavity.line is not None:
+        data["line"] = _line(name, cavity.line)
     mine = {tuple(sorted(t)) for t in nodes[cavity.triangles].tolist()}
     for n, surface in enumerate(cavity_surfaces(body.mesh)):
         if {tuple(sorted(t)) for t in surface.triangles.tolist()} == mine:

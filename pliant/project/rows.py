@@ -14,6 +14,7 @@ from pliant.interactions import Cable, Cavity, CentreOfMass, Combined, Motor, Po
 from pliant.interactions.interaction import INF
 from pliant.laws import Bounded, Law, Measured, Observed, Target, Unknown
 from pliant.mesh import Surface, cavity_surfaces
+from pliant.pneumatics import Gas, Line, Liquid, Orifice
 from pliant.points import Points
 from pliant.project.along import points_along
 from pliant.project.fault import Source
@@ -25,6 +26,7 @@ from pliant.project.schema_rows import (
     CavitySpec,
     EffectorSpec,
     ForceSpec,
+    LineSpec,
     MotorSpec,
     PointsSpec,
     ReadSpec,
@@ -191,11 +193,29 @@ def _located(source: Source, body: Any, places: Any, outside: str, here: Sequenc
 def _cavity(source: Source, said: CavitySpec, body: Any, here: Here) -> Cavity:
     surface = _surface(source, said, body, here)
     options: dict[str, Any] = {"cap": said.cap, "liquid_density": said.liquid_density, "level": said.level}
+    if said.line is not None:
+        with source.at(*here, "line"):
+            options["line"] = _line(said.line)
     with source.at(*here):
         if said.curved:
             return Cavity.on(body, surface, **options)
         nodes, local = np.unique(surface.triangles, return_inverse=True)
         return Cavity(body.node_points(nodes), local.reshape(-1, 3), **options)
+
+
+def _line(said: LineSpec) -> Line:
+    way = lambda conductance: None if conductance is None else Orifice(conductance, said.critical)
+    return Line(
+        Gas(said.exponent or 1.0) if said.bulk is None else Liquid(said.bulk),
+        volume=said.volume,
+        orifice=way(said.conductance),
+        exhaust=way(said.exhaust),
+        supply=INF if said.supply is None else said.supply,
+        leak=way(said.leak),
+        lag=said.lag,
+        delay=said.delay,
+        syringe=said.syringe,
+    )
 
 
 def _surface(source: Source, said: CavitySpec, body: Any, here: Here) -> Surface:

@@ -17,11 +17,14 @@ from pliant.project.kinds import (
     Indices,
     NotNegative,
     NotNegativeLength,
+    NotNegativeTime,
+    NotNegativeVolume,
     Number,
     Part,
     Place,
     Places,
     Positive,
+    PositivePressure,
     Range,
     Word,
     in_unit,
@@ -112,6 +115,27 @@ class CableSpec(RowSpec):
         return self
 
 
+class LineSpec(Part):
+    """What a chamber is filled through, see `pliant.pneumatics.Line`; conductances in m³/(s·Pa)."""
+
+    volume: NotNegativeVolume = 0.0
+    exponent: Annotated[Number, Field(ge=1, le=5 / 3)] | None = None
+    bulk: PositivePressure | None = None
+    conductance: Positive | None = None
+    exhaust: Positive | None = None
+    leak: Positive | None = None
+    critical: Annotated[Number, Field(ge=0, lt=0.99)] = 0.3
+    supply: PositivePressure | None = None
+    lag: NotNegativeTime = 0.0
+    delay: NotNegativeTime = 0.0
+    syringe: NotNegativeVolume = 0.0
+
+    @model_validator(mode="after")
+    def _one(self) -> LineSpec:
+        one_of(self, ("exponent", "bulk"), least=0)
+        return self
+
+
 class CavitySpec(RowSpec):
     """The n-th inner surface of the body, or facets of its skin."""
 
@@ -121,6 +145,7 @@ class CavitySpec(RowSpec):
     liquid_density: Density = 0.0
     level: Place | None = None
     curved: Flag = True
+    line: LineSpec | None = None
     pressure: Range | None = None
     volume: Range | None = None
     sides: ClassVar[tuple[str, str]] = ("m³", "Pa")

@@ -78,6 +78,9 @@ def compile_roles(robot: Robot, laws: Mapping[str, Law] | None, noise: Noise) ->
         interaction = robot.rows[name].interaction
         law.check(interaction.size, interaction.effort_range, name)
     conditions = robot.forward(laws)
+    if conditions.lined.any():
+        expected, got = "pressures or volumes of chambers", "a Valve law, or the stroke of a syringe"
+        raise InputError("laws", expected=expected, got=got)
     rows = {name: np.arange(span.start, span.stop) for name, span in robot.spans.items()}
     sensors = compile_sensors(robot, chosen, noise)
     asked = [name for name, law in chosen.items() if law.role == "unknown"]

@@ -345,8 +345,9 @@ def checked_arc(
     if not (is_number(first) and 0 < first < np.inf):
         raise InputError("first", expected="a positive share of the loads", got=repr(first))
     if robot.bundle.internal:
-        hint = "static takes friction along, one load after the other."
-        raise InputError("cables", expected="no friction", got="some", hint=hint)
+        hint = "static takes both along, one load after the other."
+        expected, got = "no friction, and chambers without a line", "some with"
+        raise InputError("cables and chambers", expected=expected, got=got, hint=hint)
     start, detector = robot.checked(state), None
     if obstacles or not robot.surroundings.empty(robot):
         detector = robot.surroundings.detector(robot, obstacles)

@@ -176,7 +176,7 @@ def potential(look: Look, weight: np.ndarray) -> float:
     """The energy [J] less the work of given efforts, with springs, and a penalty on laws not kept."""
     c, view = look.conditions, look.view
     gap = view.delta - c.imposed
-    energy = view.energy - float(c.effort[c.given] @ view.delta[c.given])
+    energy = view.energy + look.gas - float(c.effort[c.given] @ view.delta[c.given])
     spring = ~c.given & (c.compliance > 0.0)
     energy += float((gap[spring] ** 2 / (2.0 * c.compliance[spring])).sum())
     rigid = ~c.given & (c.compliance == 0.0)

@@ -15,6 +15,7 @@ import numpy as np
 from pliant.bodies.support_motion import SupportMotion
 from pliant.contact import Detector
 from pliant.contact.detect.crossing import Crossing
+from pliant.core.chambers import Closed, opened, settled
 from pliant.core.rows import levers
 from pliant.core.scene import Scene
 from pliant.core.sliding import Sliding
@@ -50,12 +51,17 @@ class Loads:
         passing: Passing | None = None,
     ) -> None:
         self.passing = passing
-        self.robot, self.conditions, self.start = robot, robot.forward(laws), start
+        self.robot, self.start = robot, start
+        self.conditions = opened(robot, robot.forward(laws))
         self.unstable = unstable
         self.delta0 = robot.bundle.delta(robot.bundle.positions(start.q))
         # A spring's rest value is not a load; what is imposed at the drive of an elastic tendon is.
         self.springs = (self.conditions.compliance > 0.0) & (robot.compliance == 0.0)
         self.imposed0 = self.delta0 + robot.compliance * start.effort
+        known = start.effort, self.delta0, start.internal
+        self.closed = Closed.of(robot, self.conditions, *known) if robot.bundle.lined else None
+        if self.closed is not None:
+            self.imposed0[[c.row for c in self.closed.chambers]] = [c.pushed for c in self.closed.charge]
         rest = robot.rest
         at_rest = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity, tangent=False)
         assert at_rest is not None
@@ -87,7 +93,8 @@ class Loads:
         """The problem at a share s of the loads, its slip counted from `here`."""
         c, start = self.conditions, self.start
         blend = lambda a, b: a + s * (b - a)
-        imposed = np.where(c.given | self.springs, c.imposed, blend(self.imposed0, c.imposed))
+        asked = np.where(np.isnan(c.imposed), self.imposed0, c.imposed)  # nan: a syringe stays where it is
+        imposed = np.where(c.given | self.springs, asked, blend(self.imposed0, asked))
         effort = np.where(c.given, blend(start.effort, c.effort), 0.0)
         laws = replace(c, effort=effort, imposed=imposed)
         sliding = Sliding.begun(self.robot, laws, here.q, here.lam, z)
@@ -96,6 +103,7 @@ class Loads:
             viscous=None if self.passing is None else self.passing.overstress(s),
             conditions=laws if sliding is None else sliding.conditions,
             sliding=sliding,
+            closed=None if self.closed is None else self.closed.at(s, imposed),
             gravity=blend(start.gravity, self.robot.gravity),
             z=z if sliding is None else sliding.internal(z),
             start=here.q,
@@ -104,6 +112,13 @@ class Loads:
             weight=self.weight,
             unstable=self.unstable,
         )
+
+    def remembered(self, found: Iterate, z: np.ndarray) -> np.ndarray:
+        """Internal variables in an equilibrium, with what chambers behind lines then contain."""
+        if not self.robot.bundle.lined:
+            return z
+        delta = self.robot.bundle.delta(self.robot.bundle.positions(found.q))
+        return settled(self.robot, self.conditions, z, found.lam, delta)
 
     # Supports that were moved
 

@@ -62,7 +62,7 @@ def make_result(
         standoff,
     )
     gravity = loads.at(s, best, z).gravity
-    state = State(best.q, np.zeros(robot.ndof), best.lam, z, gravity)
+    state = State(best.q, np.zeros(robot.ndof), best.lam, loads.remembered(best, z), gravity)
     if (passing := loads.passing) is not None:
         later = passing.start.t + (s * passing.dt if passing.dt < np.inf else 0.0)
         state = state.with_(memory=passing.memory(s, best.q, z), t=later)

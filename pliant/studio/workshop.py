@@ -7,6 +7,7 @@ reason, and the last document stays. Meshes are made there, too. Documents befor
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 import threading
@@ -60,8 +61,11 @@ class Workshop:
         return (self._called or str(self.documents[-1]["name"])) if self.documents else ""
 
     def begin(self, name: str, kind: str, content: bytes, unit: str, size: float) -> None:
-        """A new robot of a part: its mesh, and guesses to go on from."""
-        from pliant.project import start
+        """A new robot of a part: its mesh, and guesses to go on from.
+
+        Without a size, meshes are tried in a process of its own, as `pliant new` does.
+        """
+        from pliant.project.aside import Aside
         from pliant.project.guess import likely_unit
 
         self._check_idle()
@@ -73,9 +77,14 @@ class Workshop:
         chosen = "" if kind == "step" else unit or likely_unit(part, kind)
         origin = Origin(place, part, chosen, temporary)
 
+        said = {"part": str(part), "unit": chosen or None, "size": size or None}
+
         def make() -> Made:
-            project = start(part, place / FILE, unit=chosen or None, size=size or None)
-            document = tomllib.loads(project.source.text)
+            for tried in Aside("begin", place / FILE, json.dumps(said)):
+                mesh, rate = f"edges of {1e3 * tried['edge']:.2g} mm", f"{tried['rate']:.2g} Hz"
+                self._done.put(Under(f"Making the mesh of {name}: {mesh}, {rate}"))
+                self.wake()
+            document = tomllib.loads((place / FILE).read_text(encoding="utf-8"))
             document["name"] = stem
             mesh = place / FILE.replace(".toml", ".vtu")
             mesh.rename(place / f"{stem}.vtu")

@@ -84,6 +84,14 @@ body = "block"
 inner = 1
 effort = [-5e3, 2e4]
 
+[cavities.chamber.line]
+volume = "2 ml"
+exponent = 1.2
+conductance = 2e-9
+leak = 1e-11
+supply = "3 bar"
+lag = 0.02
+
 [motors.turn]
 body = "block"
 region = "cap"

@@ -97,7 +97,7 @@ def driven(roles: Roles, chosen: np.ndarray, ends: np.ndarray, here: np.ndarray,
     most[a] = np.where(rises, chosen, roles.effort[1])
     imposed[a] = np.where(np.isfinite(stop), stop, 0.0)
     given[a] = ~np.isfinite(stop) | (least[a] == most[a])
-    return Conditions(given, effort, imposed, c.compliance, least, most)
+    return Conditions(given, effort, imposed, c.compliance, least, most, valve=c.valve)
 
 
 def _stops(roles: Roles, here: np.ndarray, time: float) -> Bounds:

@@ -197,11 +197,12 @@ class MovingInverse:
         goal = memory.reference.of(rows).after(time, memory.target[rows]).near(here[rows], time)
         rho = memory.inertia_factor * (s.inertia_in_contact if len(sim.state.touching) else s.inertia)
         plan = Plan(goal, time, rho * time / sim.time_step, np.array(sim.state.effort), here)
-        near = lambda: choose(seen, roles, plan, s, self._work)
+        felt = roles.at(self.robot, plan.last, here, sim.state.internal)
+        near = lambda: choose(seen, felt, plan, s, self._work)
         if not seen.contacts:
             return memory, near()
         starts = {"starts": WIDER_SEARCH * s.starts, "frictional_starts": WIDER_SEARCH * s.frictional_starts}
-        far = lambda: choose(seen, roles, replace(plan, inertia=0.0), replace(s, **starts), self._work)
+        far = lambda: choose(seen, felt, replace(plan, inertia=0.0), replace(s, **starts), self._work)
         enough = REACHED * self.robot.length
         search, choice = memory.search.best(near, far, partial(self._missed, roles), enough)
         return replace(memory, search=search), choice
@@ -269,7 +270,7 @@ class MovingInverse:
             effort=robot.split(effort),
             displacement=robot.split(delta),
             error=by_name(robot, self.target - delta, roles.effectors),
-            command=commands(robot, roles, effort, delta, self.settings),
+            command=commands(robot, roles.filled(robot, state.internal), effort, delta, self.settings),
             contacts=contacts,
             contact_force=force[0],
             friction_force=force[1],

@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pliant.contact import Contacts
-from pliant.inverse.model import Model, Pose, farthest_node
+from pliant.inverse.model import Model, farthest_node
+from pliant.inverse.pose import Pose
 
 SPACING = 1e-2  # of the length: motion between two poses of a trail, until it is thinned
 MOST = 96  # poses of a trail; then it is thinned
