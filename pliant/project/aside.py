@@ -12,13 +12,14 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from pliant.errors import PliantError
+from pliant.errors import PliantError, PliantWarning
 from pliant.project.project import of_text
 
 POLITENESS = 5  # by which its priority is lower
@@ -65,10 +66,17 @@ class Aside:
 
 
 def _begin(path: Path, text: str, say: Say) -> None:
-    """Write the project file of a part, and its mesh; reports the edges and rate of each that is tried."""
+    """Write the project file of a part, and its mesh; reports the edges and rate of each that is tried.
+
+    And what is doubtful about the part.
+    """
     from pliant.project.guess import start
 
-    start(path=path, lively=True, told=lambda edge, rate: say(edge=edge, rate=rate), **json.loads(text))
+    with warnings.catch_warnings(record=True) as doubts:
+        warnings.simplefilter("always", PliantWarning)
+        start(path=path, lively=True, told=lambda edge, rate: say(edge=edge, rate=rate), **json.loads(text))
+    for doubt in dict.fromkeys(str(warning.message) for warning in doubts):
+        say(doubt=doubt)
 
 
 def _reduce(path: Path, text: str, say: Say) -> None:

@@ -170,6 +170,9 @@ def _guesses(mesh: Mesh, stem: str, name: str, unit: str) -> tuple[dict[str, Any
         notes.append("Chambers: its inner surfaces, up to a tenth of Young's modulus.")
     if offered:
         notes.append(f"Cables along {along} would fit, too: the last lines have them, behind a #.")
+    pieces = len(body.mesh.surface.components()) - len(chambers)
+    if pieces > 1:
+        notes.append(f"It is {pieces} pieces, which nothing joins.")
     if not (cables or chambers):
         notes.append("No cable fits inside along a straight line, and it is not hollow: add an actuator.")
     data["effectors"] = {"tip": {"points": [tip], "target": tip}}

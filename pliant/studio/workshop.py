@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Callable
 from contextlib import suppress
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import perf_counter, sleep
@@ -80,8 +81,12 @@ class Workshop:
         said = {"part": str(part), "unit": chosen or None, "size": size or None}
 
         def make() -> Made:
-            for tried in Aside("begin", place / FILE, json.dumps(said)):
-                mesh, rate = f"edges of {1e3 * tried['edge']:.2g} mm", f"{tried['rate']:.2g} Hz"
+            doubts = []
+            for told in Aside("begin", place / FILE, json.dumps(said)):
+                if "doubt" in told:
+                    doubts.append(told["doubt"])
+                    continue
+                mesh, rate = f"edges of {1e3 * told['edge']:.2g} mm", f"{told['rate']:.2g} Hz"
                 self._done.put(Under(f"Making the mesh of {name}: {mesh}, {rate}"))
                 self.wake()
             document = tomllib.loads((place / FILE).read_text(encoding="utf-8"))
@@ -89,7 +94,7 @@ class Workshop:
             mesh = place / FILE.replace(".toml", ".vtu")
             mesh.rename(place / f"{stem}.vtu")
             document["bodies"][0]["mesh"] = f"{stem}.vtu"
-            return self._made(document, origin)
+            return replace(self._made(document, origin), doubt=" ".join(doubts))
 
         self._work(f"Making the mesh of {name}", make)
 
@@ -259,6 +264,7 @@ class Workshop:
                 if found.origin is not self._origin:  # another robot
                     self.documents, self._origin, self._saved, self._called = [], found.origin, None, ""
                 session, self.project, self.fast = found.session, found.project, found.fast
+                why = found.doubt
                 kept = self.documents[: len(self.documents) - found.replaced]
                 self.documents = [*kept, found.document][-DOCUMENTS:]
                 self.figures, self.facts = {}, found.facts

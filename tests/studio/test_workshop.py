@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 import threading
+import warnings
 
 import meshio
 import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.errors import PliantWarning
 from pliant.materials import library
 from pliant.mesh import convert
 from pliant.project import aside, load, save
@@ -144,7 +146,12 @@ def at_once(task, path, text):
 def test_a_part_gets_a_mesh_whose_rate_was_measured(desk, tmp_path, monkeypatch):
     """By what `pliant new` does. The mesher is an extra: a stand-in fills the box."""
     block = pl.mesh.box((0.1, 0.02, 0.02), cells=(5, 1, 1), kind="tet")
-    monkeypatch.setattr(convert, "mesh_stl", lambda path, **options: block)
+
+    def meshed(path, **options):
+        warnings.warn("its surface is open", PliantWarning, stacklevel=2)
+        return block
+
+    monkeypatch.setattr(convert, "mesh_stl", meshed)
     monkeypatch.setattr(aside, "Aside", at_once)
     skin = pl.mesh.box((0.1, 0.02, 0.02), cells=(1, 1, 1)).surface
     meshio.write(tmp_path / "bar.stl", meshio.Mesh(1e3 * skin.nodes, [("triangle", skin.triangles)]))
@@ -156,7 +163,7 @@ def test_a_part_gets_a_mesh_whose_rate_was_measured(desk, tmp_path, monkeypatch)
         desk.gather()
         said.append(desk.workshop.busy)
     tried = [re.search(r"edges of (\S+) mm, \S+ Hz", words) for words in said]
-    assert desk.notice == "" and desk.name == "bar" and any(tried)
+    assert desk.notice == "its surface is open" and desk.name == "bar" and any(tried)
     assert desk.session.robot.bodies[0].mesh.volume == pytest.approx(4e-5)
 
 
