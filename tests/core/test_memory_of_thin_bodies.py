@@ -10,6 +10,7 @@ from pliant.bodies import Beam, Body, Circle, Membrane, Shell
 from pliant.bodies.overstress import Overstress
 from pliant.dynamics import StandardLinear
 from pliant.mesh import lines
+from pliant.points import Points
 from tests.bodies.beams.common import BEAMS
 from tests.bodies.shells.common import BODIES as SHEETS
 from tests.bodies.shells.common import scales, wiggled
@@ -43,7 +44,7 @@ def membrane() -> pl.Robot:
     return _loaded(body, body.points([[0.05, 0.05, 0.0]]))
 
 
-def _loaded(body: Body, end: pl.points.Points) -> pl.Robot:
+def _loaded(body: Body, end: Points) -> pl.Robot:
     return pl.Robot(body, {"load": pl.Row(pl.PointForce(end, direction=(0, 0, -1)), pl.Observed())})
 
 
