@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench docs docs-check release clean
+.PHONY: demo test lint bench docs docs-links docs-check release clean
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -27,8 +27,11 @@ bench: $(VENV)/.ready
 
 docs: $(VENV)/.ready
 	$(BIN)/pip install --quiet -e ".[docs]"
-	$(BIN)/sphinx-build -q -b html docs results/site
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs results/site
 	@echo "Look at results/site/index.html"
+
+docs-links: docs
+	$(BIN)/python tools/check_links.py results/site
 
 docs-check: docs
 	$(BIN)/python tools/check_site.py results/site

@@ -162,13 +162,19 @@ class Result:
         x.setflags(write=False)
         return x
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.robot.name!r}: {self.certificate}>"
+
     def _repr_html_(self) -> str:
         """In a notebook: the deformed robot, to be turned, and the numbers of its rows."""
         return import_module("pliant.io.notebook").result_html(self)  # by name: pictures stand above
 
     def plot(self, path: Any = "result.png", **options: Any) -> Any:
-        """Draw it to a picture and return its path; options as of `pliant.io.picture.picture`."""
-        return import_module("pliant.io.picture").picture(self, path, **options)
+        """Draw it to a picture and return its path, which a notebook shows as the picture.
+
+        Options as of `pliant.io.picture.picture`.
+        """
+        return import_module("pliant.io.notebook").plot(self, path, **options)
 
     def touch(self, opponent: str | None = None, *, where: Where | None = None) -> ContactForce:
         """The force of obstacles on the robot [N], its centre of pressure [m] and its moment.

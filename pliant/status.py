@@ -15,6 +15,7 @@ LIMIT = "limit"  # as good as it gets
 BAD = "bad"  # no answer
 
 STOPS = "{name} stops {off} short of its target: {why}."
+GOES = "{name} is on its way: {off} to go."
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,14 @@ class Status:
 
     sentence: how a session with targets says it, with {name} the worst effector, {off} its distance from its
     target, {why} what holds it back and {status} the word. shown: the word that a session shows instead of
-    this one.
+    this one. waits: the robot stays where it is, or only goes to its equilibrium, until an answer is found.
     """
 
     severity: str
     meaning: str
     sentence: str = STOPS
     shown: str = ""
+    waits: bool = False
 
 
 _UNMET = "{name} is {off} from its target: no effort meets all bounds and contacts ({status})."
@@ -50,7 +52,7 @@ STATUSES: dict[str, Status] = {
     # of a robot that follows targets or commands
     "reached": Status(GOOD, "at its target", "{name} is at its target, to {off}."),
     "holds": Status(GOOD, "at its commands, and at rest"),
-    "moving": Status(BUSY, "on its way", "{name} is on its way: {off} to go."),
+    "moving": Status(BUSY, "on its way", GOES),
     "standing off": Status(
         LIMIT,
         "a step that ends where something pushes without touching",
@@ -77,12 +79,17 @@ STATUSES: dict[str, Status] = {
     ),
     # of an inverse model that waits while it works
     "looking for another way": Status(
-        BUSY, "waits: scouts try other ways", "{name} waits {off} from its target and looks for another way."
+        BUSY,
+        "waits: scouts try other ways",
+        "{name} waits {off} from its target and looks for another way.",
+        waits=True,
     ),
     # sessions show these as a robot on its way
-    "searching": Status(BUSY, "waits: a smaller step is sought", shown="moving"),
-    "recovering": Status(BUSY, "pushed: on its way to the equilibrium with locked drives", shown="moving"),
-    "recovered": Status(BUSY, "found the equilibrium with locked drives", shown="moving"),
+    "searching": Status(BUSY, "waits: a smaller step is sought", GOES, "moving", waits=True),
+    "recovering": Status(
+        BUSY, "pushed: on its way to the equilibrium with locked drives", GOES, "moving", waits=True
+    ),
+    "recovered": Status(BUSY, "found the equilibrium with locked drives", GOES, "moving", waits=True),
 }
 
 

@@ -9,28 +9,27 @@ dark; the search is asked for a word. The exit code is 1 if something was found.
 import shutil
 import sys
 from pathlib import Path
-from urllib.parse import unquote, urlparse
+from urllib.parse import urlparse
 
+from check_links import NETWORKED, Site, report
 from playwright.sync_api import Page, sync_playwright
 
 FLAGS = ["--no-sandbox", "--enable-unsafe-swiftshader", "--disable-background-networking", "--no-first-run"]
-LARGEST = 60e6  # bytes of the whole site
 WORD, ANSWER = "bounded", "laws"  # a word to search for, and what a page that is found is called
 DRAWN = "document.querySelector('canvas')?.width > 0"  # in a player, once it runs
 BLANK = "[...document.images].filter((i) => i.complete && !i.naturalWidth).map((i) => i.src)"
-NETWORKED = ("http", "https", "ws", "wss")
 
 
 class Reader:
     """A reader of the pages, and what went wrong while reading."""
 
-    def __init__(self, page: Page, site: Path) -> None:
-        self.page, self.site, self.found = page, site, []
+    def __init__(self, page: Page, site: Site) -> None:
+        self.page, self.site = page, site
+        self.found: list[str] = []
         self.at = ""
         page.on("console", lambda said: self.blame(said.text) if said.type == "error" else None)
         page.on("pageerror", lambda error: self.blame(str(error)))
         page.on("request", lambda request: self.requested(request.url))
-        self._anchors: dict[Path, set[str]] = {}
 
     def blame(self, what: str) -> None:
         self.found.append(f"{self.at}: {what}")
@@ -42,7 +41,7 @@ class Reader:
 
     def read(self, path: Path) -> None:
         """Open a page, in both themes, and follow its links on disk."""
-        self.at = path.relative_to(self.site).as_posix()
+        self.at = path.relative_to(self.site.folder).as_posix()
         self.page.goto(path.as_uri(), wait_until="load")
         if path.parent.name == "players":
             self.page.wait_for_function(DRAWN)
@@ -53,59 +52,36 @@ class Reader:
         for image in self.page.evaluate(BLANK):
             self.blame(f"image {image} does not load")
         for link in self.page.evaluate("[...document.links].map(a => a.href)"):
-            self.follow(link)
+            if words := self.site.blame(link):
+                self.blame(words)
 
     def background(self, theme: str) -> str:
         self.page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
         return self.page.evaluate("getComputedStyle(document.body).backgroundColor")
 
-    def follow(self, link: str) -> None:
-        """A link to a page of the site: it and its anchor exist."""
-        url = urlparse(link)
-        if url.scheme != "file":
-            return
-        goal = Path(unquote(url.path))
-        if not goal.is_file():
-            self.blame(f"leads to {goal}, which is not there")
-        elif url.fragment and goal.suffix == ".html" and unquote(url.fragment) not in self.anchors(goal):
-            self.blame(f"leads to #{url.fragment} of {goal.name}, which is not there")
-
-    def anchors(self, path: Path) -> set[str]:
-        """Anchors of a page, from its text."""
-        if path not in self._anchors:
-            parts = path.read_text(encoding="utf-8").split('id="')[1:]
-            self._anchors[path] = {part.partition('"')[0] for part in parts}
-        return self._anchors[path]
-
     def search(self) -> None:
         """The search finds a name."""
         self.at = "search.html"
-        self.page.goto(f"{(self.site / 'search.html').as_uri()}?q={WORD}")
+        self.page.goto(f"{(self.site.folder / 'search.html').as_uri()}?q={WORD}")
         self.page.wait_for_selector("#search-results li a")
         results = self.page.locator("#search-results li a").all_inner_texts()
         if not any(ANSWER in text for text in results):
             self.blame(f"{WORD!r} is not found: {results[:5]}")
 
 
-def main(site: Path) -> int:
+def main(folder: Path) -> int:
     """Read all pages; returns the exit code."""
-    site = site.resolve()
-    pages = sorted(path for path in site.rglob("*.html") if "_static" not in path.parts)
-    size = sum(file.stat().st_size for file in site.rglob("*") if file.is_file())
+    site = Site(folder)
     with sync_playwright() as p:
         browser = p.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         context = browser.new_context(offline=True)
         reader = Reader(context.new_page(), site)
-        for page in pages:
+        for page in site.pages:
             reader.read(page)
-        if (site / "search.html").exists():
+        if (site.folder / "search.html").exists():
             reader.search()
         browser.close()
-    if size > LARGEST:
-        reader.found.append(f"the site has {size / 1e6:.0f} MB of {LARGEST / 1e6:.0f}")
-    print("\n".join(dict.fromkeys(reader.found)))
-    print(f"{len(pages)} pages, {size / 1e6:.1f} MB: {len(reader.found)} complaints")
-    return 1 if reader.found else 0
+    return report(site, [*site.complaints(), *reader.found])
 
 
 if __name__ == "__main__":

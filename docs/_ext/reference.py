@@ -87,11 +87,10 @@ def _kind(value: Any) -> str:
 
 
 def example(full: str) -> list[str]:
-    """Lines that show a name in use, or none; the statement runs under test where it comes from."""
-    found = usage.uses().get(full)
-    if not found:
+    """Lines that show a name in use, or none; the code runs under test where it comes from."""
+    use = usage.example(full)
+    if use is None:
         return []
-    use = found[0]
     name = use.where.removeprefix("docs/").removesuffix(".md")
     link = f":doc:`/{name}`" if use.where.endswith(".md") else f"``{use.where}``"
     code = ["    " + line for line in inspect.cleandoc("\n" + use.code).splitlines()]

@@ -1,4 +1,8 @@
-"""Where public names are used in code that runs under test: their examples in the reference."""
+"""Where public names are used in code that runs under test: their examples in the reference.
+
+A block of the page of examples is that of the names in its heading; other names have the shortest statement
+that uses them in the docs or the scripts.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +21,36 @@ from names import home_of
 DOCS = Path(__file__).resolve().parent.parent
 LONGEST = 9  # lines of an example
 FENCE = re.compile(r"```python\n(.*?)```", flags=re.DOTALL)
+EXAMPLES = DOCS / "reference" / "examples.md"
+HEADING = re.compile(r"^## (.*)$", flags=re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Use:
-    """A statement that uses a name, and the page or script it stands on, from the root."""
+    """Code that uses a name, and the page or script it stands on, from the root."""
 
     code: str
     where: str
+
+
+@cache
+def written() -> dict[str, Use]:
+    """{full name: the block of the page of examples that is about it}."""
+    import pliant
+
+    where = EXAMPLES.relative_to(DOCS.parent).as_posix()
+    _, *parts = HEADING.split(EXAMPLES.read_text(encoding="utf-8"))
+    found = {}
+    for heading, text in zip(parts[::2], parts[1::2], strict=True):
+        code = "\n".join(FENCE.findall(text))
+        for name in re.findall(r"`pl\.([\w.]+)`", heading):
+            found[home_of()[id(attrgetter(name)(pliant))]] = Use(code.strip("\n"), where)
+    return found
+
+
+def example(full: str) -> Use | None:
+    """The example of a public name, if it has one."""
+    return written().get(full) or next(iter(uses().get(full, ())), None)
 
 
 def sources() -> Iterator[tuple[str, list[str]]]:

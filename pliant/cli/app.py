@@ -21,8 +21,13 @@ def entry_of(name: str) -> Any:
     """A robot of the gallery, or of a project file."""
     if name.endswith(".toml"):
         return project_of(name).entry()
-    from pliant.robots import entry
+    from pliant.robots import entry, grippers
 
+    if name in (*grippers, "hand"):
+        from pliant.errors import InputError
+
+        hint = f"It moves in time, in the studio: pliant view {name}."
+        raise InputError(f"robot {name!r}", expected="one that is driven at rest", got=repr(name), hint=hint)
     return entry(name)
 
 

@@ -38,6 +38,8 @@ class Scene:
     ) -> View:
         """A view without contacts, with those of a situation at the same coordinates."""
         contacts = work.timed("detect", self._contacts, at)
+        if not len(contacts):
+            return replace(view, at=at, contacts=contacts)
         force = np.zeros(contacts.scalars)
         if at.contacts is not None:
             force = contacts.carried_forces(at.contacts, at.force, contacts.scalars)

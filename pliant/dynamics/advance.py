@@ -17,7 +17,7 @@ from pliant.conditions import Conditions
 from pliant.dynamics import smoothness
 from pliant.dynamics.attempt import Arrival, attempt
 from pliant.dynamics.implicit import Handover
-from pliant.dynamics.model import Model, one_sided
+from pliant.dynamics.model import Model
 from pliant.dynamics.motion import Motion
 from pliant.dynamics.schemes import bdf2
 from pliant.dynamics.schemes.euler import EULER
@@ -122,17 +122,25 @@ def _by_scheme(
     if model.scheme is EULER:
         return attempt(model, now, conditions, step, work, handover)
     choose = _conserving if model.scheme.conserves else _looking_back
-    arrival, reason = choose(model, now, conditions, step, work, handover)
+    found, reason = choose(model, now, conditions, step, work, handover)
     if not reason:
-        return arrival
-    euler = replace(model, scheme=EULER)
-    return _because(attempt(euler, now, conditions, step, work, handover), reason)
+        return found
+    arrival = attempt(replace(model, scheme=EULER), now, conditions, step, work, handover)
+    if found is not None and arrival is not None and _closer(found, arrival):
+        return found
+    return _because(arrival, reason)
+
+
+def _closer(found: Arrival, arrival: Arrival) -> bool:
+    """Whether a step that is not good ends nearer to what its scheme asks for than Euler's would."""
+    mine, other = found.certificate, arrival.certificate
+    return mine.shift <= other.shift and mine.decrement < other.decrement
 
 
 def _because(arrival: Arrival | None, reason: str) -> Arrival | None:
-    """The arrival, with why it was not by the simulation's own scheme."""
-    if arrival is None:
-        return None
+    """The arrival, with why it was not by the simulation's own scheme, if it was not."""
+    if arrival is None or not reason:
+        return arrival
     return replace(arrival, certificate=replace(arrival.certificate, fallback=reason))
 
 
@@ -141,7 +149,7 @@ def _conserving(model: Model, now: Motion, conditions: Conditions, *given) -> tu
 
     Nodes that touch would bounce for ever, and so would cables.
     """
-    acting = one_sided(conditions)
+    acting = conditions.one_sided
     if len(now.touching) or (acting & (now.effort != 0.0)).any():
         return None, TOUCHES if len(now.touching) else TAUT
     arrival = attempt(model, now, conditions, *given)
@@ -159,7 +167,7 @@ def _conserving(model: Model, now: Motion, conditions: Conditions, *given) -> tu
 def _looking_back(
     model: Model, now: Motion, conditions: Conditions, step: float, *given
 ) -> tuple[Arrival | None, str]:
-    """A step of second order; or None and why there is to be none."""
+    """A step of second order, if there is one, and why there is to be none, if so."""
     reason = smoothness.broken(model, now, conditions, step)
     after = ""
     if reason in (smoothness.START, smoothness.COMMAND) and not len(now.touching):
@@ -167,13 +175,12 @@ def _looking_back(
     elif reason:
         return None, reason
     else:
-        elsewhere = lambda there: (
-            smoothness.rough(model, now, conditions, step, there) == smoothness.ELSEWHERE
-        )
-        unsure = None if len(now.touching) else elsewhere
+        rough = lambda there: smoothness.rough(model, now, conditions, step, there)
+        unsure = None if len(now.touching) else lambda there: rough(there) in smoothness.UNCONVERGED
         arrival = attempt(model, now, conditions, step, *given, unsure=unsure)
     after = after or smoothness.rough(model, now, conditions, step, arrival)
-    return (None, after) if after else (_because(arrival, reason), "")
+    kept = arrival if after in ("", smoothness.ELSEWHERE) else None
+    return _because(kept, reason), after
 
 
 def _two_stages(

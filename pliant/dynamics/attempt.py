@@ -44,6 +44,7 @@ class Arrival:
     handover: Handover  # to the next step, which begins there
     closed: bool = False  # whether a contact has closed that the step did not know
     work: float = 0.0  # [J] done by rows, contacts and Rayleigh's damping
+    gain: float = 0.0  # what its linearisation did of work, see `Imbalance`
 
 
 def attempt(
@@ -140,9 +141,9 @@ def _conclude(
         if not alike or contacts.frictional:  # tangents turn
             force = contacts.carried_forces(solved.contacts, force, contacts.scalars)
     push = 0.0 if contacts is None else contacts.push(motion.q, force)
-    left, scale, damping = imbalance(model, task, there, K_rayleigh, solved, push)
+    forces = imbalance(model, task, there, K_rayleigh, solved, push)
     condensed = solved.condensed
-    decrement = robot.farthest(condensed.factor.plain.solve(left))
+    decrement = robot.farthest(condensed.factor.plain.solve(forces.left))
     linearised = "linearised" if model.iterations == 1 else "not converged"
     status = "converged" if decrement <= model.tolerance else linearised
     depth = 0.0 if contacts is None else model.detector.depth(motion.q, contacts)
@@ -151,7 +152,7 @@ def _conclude(
         status = TOO_DEEP if depth > depth_bound(robot.length) else STANDING_OFF
     certificate = StepCertificate(
         status=UNSOLVED.get(solved.solver, status),
-        residual=float(np.linalg.norm(left)) / scale,
+        residual=float(np.sqrt(forces.left @ forces.left)) / forces.scale,
         decrement=decrement,
         constraint=violation(model, task.conditions, end.delta, motion.effort, contacts, force),
         iterations=iterations,
@@ -164,10 +165,10 @@ def _conclude(
         standoff=standoff,
         scheme=model.scheme.name,
     )
-    handover = Handover(None if once else end, contacts, task.step, model.detector.version)
+    handover = Handover(end.delta, None if once else end, contacts, task.step, model.detector.version)
     moved = stage.shift + stage.reach * solved.v
-    done = float((push - damping) @ moved) if np.ndim(push) or np.ndim(damping) else 0.0
+    given = push - forces.damping
+    done = float(given @ moved) if np.ndim(given) else 0.0
     if rows:
-        begun = robot.bundle.delta(robot.bundle.positions(task.now.q))
-        done += float(motion.effort @ (end.delta - begun))
-    return Arrival(motion, contacts, force, certificate, handover, closed, done)
+        done += float(motion.effort @ (end.delta - task.delta))
+    return Arrival(motion, contacts, force, certificate, handover, closed, done, forces.gain)

@@ -16,6 +16,21 @@ from pliant.result import Certificate
 KEEPS_ENERGY = "midpoint"  # the scheme whose steps are asked what they kept of it
 FLIGHT = 1e-3  # of momentum over h: a force to compare with for a body that just flies
 NO_FORCE = 1e-12  # [N] a force to compare with where there is none
+NO_ENERGY = 1e-18  # [J] the same of energy
+
+
+@dataclass(frozen=True)
+class Imbalance:
+    """Forces left at the stage (ndof,) [N], the size [N] of those that should balance, and those of damping.
+
+    A step whose linearisation leaves forces is an exact step of its scheme with their opposites pushing.
+    `gain`: the work of these, relative to the kinetic energy and the work of inertia.
+    """
+
+    left: np.ndarray
+    scale: float
+    damping: np.ndarray | float
+    gain: float
 
 
 @dataclass(frozen=True)
@@ -67,13 +82,11 @@ def imbalance(
     K_rayleigh: np.ndarray | None,
     solved: StageSolution,
     push: np.ndarray | float,
-) -> tuple[np.ndarray, float, np.ndarray | float]:
-    """Forces left at the stage (ndof,) [N], the size [N] of those that should balance, and those of damping.
-
-    `push` (ndof,) [N] is that of the contacts there.
-    """
+) -> Imbalance:
+    """What is left of the forces at the stage; `push` (ndof,) [N] is that of the contacts there."""
     inertia, stage, v = model.inertia, task.stage, solved.v
     M, rows = inertia.mass(there.q), there.H.shape[0]
+    carried = inertia.product(M, v)
     momentum = inertia.product(M, stage.v - v) / stage.step
     pull = there.H.transpose_dot(solved.lam[:rows]) + push
     left = there.r + momentum + pull
@@ -82,10 +95,11 @@ def imbalance(
         left -= c
     damping = inertia.damping_force(M, K_rayleigh, v)
     left -= damping
-    size = lambda force: float(np.linalg.norm(force))
-    weight = size(model.robot.gravity) * sum(body.total_mass for body in model.robot.bodies)
-    flight = FLIGHT * size(inertia.product(M, v)) / stage.step
-    return left, max(weight, flight, size(momentum), size(pull), NO_FORCE), damping
+    size = lambda force: float(np.sqrt(force @ force))
+    scale = max(inertia.weight, FLIGHT * size(carried) / stage.step, size(momentum), size(pull), NO_FORCE)
+    moved = stage.shift + stage.reach * v
+    inertial = 0.5 * float(v @ carried) + abs(float(momentum @ moved))
+    return Imbalance(left, scale, damping, -float(left @ moved) / max(inertial, NO_ENERGY))
 
 
 def violation(

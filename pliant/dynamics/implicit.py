@@ -27,14 +27,14 @@ from pliant.contact import Contacts
 from pliant.core.chambers import flowed, flowing
 from pliant.core.sliding import scaled
 from pliant.core.step import balance, recover
-from pliant.core.tangent import EXACT, FLAT, SHIFTED, Condensed, condense, condensed
+from pliant.core.tangent import CLAMPED, EXACT, FLAT, SHIFTED, Condensed, condense, condensed
 from pliant.core.view import View, linearise
-from pliant.dynamics.model import Model, commanded, one_sided
+from pliant.dynamics.model import Model
 from pliant.dynamics.motion import Motion, Past, pushes
 from pliant.dynamics.schemes.scheme import Stage
 from pliant.timing import Stopwatch
 
-LADDER = (EXACT, FLAT, SHIFTED)  # shifted: buckling faster than the step; the certificate says so
+LADDER, CLAMPED_LADDER = (EXACT, FLAT), (EXACT, SHIFTED)  # of K̃; then of K̃ with K clamped
 GYROSCOPIC_ITERATIONS = 3  # of a fixed-point iteration: these forces have no symmetric tangent
 GYROSCOPIC_CHANGE = 1e-15  # of the largest force: a smaller change of the gyroscopic forces is rounding
 FEW_CONTACTS = 32  # up to so many rows of contacts are all solved for
@@ -47,11 +47,12 @@ CLEARANCE = (
 class Task:
     """One step: from where, with what laws, how long [s], and the contacts at its beginning.
 
-    `travel`: see `Model.contacts`. `allowance` (n,) is what the gaps of these contacts may be at the end, ≤ 0
-    [m]; others must not be below zero.
+    `delta`: δ of the rows at its beginning. `travel`: see `Model.contacts`. `allowance` (n,) is what the gaps
+    of these contacts may be at the end, ≤ 0 [m]; others must not be below zero.
     """
 
     now: Motion
+    delta: np.ndarray
     conditions: Conditions
     step: float
     stage: Stage
@@ -64,19 +65,16 @@ class Task:
 class Handover:
     """What the end of a step knows of the beginning of the next one, which saves looking twice.
 
-    `view`: the robot linearised there; None if the next step is linearised in another way. `contacts`: those
+    `delta`: δ of the rows. `view`: the robot linearised there; None if the next step is linearised in another
+    way. `contacts`: those
     that a motion of the same length [s] is about to close, among obstacles of this version.
     """
 
+    delta: np.ndarray
     view: View | None
     contacts: Contacts | None
     step: float
     version: int
-
-    @classmethod
-    def nothing(cls) -> Handover:
-        """Of a step that leaves nothing for the next."""
-        return cls(None, None, 0.0, -1)
 
 
 @dataclass(frozen=True)
@@ -88,6 +86,8 @@ class Moving:
 
     v: np.ndarray
     pose: np.ndarray  # coordinates that M and c are taken at
+    M: np.ndarray
+    K_rayleigh: np.ndarray | None
     view: View
     conditions: Conditions
 
@@ -126,15 +126,24 @@ def begin(
         contacts = model.contacts(now.q, now.v, step, now.touching, travel=travel)
     if contacts is not None:
         allowance = np.minimum(contacts.gap + model.recovery * step, 0.0)
-    return Task(now, conditions, step, model.scheme.stage(now, step), contacts, allowance, travel)
+    bundle = model.robot.bundle
+    delta = bundle.delta(bundle.positions(now.q)) if handover is None else handover.delta
+    return Task(now, delta, conditions, step, model.scheme.stage(now, step), contacts, allowance, travel)
 
 
 def elastic(
-    model: Model, task: Task, q: np.ndarray, lam: np.ndarray, z: np.ndarray, *, tangent: bool = True
+    model: Model,
+    task: Task,
+    q: np.ndarray,
+    lam: np.ndarray,
+    z: np.ndarray,
+    *,
+    tangent: bool = True,
+    clamp: bool = False,
 ) -> View | None:
     """The robot at q with the viscous stress of this step, or None where q is inadmissible."""
-    viscous = model.viscosity.overstress(task.stage)
-    return linearise(model.robot, q, lam, z, model.robot.gravity, tangent=tangent, viscous=viscous)
+    robot, viscous = model.robot, model.viscosity.overstress(task.stage)
+    return linearise(robot, q, lam, z, robot.gravity, tangent=tangent, clamp=clamp, viscous=viscous)
 
 
 def start(model: Model, task: Task, handover: Handover | None) -> tuple[View | None, np.ndarray, np.ndarray]:
@@ -194,9 +203,8 @@ def moving(
     view = replace(at, r=r, K=K, lam=lam)
     conditions = scaled(model.robot, task.conditions, at.q, task.now.internal, at.delta)
     if model.robot.bundle.lined:
-        begun = model.robot.bundle.delta(model.robot.bundle.positions(task.now.q))
         passed = task.step * stage.step / stage.reach
-        conditions = flowing(model.robot, conditions, task.now.internal, begun, at.delta, passed)
+        conditions = flowing(model.robot, conditions, task.now.internal, task.delta, at.delta, passed)
     begins = guess is task.now.v and (at.q is task.now.q or np.array_equal(at.q, task.now.q))
     contacts = task.contacts
     # Where nothing is near as the step begins, nothing is looked for on its way: its end is looked at, and
@@ -208,7 +216,7 @@ def moving(
         view, conditions = _touching(model, task, view, contacts, conditions)
     if s != h:
         view, conditions = _to_the_end(view, conditions, v, stage)
-    return Moving(v, pose, view, conditions)
+    return Moving(v, pose, M, K_rayleigh, view, conditions)
 
 
 def _touching(
@@ -241,10 +249,25 @@ def condensed_step(
 ) -> Condensed | None:
     """δ⁺ = δ_free + W λ of the rows that are solved for; None where no tangent is of use.
 
-    Efforts that are given and gyroscopic forces are in r̃.
+    Efforts that are given and gyroscopic forces are in r̃. What buckles faster than the step, or seems to
+    where the past has led astray, has no definite K̃: K is clamped then, and K̃ shifted if that is not enough.
     """
     gyroscopic = partial(_with_gyroscopic_forces, model, task, here, guess=guess)
-    return condensed(model.scene, here.view, conditions, LADDER, work, gyroscopic)
+    found = condensed(model.scene, here.view, conditions, LADDER, work, gyroscopic)
+    if found is not None:
+        return found
+    view = work.timed("linearise", _clamped, model, task, here)
+    found = condensed(model.scene, view, conditions, CLAMPED_LADDER, work, gyroscopic)
+    return replace(found, treatment=CLAMPED) if found is not None and found.shift == 0.0 else found
+
+
+def _clamped(model: Model, task: Task, here: Moving) -> View:
+    """The linearised step without terms of K that can make it indefinite, contact stiffness among them."""
+    at, stage = here.view.at, task.stage
+    clamped = elastic(model, task, at.q, at.effort, at.internal, clamp=True)
+    assert clamped is not None and clamped.K is not None  # it has been linearised there
+    K = model.inertia.tangent(here.M, clamped.K, here.K_rayleigh, stage.step, stage.reach)
+    return replace(here.view, K=K, flat=None, change=None)
 
 
 def _with_gyroscopic_forces(
@@ -341,7 +364,7 @@ def arrive(model: Model, task: Task, solved: StageSolution, z: np.ndarray) -> Mo
         z = flowed(model.robot, task.conditions, z, begun, end, solved.lam[:rows], task.step)
     touching, push = pushes(solved.contacts, solved.lam[rows:])
     # A cable that comes taut is an impact, as a contact that closes is.
-    changed = one_sided(task.conditions) & ((now.effort != 0.0) != (solved.lam[:rows] != 0.0))
+    changed = task.conditions.one_sided & ((now.effort != 0.0) != (solved.lam[:rows] != 0.0))
     smooth = np.array_equal(touching, now.touching) and not changed.any()
     return Motion(
         q=q,
@@ -354,5 +377,5 @@ def arrive(model: Model, task: Task, solved: StageSolution, z: np.ndarray) -> Mo
         past=Past(task.step, now.v, now.memory, increment, now.command) if smooth else None,
         touching=touching,
         push=push,
-        command=commanded(task.conditions),
+        command=task.conditions.commanded,
     )

@@ -10,7 +10,7 @@ from pliant.dynamics.certificate import StepCertificate
 from pliant.result import Result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Moment(Result):
     """The robot at the end of a step: a Result with velocities and time.
 

@@ -213,7 +213,7 @@ class Simulation:
             robot,
             motion,
             robot.split(motion.effort),
-            robot.split(robot.bundle.delta(robot.bundle.positions(motion.q))),
+            robot.split(arrival.handover.delta),
             arrival.certificate,
             {**self._work.timings, "total": seconds},
             contacts,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from pliant.conditions import Conditions
 from pliant.dynamics.attempt import Arrival
-from pliant.dynamics.model import Model, commanded, one_sided
+from pliant.dynamics.model import Model
 from pliant.dynamics.motion import Motion
 
 START = "nothing before it to go by"
@@ -16,6 +17,8 @@ JERK = "an imposed motion jumps, or a command again"
 CONTACT = "a contact closes"
 CABLE = "a cable or stop begins or ceases to act"
 ELSEWHERE = "it went elsewhere than predicted"
+GAIN = "it gained energy"
+UNCONVERGED = (ELSEWHERE, GAIN)  # what another linearisation may mend
 NOWHERE = "no linearisation"
 
 LONGEST_RATIO = 2.0  # of a step to the last one; backward differences are stable up to 1 + √2
@@ -25,6 +28,7 @@ SLOW_JUMP = 1e-4  # … and by more than this share of the robot's length in a s
 NO_JUMP = 1e-9  # of the robot's length: rounding of a displacement that is imposed where the robot is
 SLOW_IMPACT = 1e-4  # of the robot's length: who moves less in a step touches gently
 UNPREDICTED_DECREMENT = 0.03  # of the motion in a step: from here on the past is no guide
+LARGEST_GAIN = 0.005  # see `Imbalance.gain`; the scheme damps less than this in few steps of large motions
 
 
 def broken(model: Model, now: Motion, conditions: Conditions, step: float) -> str:
@@ -33,12 +37,12 @@ def broken(model: Model, now: Motion, conditions: Conditions, step: float) -> st
         return JERK if _jerks(model, now, conditions, step) else START
     if step > LONGEST_RATIO * now.past.step:
         return GROWN
-    return _jumps(now, commanded(conditions), model.span, step)
+    return _jumps(now, conditions.commanded, model.span, step)
 
 
 def _jerks(model: Model, now: Motion, conditions: Conditions, step: float) -> bool:
     """Whether a displacement is imposed that the robot does not move to at its present speed."""
-    imposed = ~conditions.given & (conditions.compliance == 0.0) & ~one_sided(conditions) & ~conditions.lined
+    imposed = ~conditions.given & (conditions.compliance == 0.0) & ~conditions.one_sided & ~conditions.lined
     if not imposed.any():
         return False
     bundle, robot = model.robot.bundle, model.robot
@@ -53,24 +57,38 @@ def _jumps(now: Motion, asked: np.ndarray, span: np.ndarray, step: float) -> str
     last, before = now.command, now.past.command
     if last.shape != asked.shape or before.shape != asked.shape:
         return COMMAND if last.shape != asked.shape else ""
-    if (np.isnan(last) != np.isnan(asked)).any():
-        return JERK
-    new, old = asked - last, step / now.past.step * np.nan_to_num(last - before)
-    change, most = np.abs(new - old), np.maximum(np.abs(new), np.abs(old))
-    if ((change[1] > RATE_JUMP * most[1]) & (change[1] > SLOW_JUMP * span)).any():
-        return JERK
-    jump = EFFORT_JUMP * np.maximum(np.abs(asked[0]), np.abs(last[0]))
-    jumps = (change[0] > jump) & (np.abs(new[0]) > jump)
-    if not jumps.any():
-        return ""
-    return JERK if (np.abs(old[0]) > jump)[jumps].any() else COMMAND
+    return (COMMAND, JERK, "")[_jump(before, last, asked, span, step / now.past.step)]
+
+
+@njit(cache=True, error_model="numpy")
+def _jump(before, last, asked, span, ratio):
+    """Whether commands go on smoothly (−1), an effort jumps (0), or again, or a displacement's rate (1)."""
+    found = -1
+    for k in range(len(span)):
+        for i in range(2):
+            new, old = asked[i, k] - last[i, k], ratio * (last[i, k] - before[i, k])
+            if np.isnan(last[i, k]) != np.isnan(asked[i, k]):
+                return 1
+            if np.isnan(new):
+                continue
+            if np.isnan(old):
+                old = 0.0
+            change, most = abs(new - old), max(abs(new), abs(old))
+            if i == 1 and change > RATE_JUMP * most and change > SLOW_JUMP * span[k]:
+                return 1
+            jump = EFFORT_JUMP * max(abs(asked[i, k]), abs(last[i, k]))
+            if i == 0 and change > jump and abs(new) > jump:
+                if abs(old) > jump:
+                    return 1
+                found = 0
+    return found
 
 
 def changed(now: Motion, then: Motion, conditions: Conditions) -> str:
     """What a step has changed that is no smooth motion: a contact that closed, a cable that came taut."""
     if len(then.touching) and not np.isin(then.touching, now.touching).all():
         return CONTACT
-    acts = one_sided(conditions) & ((now.effort != 0.0) != (then.effort != 0.0))
+    acts = conditions.one_sided & ((now.effort != 0.0) != (then.effort != 0.0))
     return CABLE if acts.any() else ""
 
 
@@ -83,5 +101,6 @@ def rough(model: Model, now: Motion, conditions: Conditions, step: float, arriva
     fast = max(moved, step * robot.farthest(now.v)) > SLOW_IMPACT * robot.length
     if fast and (reason := changed(now, then, conditions)):
         return reason
-    allowed = max(UNPREDICTED_DECREMENT * moved, model.tolerance)
-    return ELSEWHERE if certificate.shift > 0 or certificate.decrement > allowed else ""
+    if certificate.shift > 0 or certificate.decrement > max(UNPREDICTED_DECREMENT * moved, model.tolerance):
+        return ELSEWHERE
+    return GAIN if fast and certificate.decrement > model.tolerance and arrival.gain > LARGEST_GAIN else ""

@@ -38,7 +38,7 @@ from pliant.timing import Stopwatch
 
 STILL = 0.01  # of the alarm distance: contacts may close by it, however still the effectors are
 PIVOTS = 500  # of the solver, that cost no more than a linearisation of a small robot
-LADDER = (EXACT, FLAT, INDEFINITE, CLAMPED, SHIFTED)
+LADDER = (EXACT, INDEFINITE, FLAT, CLAMPED, SHIFTED)
 AT_EFFORT_LIMIT = 1e-6  # of a bound, or of one unit where that is more: an effort so near is at it
 AT_DISPLACEMENT_LIMIT = 1e-5  # of the length: a displacement so near a bound is at it
 
@@ -225,7 +225,7 @@ class Model:
         view = pose.view if pose is before else _with_slip_from(pose.view, before.q)
         choose = partial(solve, aim=aim, previous=previous, settings=self.settings)
         motion = self.distance(aim.goal, view.delta[roles.effectors])
-        rows = InverseRows.of(roles, view, max(motion, STILL * self.detector.alarm))
+        rows = InverseRows.of(roles, view, motion, STILL * self.detector.alarm)
         taken = step(self.scene, view, rows, partial(choose, rows=rows), LADDER, self.work)
         while taken is not None and (more := rows.with_closed(taken.dq)) is not None:
             rows = more

@@ -89,13 +89,19 @@ class Outcome:
         units = {name: self.robot.rows[name].interaction.unit for name in distance}
         return sentence(self.certificate.status, distance, units, self.certificate.limits, self.met)
 
+    def __repr__(self) -> str:
+        return f"<Outcome of {self.robot.name!r}: {self.why}>"
+
     def _repr_html_(self) -> str:
         """In a notebook: the deformed robot, to be turned, and the numbers of its rows."""
         return import_module("pliant.io.notebook").result_html(self)  # by name: pictures stand above
 
     def plot(self, path: Any = "result.png", **options: Any) -> Any:
-        """Draw it to a picture and return its path; options as of `pliant.io.picture.picture`."""
-        return import_module("pliant.io.picture").picture(self, path, **options)
+        """Draw it to a picture and return its path, which a notebook shows as the picture.
+
+        Options as of `pliant.io.picture.picture`.
+        """
+        return import_module("pliant.io.notebook").plot(self, path, **options)
 
     def touch(self, opponent: str | None = None, *, where: Where | None = None) -> ContactForce:
         """What the robot feels of the obstacles that it touches, as `Result.touch`."""

@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,29 @@ from pliant.io import page
 from pliant.io.packet import quantised
 from pliant.io.recording import Recording
 from pliant.stage import Stage, polylines
+from pliant.units import quantity
 
 MOST_FRAMES = 60  # of a recording that is shown
 BITS = 15
 HEIGHT, STUDIO_HEIGHT = 380, 620  # [px]
 COLOUR, THING = (118, 169, 182), (214, 178, 132)
+
+
+class Plot(type(Path())):
+    """The path of a picture, which a notebook shows."""
+
+    def _repr_png_(self) -> bytes | None:
+        return self.read_bytes() if self.suffix.lower() == ".png" and self.is_file() else None
+
+    def _repr_svg_(self) -> str | None:
+        return self.read_text(encoding="utf-8") if self.suffix.lower() == ".svg" and self.is_file() else None
+
+
+def plot(result: Any, path: str | Path, **options: Any) -> Plot:
+    """Draw a result or an outcome; options as of `pliant.io.picture.picture`."""
+    from pliant.io.picture import picture
+
+    return Plot(picture(result, path, **options))
 
 
 def recording_of(results: Sequence[Any], *, summary: str = "", period: float = 0.05) -> Recording:
@@ -103,17 +122,17 @@ def rows_table(result: Any, stage: Stage) -> page.Markup:
     rows = [
         (
             row.name,
-            f"{_numbers(result.effort[row.name])} {row.effort_unit}",
-            f"{_numbers(result.displacement[row.name])} {row.unit}",
+            _numbers(result.effort[row.name], row.effort_unit),
+            _numbers(result.displacement[row.name], row.unit),
         )
         for row in stage.rows
     ]
     return page.table(("row", "effort λ", "displacement δ"), rows)
 
 
-def _numbers(values: np.ndarray) -> str:
-    shown = ", ".join(f"{value:.4g}" for value in values[:3])
-    return f"{shown} …" if len(values) > 3 else shown
+def _numbers(values: np.ndarray, unit: str) -> str:
+    shown = quantity(values[:3], unit)
+    return f"{shown} and {len(values) - 3} more" if len(values) > 3 else shown
 
 
 def scene(

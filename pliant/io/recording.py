@@ -230,6 +230,10 @@ class Recording:
         known = np.array([stress[n] for n in numbers]) if whole and frames else None
         return cls(_stage(**stage), tuple(frames), tuple(notes), known)
 
+    def __repr__(self) -> str:
+        span = f", {self.frames[-1].time:.4g} s" if self.frames else ""
+        return f"<Recording of {self.stage.robot!r}: {len(self)} frames{span}>"
+
     def _repr_html_(self) -> str:
         """In a notebook: a light player."""
         return import_module("pliant.io.notebook").recording_html(self)  # by name: pictures stand above

@@ -21,6 +21,7 @@ function axes() {
 function draw() {
   const wide = canvas.width = canvas.clientWidth * devicePixelRatio;
   const tall = canvas.height = canvas.clientHeight * devicePixelRatio;
+  if (!wide || !tall) return;
   const scale = zoom * 0.92 * Math.min(wide, tall) / far, [a, b, t] = axes();
   const x = new Float32Array(n), y = new Float32Array(n), z = new Float32Array(n);
   for (let i = 0; i < n; i++) {
@@ -64,4 +65,4 @@ button.onclick = () => {
     : setInterval(() => { slider.value = frame = (frame + 1) % frames; draw(); }, 50);
   button.textContent = playing ? "❚❚" : "▶";
 };
-addEventListener("resize", draw); draw();
+new ResizeObserver(draw).observe(canvas);  // at first, too: a frame may have no size yet

@@ -5,11 +5,12 @@ behind its way, by as much as the tensions on both sides may differ (T₂ ≤ T�
 depends on the way there. So a plan is carried out by the hand in motion, with its skins' friction and what
 these remember of all motions before; the joints at its end are moved on by the least dθ with
 
-    J_stick dθ = J_slide dθ = what is missing
+    J_stick dθ = J_slide dθ = what is missing,    G_slide dθ = 0
 
 within their limits, evenly along the way; and again, until it gets there; a change after which it ends
 farther away is taken back and halved. Such a change carries the object along with the fingers, whether its
-skins stick to it or slide on it.
+skins stick to it or slide on it, and keeps their grip G: without that, change by change, fingers open and
+leave it where it lies.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ def rehearsed(model: Moving, plan: Plan, share: np.ndarray, times: np.ndarray, c
     hand, goal, best, left = model.hand, plan.poses[-1, :2], plan, np.full(2, np.inf)
     before, joints, radius = model.simulation.state, plan.joints, FARTHEST
     try:
-        both = np.vstack([_sticking(model, command(joints, 0.0)), _sliding(hand, joints[-1], plan.poses[-1])])
+        slide, firm = _sliding(hand, joints[-1], plan.poses[-1])
+        both = np.vstack([_sticking(model, command(joints, 0.0)), slide])
         for _ in range(REHEARSALS):
             poses = _carried_out(model, joints, times, command)
             model.simulation.state = before
@@ -58,7 +60,8 @@ def rehearsed(model: Moving, plan: Plan, share: np.ndarray, times: np.ndarray, c
                 radius *= SHORTER
             if np.hypot(*left) < NEAR * hand.size:
                 break
-            change = _least(hand, both, np.tile(left, len(both) // 2), best.joints[-1], radius)
+            wanted = np.append(np.tile(left, len(both) // 2), np.zeros(len(firm)))
+            change = _least(hand, np.vstack([both, firm]), wanted, best.joints[-1], radius)
             joints = np.clip(best.joints + np.outer(share, change), hand.lower, hand.upper)
     except ConvergenceError:  # the model loses its object: the best plan before that
         pass
@@ -89,13 +92,19 @@ def _sticking(model: Moving, command: np.ndarray) -> np.ndarray:
     return ((np.array(there[1:]) - there[0]) / steps[:, None]).T
 
 
-def _sliding(hand: Hand, joints: np.ndarray, pose: np.ndarray) -> np.ndarray:
-    """dp/dθ (2, 3f) of an object on which its skins slide; (0, 3f) where they do not hold it."""
+def _sliding(hand: Hand, joints: np.ndarray, pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of an object on which its skins slide: dp/dθ (2, 3f), and the change of its grip (f, 3f), as a length.
+
+    Both are empty where the skins do not hold it.
+    """
+    none = np.zeros((0, len(joints)))
     try:
-        J = hand.rest(joints, pose).jacobian[:2]
+        held = hand.rest(joints, pose)
     except InputError:  # a skin would begin inside the object
-        return np.zeros((0, len(joints)))
-    return J if np.isfinite(J).all() else J[:0]
+        return none, none
+    stiffness = np.array([finger.stiffness for finger in hand.fingers])
+    J, firm = held.jacobian[:2], held.grip_jacobian / stiffness[:, None]
+    return (J, firm) if np.isfinite(J).all() and np.isfinite(firm).all() else (none, none)
 
 
 def _least(hand: Hand, J: np.ndarray, missing: np.ndarray, joints: np.ndarray, radius: float) -> np.ndarray:

@@ -21,19 +21,24 @@ from pliant.membrane.hand import Hand, soft_hand
 from pliant.membrane.moving_hand import OBJECT, Moving
 from pliant.membrane.staging import frame_of, motors_of, stage_of
 from pliant.stage import RowFacts, Stage
+from pliant.status import STATUSES
 from pliant.units import quantity
 
 MODES = ("inverse", "dynamic")
 REACHED = 0.01  # of the hand's size: distance from the target at which the object has reached it
 OBJECT_REGION = 0  # of the stage: then the fingers, each its own
 PULL_STIFFNESS = 20.0  # [N/m] of a pull on the object
+NEAREST = 1e-5  # [m]: what is nearer to its target is said to be this near
+STILL = 1e-3  # [rad/s] or [m/s] of a joint that rests
 
 
 class HandSession:
-    """A hand that holds its object.
+    """A hand that holds its object; it has no obstacles, and its motors do not break.
 
     `options` are those of `moving_hand.mechanism_of` (masses, friction …).
     """
+
+    alterable = False
 
     def __init__(
         self, hand: Hand | None = None, *, period: float = 0.02, summary: str = "", **options: Any
@@ -112,6 +117,8 @@ class HandSession:
         force = as_vector(force, 3, "force of a push")
         self._push = (vertices, arm, force) if np.linalg.norm(force) > 0.0 else None
 
+    pull = push  # the joints' drives hold what is pulled
+
     def release(self) -> None:
         """End a pull."""
         self._push = None
@@ -189,9 +196,12 @@ class HandSession:
             status = "reached"
         elif self._refused:
             status = "out of reach"
-        words = (
-            self._refused or f"The object is {quantity(np.linalg.norm(away), 'm', digits=2)} from its target."
-        )
+        elif not aiming and frame.speed < STILL:
+            status = "holds"
+        words = f"The object is held with {quantity(frame.touch.total, 'N', digits=2)}."
+        if aiming:
+            off = quantity(max(float(np.linalg.norm(away)), NEAREST), "m", digits=2)
+            words = self._refused or STATUSES[status].sentence.format(name="The object", off=off)
         push = None
         if self._push is not None:
             push = Push(self._push[1] @ frame.positions[self._push[0]], self._push[2])
@@ -204,7 +214,7 @@ class HandSession:
             target={OBJECT: here + away} if aiming else {},
             error={OBJECT: away} if aiming else {},
             status=status,
-            words=words if aiming else "",
+            words=words,
             push=push,
         )
 

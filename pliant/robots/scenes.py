@@ -10,10 +10,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pliant.contact import Cylinder, Plane, Surroundings
+from pliant.contact import Cylinder, Pipe, Plane, Surroundings
 from pliant.errors import unknown_name
 from pliant.inverse import Inverse
 from pliant.laws import Known
+from pliant.robot import Robot
 from pliant.robots.beam import FIGURE_2, FIGURE_3, beam
 from pliant.robots.parts import GRAVITY
 from pliant.robots.scene import Event, Paper, Scene, through
@@ -102,14 +103,29 @@ def trunk_scene() -> Scene:
 
 def lying_scene() -> Scene:
     """A trunk with many discs lies on a table and sweeps over it: two dozen contacts push all the time."""
-    floor, shape = 0.0127, {"discs": 16, "thickness": 0.004, "base_radius": 0.012, "tip_radius": 0.012}
+    floor = 0.0127
     sweep = [_bent(np.radians(degrees)) for degrees in (0, 15, 30, 45, 30, 0, -15, -30, -45, -30, 0)]
     table = Plane((floor, 0.0, 0.0), (-1.0, 0.0, 0.0), name="table")
     around = Surroundings([table], alarm=0.002)
     return Scene(
         name="trunk, on a table",
-        robot=trunk(**shape, tubes=TUBES, gravity=(GRAVITY, 0.0, 0.0), surroundings=around),
+        robot=_lying(around),
         path=through(sweep),
+        element=HEX8,
+        start={"cable 1": Known(effort=0.0)},
+    )
+
+
+def tube_scene() -> Scene:
+    """The same trunk lies in a tube 0.1 mm wider than its discs; in front of it the tip goes down and round.
+
+    Inside the tube its cables cannot bend it: two to five dozen discs' edges push, now here, now there.
+    """
+    tube = Pipe([(0.0, 0.0, -0.02), (0.0, 0.0, 0.11)], 0.0126, name="tube")
+    return Scene(
+        name="trunk, in a tube",
+        robot=_lying(Surroundings([tube], alarm=0.0006)),
+        path=through(FROM_TUBE),
         element=HEX8,
         start={"cable 1": Known(effort=0.0)},
     )
@@ -144,6 +160,12 @@ def lost_cable_scene() -> Scene:
     )
 
 
+def _lying(around: Surroundings) -> Robot:
+    """A trunk of equal width along z with 16 discs and its cables in tubes, on its side: +x is down."""
+    shape = {"discs": 16, "thickness": 0.004, "base_radius": 0.012, "tip_radius": 0.012}
+    return trunk(**shape, tubes=TUBES, gravity=(GRAVITY, 0.0, 0.0), surroundings=around)
+
+
 def _cylinder(name: str, x: float, radius: float) -> Cylinder:
     """Across the trunk, beside its fifth disc."""
     return Cylinder((x, -0.05, 0.0975), (x, 0.05, 0.0975), radius, name=name)
@@ -168,7 +190,7 @@ def _kept(place: tuple[float, ...]) -> Callable[[int], np.ndarray]:
 
 
 # Waypoints [m], all within reach; those of the tower are equilibria under pressures of 8 ± 7 kPa that go
-# round.
+# round, those in front of the tube under tensions of up to 1.5 N on the cables down and to the sides.
 TOWER = [
     [-0.00214, -0.00318, 0.07462],
     [-0.00136, -0.00386, 0.07455],
@@ -196,6 +218,22 @@ TRUNK = [
     [0.0, 0.0, 0.1953],
 ]
 
+FROM_TUBE = [
+    [0.01564, 0.0, 0.19365],
+    [0.03057, 0.0, 0.18791],
+    [0.03883, 0.0, 0.18241],
+    [0.03513, 0.01378, 0.18157],
+    [0.03088, 0.02061, 0.18187],
+    [0.02584, 0.01736, 0.18646],
+    [0.0214, 0.0, 0.19186],
+    [0.02584, -0.01736, 0.18646],
+    [0.03088, -0.02061, 0.18187],
+    [0.03513, -0.01378, 0.18157],
+    [0.03883, 0.0, 0.18241],
+    [0.03057, 0.0, 0.18791],
+    [0.01564, 0.0, 0.19365],
+]
+
 scenes: dict[str, Callable[[], Scene]] = {
     "tower": tower_scene,
     "rod": rod_scene,
@@ -204,6 +242,7 @@ scenes: dict[str, Callable[[], Scene]] = {
     "two bodies": two_bodies_scene,
     "trunk": trunk_scene,
     "trunk, on a table": lying_scene,
+    "trunk, in a tube": tube_scene,
     "trunk, moving obstacle": moving_obstacle_scene,
     "trunk, lost cable": lost_cable_scene,
 }

@@ -15,18 +15,20 @@ from pliant.state import State
 HOPS_PER_RANGE = 25  # steps from one end of an actuator's range to the other
 GUESSED_RANGE = 4.0  # times what is asked for or imposed, where an actuator has no range
 SMALLEST_HOP = 1e-12  # in the unit of the command: to where it is already
+STEPS_TO_SPEED = 12  # in motion: what starts or stops at once would throw off what the robot holds
 
 
 @dataclass(frozen=True)
 class Command:
     """What an actuator is told: "effort" or "displacement", the value asked for, and that imposed now (m,).
 
-    "effort" or "displacement", the value asked for, and the one imposed now (m,).
+    `speed` (m,): how far it went last, where it gathers speed.
     """
 
     drive: str
     asked: np.ndarray
     imposed: np.ndarray
+    speed: np.ndarray | float = 0.0
 
     @property
     def law(self) -> Known:
@@ -40,6 +42,16 @@ class Command:
         return replace(
             self, imposed=np.where(abs(left) <= hop, self.asked, self.imposed + np.sign(left) * hop)
         )
+
+    def eased(self, hop: float, change: float) -> Command:
+        """The same, with a speed that changes by at most `change`, in time to stop at what is asked for."""
+        left = self.asked - self.imposed
+        able = np.sqrt(change * (2.0 * abs(left) + 0.25 * change)) - 0.5 * change  # stops within what is left
+        wanted = np.sign(left) * np.minimum(able, hop)
+        speed = np.clip(wanted, self.speed - change, self.speed + change)
+        there = (abs(left) <= change) & (abs(self.speed) <= 2.0 * change)
+        imposed = np.where(there, self.asked, self.imposed + speed)
+        return replace(self, imposed=imposed, speed=np.where(there, 0.0, speed))
 
 
 class Commands:
@@ -60,11 +72,22 @@ class Commands:
         """All commands one hop, or a share of it, closer to what is asked for."""
         return {n: c.nearer(share * _hop(self.rows[n], c)) for n, c in self.now.items()}
 
+    def eased(self, share: float) -> dict[str, Command]:
+        """The same for what moves with inertia: commands gather speed, and lose it before they arrive."""
+        hops = {n: share * _hop(self.rows[n], c) for n, c in self.now.items()}
+        eased = {n: c.eased(hops[n], hops[n] * share / STEPS_TO_SPEED) for n, c in self.now.items()}
+        return {n: replace(c, imposed=self._within(n, c)) for n, c in eased.items()}
+
+    def _within(self, name: str, command: Command) -> np.ndarray:
+        """What is imposed, within the limits: one that turns round would pass them while it slows down."""
+        low, high = self.rows[name].limits(command.drive)
+        return np.clip(command.imposed, np.minimum(low, command.asked), np.maximum(high, command.asked))
+
     def impose(self, commands: Mapping[str, Command]) -> None:
         """These are imposed now; what is asked for may have changed meanwhile."""
         for name, command in commands.items():
             if command.drive == self.now[name].drive:
-                self.now[name] = replace(self.now[name], imposed=command.imposed)
+                self.now[name] = replace(self.now[name], imposed=command.imposed, speed=command.speed)
 
     @property
     def imposed(self) -> dict[str, np.ndarray]:

@@ -45,7 +45,7 @@ class Dynamic:
         self.reading = Reading.at(robot, state, self.commands.imposed)
 
     def drive(self, name: str, drive: str, value: np.ndarray) -> None:
-        """Ask for an effort or a displacement (m,), clipped to its limits and reached in short hops."""
+        """Ask for an effort or a displacement (m,), clipped to its limits; it starts and stops gently."""
         present = self.reading.effort if drive == "effort" else self.reading.displacement
         self.commands.ask(name, drive, value, present[name])
 
@@ -55,7 +55,7 @@ class Dynamic:
         moments = []
         try:
             for _ in range(self.substeps):
-                hop = self.commands.nearer(1.0 / self.substeps)
+                hop = self.commands.eased(1.0 / self.substeps)
                 moments.append(self.simulation.step({**{name: c.law for name, c in hop.items()}, **laws}))
                 self.commands.impose(hop)
         except ConvergenceError:

@@ -19,6 +19,7 @@ from pliant.laws import Known
 from pliant.robot import Robot, Row
 
 ROW = "push"  # the name of the row in the session's robot
+HASTE = 20.0  # [1/s] at which a loose thing follows a hand: slower than the hand sees where it is
 
 
 class Hand:
@@ -32,6 +33,8 @@ class Hand:
         skins = [np.unique(body.mesh.surface.triangles) for body in robot.bodies]
         points = [body.node_points(nodes) for body, nodes in zip(robot.bodies, skins, strict=True)]
         self.size = sum(map(len, skins))
+        loose = [body.total_mass if body.rigid_modes() == 6 else 0.0 for body in robot.bodies]
+        self._loose = np.repeat(loose, list(map(len, skins)))  # (v,) mass of the loose thing a vertex is on
         row = Row(PointForce(points), Known(effort=np.zeros(3 * self.size)))
         self.robot = Robot(
             robot.bodies,
@@ -42,15 +45,25 @@ class Hand:
         )
         self.release()
 
-    def press(self, vertices: np.ndarray, weights: np.ndarray, force: np.ndarray) -> None:
-        """Push with a force (3,) [N] at Σ weights · vertices of the skin."""
+    def press(self, vertices: np.ndarray, weights: np.ndarray, force: np.ndarray, drag: float = 0.0) -> None:
+        """Push with a force (3,) [N] at Σ weights · vertices, less `drag` [N·s/m] times their speed."""
         vertices = np.asarray(vertices, int)
         if vertices.size and not (vertices.min() >= 0 and vertices.max() < self.size):
             raise InputError(
                 "push", expected=f"vertices of the skin, below {self.size}", got=vertices.tolist()
             )
         self.vertices, self.weights = vertices, np.asarray(weights, float)
-        self.force = np.asarray(force, float)
+        self.force, self.drag = np.asarray(force, float), drag
+
+    def pull(self, vertices: np.ndarray, weights: np.ndarray, way: np.ndarray, stiffness: float) -> None:
+        """Pull by a spring [N/m] drawn out by `way` (3,) [m]; a loose thing by one that fits its mass.
+
+        That one is critically damped: what weighs next to nothing would be thrown by the robot's own.
+        """
+        self.press(vertices, weights, stiffness * np.asarray(way, float))
+        mass = float(self._loose[self.vertices].max(initial=0.0))
+        if mass and mass * HASTE**2 < stiffness:
+            self.force, self.drag = mass * HASTE**2 * np.asarray(way, float), 2.0 * mass * HASTE
 
     def release(self) -> None:
         """Let go."""
@@ -77,9 +90,10 @@ class Hand:
         """Where it pushes now, on the skin's vertices (v, 3) [m], and how hard."""
         return Push(self.weights @ skin[self.vertices], self.force) if self.pushing else None
 
-    @property
-    def law(self) -> Known:
-        """The law of the row now."""
+    def law(self, motion: np.ndarray | float = 0.0) -> Known:
+        """The law of the row now, for a skin that moves at a speed (v, 3) [m/s]."""
         forces = np.zeros((self.size, 3))
-        np.add.at(forces, self.vertices, self.weights[:, None] * self.force)
+        if self.pushing:
+            speed = self.weights @ np.broadcast_to(motion, forces.shape)[self.vertices]
+            np.add.at(forces, self.vertices, self.weights[:, None] * (self.force - self.drag * speed))
         return Known(effort=forces.ravel())

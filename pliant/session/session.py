@@ -47,6 +47,8 @@ class Session:
     `stand_in` says how far it is from the full one, and so do the frame's words.
     """
 
+    alterable = True  # obstacles may be added, and actuators lost
+
     def __init__(
         self,
         robot: Robot,
@@ -94,10 +96,11 @@ class Session:
             self.hand = self.stand_in.hand
             self.robot = self.hand.robot
         self.hand.release()
-        self._push_law = self.hand.law
+        self._push_law = self.hand.law()
         self.count, self.mode = 0, mode
         self._driver = self._begin(None)
         self.frame = self._show(self._driver.reading)
+        self._motion = np.zeros((len(self.stage.vertices), 3))  # of the skin in the last step [m]
 
     def hang(self) -> None:
         """Targets that are where the undeformed robot has its effectors begin where these hang instead."""
@@ -176,18 +179,31 @@ class Session:
         """Push the skin with a force (3,) [N] at Σ weights · vertices; vertices are those of the stage."""
         weights = as_vector(weights, len(vertices), "weights of a push")
         self.hand.press(vertices, weights, as_vector(force, 3, "force of a push"))
-        self._push_law = self.hand.law
+        self._push_law = self.hand.law()
+
+    def pull(self, vertices: Any, weights: Any, force: Any) -> None:
+        """Pull the skin by the hand's spring, drawn out so far that it pulls the robot with this force [N].
+
+        A loose thing is pulled by a softer one, critically damped, so that it follows and is not thrown.
+        """
+        weights = as_vector(weights, len(vertices), "weights of a push")
+        way = as_vector(force, 3, "force of a push") / self.stiffness
+        self.hand.pull(vertices, weights, way, self.stiffness)
+        self._push_law = self.hand.law()
 
     def release(self) -> None:
         """End a push."""
         self.hand.release()
-        self._push_law = self.hand.law
+        self._push_law = self.hand.law()
 
     # Step
 
     def step(self) -> Frame:
         """One period further."""
         obstacles = tuple(self.around.obstacles.values())
+        if self.hand.drag and self.mode == "dynamic":
+            self._push_law = self.hand.law(self._motion / self.period)
+        before = self.frame.positions
         reading = self._driver.step(self._laws, obstacles)
         still, stand_in = self.mode != "dynamic", self.stand_in
         if stand_in is not None and stand_in.judge(self.count, reading, self._laws, obstacles, still):
@@ -195,6 +211,7 @@ class Session:
             reading = self._driver.step(self._laws, obstacles)
         self.count += 1
         self.frame = self._show(reading)
+        self._motion = (self.frame.positions - before)[self.stage.vertices]
         for listener in tuple(self.listeners):
             listener(self.frame)
         return self.frame
@@ -238,7 +255,7 @@ class Session:
         under = {**commands_of(self.robot, reading.effort, reading.displacement), **self._laws}
         state = stand_in.exchange(reading.state, under, tuple(self.around.obstacles.values()))
         self.hand = stand_in.hand
-        self.robot, self._push_law = self.hand.robot, self.hand.law
+        self.robot, self._push_law = self.hand.robot, self.hand.law()
         self._driver = self._begin(state)
         if isinstance(self._driver, Inverted):
             self._driver.aim(targets)

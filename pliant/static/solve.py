@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.bodies.poor_elements import warn_where_folded
 from pliant.contact import Detector, Obstacle
 from pliant.errors import ConvergenceError, InputError, SingularError
 from pliant.laws import Law
@@ -96,14 +97,21 @@ def _judged(
     word = judged(loads.at(1.0, path.best, path.z), path.best, work)
     if word != UNSTABLE_STATE or not leave:
         fell = word == STABLE and any(event.what == LEFT for event in path.events)
-        return make_result(loads, path, work, account.clock, LEFT_UNSTABLE if fell else word)
+        return _told(loads, path, account, work, LEFT_UNSTABLE if fell else word)
     end, word = _left(loads, path, tolerance, account, work)
     if word == UNSTABLE_STATE:
         end, word = _by_degrees(loads, end.count, tolerance, account, work)
     if word == UNSTABLE_STATE:
         path = replace(path, count=Count(path.count.steps, end.count.iterations))
         raise nowhere_stable(loads, make_result(loads, path, work, account.clock, word))
-    return make_result(loads, end, work, account.clock, LEFT_UNSTABLE if word == STABLE else word)
+    return _told(loads, end, account, work, LEFT_UNSTABLE if word == STABLE else word)
+
+
+def _told(loads: Loads, path: Path, account: Account, work: Stopwatch, word: str) -> Result:
+    """The result of a path with its word for the stability, and a warning where that cannot be trusted."""
+    if word == LEFT_UNSTABLE:
+        warn_where_folded(loads.robot.bodies)
+    return make_result(loads, path, work, account.clock, word)
 
 
 def _left(

@@ -82,6 +82,9 @@ class Study:
     shares: Sequence[Share] = ()
     choices: Sequence[Choice] = ()
 
+    def __repr__(self) -> str:
+        return f"<Study {self.name!r}: {self.title}; parts: {', '.join(self.parts)}>"
+
     def _repr_html_(self) -> str:
         """In a notebook: what it repeats, and its parts."""
         return import_module("pliant.io.notebook").study_html(self)  # by name: pictures stand above

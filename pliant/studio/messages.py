@@ -198,7 +198,7 @@ class Push(Message):
     force: Force
 
     def apply(self, desk: Desk) -> None:
-        desk.session.push(self.vertices, self.weights, self.force)
+        desk.session.pull(self.vertices, self.weights, self.force)
 
 
 class Probe(Message):

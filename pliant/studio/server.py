@@ -135,7 +135,8 @@ class Studio:
         """The packet of a view: "stage", or a frame with the field `what`; the same bytes for all viewers."""
         if view is not self.view or what not in self._cache:
             if what == "stage":
-                more = {"robots": self._names(view), "hand": view.hand, "offers": OFFERS}
+                more = {"robots": self._names(view), "hand": view.hand, "alterable": view.alterable}
+                more["offers"] = OFFERS if view.alterable else {}
                 more |= {**view.workshop, "materials": MATERIALS}
                 made = stage_packet(view.stage, more)
             else:

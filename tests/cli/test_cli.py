@@ -170,6 +170,7 @@ def test_bad_settings(error, setting, message):
 
 def test_unknown_names_suggest_the_nearest(error):
     assert "Did you mean 'trunk'" in error("run", "trnk")
+    assert "pliant view gripper" in error("run", "gripper")
     assert "Did you mean 'run'" in error("runn", "trunk")
 
 

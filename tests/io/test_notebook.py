@@ -47,6 +47,19 @@ def test_a_recording_of_results_plays_them():
     np.testing.assert_array_equal(recording.positions[1], results[1].positions)
 
 
+def test_without_a_front_end_a_line_says_what_it_is(tmp_path):
+    robot = bar()
+    result, out = pl.static(robot), pl.Inverse(robot).step()
+    shown = [repr(thing) for thing in (robot, result, out, recording_of([result]), duriez2024.study)]
+    assert all("\n" not in line and len(line) < 400 and "array" not in line for line in shown), shown
+    assert "upper (Cable)" in shown[0] and "converged" in shown[1] and "1 frames" in shown[3]
+    for suffix, begin in ((".png", b"\x89PNG"), (".svg", b"<?xml")):
+        drawn = result.plot(tmp_path / f"bar{suffix}")
+        assert drawn == tmp_path / f"bar{suffix}"  # a path, and in a cell the picture
+        own, other = (drawn._repr_png_(), drawn._repr_svg_())[:: 1 if suffix == ".png" else -1]
+        assert drawn.read_bytes().startswith(begin) and own and other is None
+
+
 def test_names_in_a_cell_stay_text_and_one_script_may_run():
     evil = "<script>alert(1)</script><img src=x onerror=alert(2)>"
     plain = bar()

@@ -264,6 +264,16 @@ def test_a_rehearsal_leaves_the_model_as_it_was_and_tells_the_way(home):
     assert track.place[-1] == pytest.approx(way.poses[-1, :2], abs=1e-3 * HAND.size)
 
 
+def test_corrections_for_friction_keep_the_grip(home):
+    """With friction 0.3 the object lags by a ninth of the size: fingers that let go carry it no further."""
+    plant, loop = Moving(HAND, home.joints, home.pose, friction=0.3), Outer(HAND, friction=0.3)
+    way = loop.aim(plant.read(), (0.016, -0.008))
+    assert way is not None
+    assert np.hypot(*(way.poses[-1, :2] - (0.016, -0.008))) < 2e-3 * HAND.size
+    planned, corrected = way.grip[-1], HAND.rest(way.joints[-1], (0.016, -0.008, 0.0)).grip
+    assert corrected == pytest.approx(planned, rel=0.15)
+
+
 def test_friction_that_is_none_is_refused():
     with pytest.raises(InputError, match="friction"):
         Outer(HAND, friction=-0.1)

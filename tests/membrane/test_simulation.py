@@ -262,6 +262,7 @@ def test_a_hand_session_follows_a_target_and_its_joints():
     session.switch("dynamic")
     session.drive("paddle 0", displacement=[9.0])
     assert session.commands["paddle 0"][1][0] == session.hand.upper[2]  # within its limits
+    assert "The object is held with" in session.step().words
     session.reset()
     assert session.mode == "inverse" and session.frame.time == 0.0
     at = np.flatnonzero(session.stage.region == OBJECT_REGION)[:3]
@@ -288,6 +289,7 @@ def test_a_desk_shows_and_records_a_hand(tmp_path):
     for _ in range(10):
         desk.tick()
     view = desk.view(frozenset({"displacement"}))
+    assert not view.alterable  # no obstacles, nothing to cut
     assert not desk.notice and len(frame_packet(view.frame, view.stage, {}, None)) > 100
     assert len(stage_packet(view.stage, {})) > 100
     desk.do(Cut(do="cut", row="skin 0", on=True))

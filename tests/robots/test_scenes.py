@@ -170,6 +170,27 @@ def test_a_trunk_on_a_table_pushes_with_two_dozen_contacts_that_carry_what_its_b
     assert base[0] + weight == pytest.approx(last.contact_force.sum(), rel=0.05)
 
 
+def test_a_trunk_in_a_tube_pushes_with_dozens_of_contacts_all_round():
+    """It stays inside, its commands lead there again in a forward solve, and without the tube elsewhere."""
+    here = scenes["trunk, in a tube"]()
+    controller = here.controller()
+    quarter = here.path(280)[:70]
+    outcomes = [controller.step(targets={"tip": place}) for place in (*quarter, *[quarter[-1]] * 6)]
+    pushing = [int((o.contact_force > 0).sum()) for o in outcomes]
+    assert min(pushing) > 15 and np.mean(pushing) > 25 and max(pushing) > 40
+    errors = [np.linalg.norm(o.error["tip"]) for o in outcomes]
+    assert np.mean(errors) < 1e-2 * here.length
+    last = outcomes[-1]
+    assert controller.detector.penetration(last.q) < 1e-4
+    normals = last.contacts.normal[last.contact_force > 0]
+    assert normals[:, 0].max() > 0.5 and normals[:, 0].min() < -0.5
+    laws = {n: pl.Known(displacement=u) for n, u in last.command.items()}
+    bare = pl.Robot(here.robot.bodies, here.robot.rows, gravity=here.robot.gravity)
+    again, free = (pl.static(robot, laws, state=last.state) for robot in (here.robot, bare))
+    moved = lambda other: np.linalg.norm(other.displacement["tip"] - last.displacement["tip"])
+    assert moved(again) < 1e-4 * here.length < 1e-2 * here.length < moved(free)
+
+
 def test_tubes_stiffen_a_trunk():
     pull = {"cable 1": pl.Known(effort=0.3)}
     bare, sheathed = (pl.static(pl.robots.trunk(tubes=k), pull) for k in (0.0, 500.0))

@@ -26,7 +26,7 @@ PARTS = study("coevoet2017").parts
 
 @pytest.fixture(scope="module")
 def lab():
-    return Lab(QUICK)
+    return Lab(replace(QUICK, path=24))  # all scenes are run once, those with events to their end
 
 
 def failed(findings):
@@ -51,6 +51,7 @@ def test_table_12_has_the_sizes_of_the_paper(lab):
     assert [row["case"] for row in found.tables[0].rows] == list(lab.robots)
     pushing = {row["case"]: row["pushing"] for row in found.tables[1].rows}
     assert set(pushing) == set(lab.names) and pushing["trunk, on a table"] > 20
+    assert pushing["trunk, in a tube"] > 15
 
 
 def test_the_formulations_are_compared_at_the_papers_sizes(lab):
@@ -191,6 +192,8 @@ def test_a_soak_of_a_robot_that_waits_fails(lab):
     run = Soak(100, "", {"recovering": 60, "stuck": 15, "moving": 25}, 50.0, 0.0, 0.0, 0.0, 0.0)
     row = soaking._row(lab, "beam", run)
     assert row["check"] is False and row["waiting [%]"] == 75.0 and "waits" in row["found"]
+    scouting = replace(run, counts={"looking for another way": 11, "moving": 89})
+    assert soaking._row(lab, "beam", scouting)["found"] == "it waits"
     leaking = replace(run, counts={"moving": 100}, kept=soaking.MOST_KEPT + 0.1)
     assert soaking._row(lab, "beam", leaking)["found"] == "memory grows"
     calm = replace(run, counts={"moving": 60, "out of reach": 35, "recovered": 5})

@@ -1,4 +1,4 @@
-"""Fine lattices: places on the facets of a surface, coarse ones first and finer ones around any of them."""
+"""Fine lattices: places on facets: coarse ones, finer ones around any of them, the finest between two."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pliant.arrays import frozen
 from pliant.contact.detect.quadrature import Reference, reference_at
 from pliant.mesh import Surface
 
-PIECES = 16  # that edges of triangles are cut into …
-COARSE = 4  # … and every so manieth place is a coarse one
+PIECES = 64  # that edges of triangles are cut into …
+COARSE, FINE = 16, 4  # … and every so manieth place is a coarse one, or a finer one
 NO_AREA = 1e-300  # [m²]
 
 
@@ -21,8 +21,9 @@ class Places(NamedTuple):
     """The places of a lattice as kernels read them.
 
     Nodes at `rest` (k, 3); triangles (t, 3), the nodes (t, nn) of their facets and which part of it they are;
-    at each place shape functions (K, P, nn) and weights (P, 3) of the corners, whether it is a coarse one and
-    which places are `around` (P, ·) it, −1 where there are fewer; the coarse ones (c,) are looked at first.
+    at each place shape functions (K, P, nn) and weights (P, 3) of the corners, whether it is a coarse one,
+    and other places, −1 where there are fewer: finer ones `around` (P, ·) it, the next of these `beside`
+    (P, ·) it, and the finest `close` (P, ·) to it. The coarse ones (c,) are looked at first.
     """
 
     rest: np.ndarray
@@ -33,12 +34,14 @@ class Places(NamedTuple):
     weights: np.ndarray
     is_coarse: np.ndarray
     around: np.ndarray
+    beside: np.ndarray
+    close: np.ndarray
     coarse: np.ndarray
 
 
 def fine_lattice(surface: Surface) -> Places:
     """P places on each triangle of a surface, numbered triangle by triangle."""
-    r, coarse, around = _places(surface.kind)
+    r, coarse, around, beside, close = _places(surface.kind)
     triangles = frozen(surface.triangles, int)
     return Places(
         frozen(surface.nodes),
@@ -49,6 +52,8 @@ def fine_lattice(surface: Surface) -> Places:
         r.weights,
         frozen(np.isin(np.arange(len(r.share)), coarse), bool),
         frozen(around, int),
+        frozen(beside, int),
+        frozen(close, int),
         frozen(coarse, int),
     )
 
@@ -77,14 +82,21 @@ def at_numbers(X, X0, triangles, nodes, part, N, number):
 
 
 @cache
-def _places(kind: str) -> tuple[Reference, np.ndarray, np.ndarray]:
-    """Reference values at all places, the coarse ones, and those around each."""
+def _places(kind: str) -> tuple[Reference, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Reference values at all places, the coarse ones, and those around, beside and close to each."""
     steps = np.array([(i, j) for i in range(PIECES + 1) for j in range(PIECES + 1 - i)])
-    number = {place: k for k, place in enumerate(map(tuple, steps.tolist()))}
     weights = np.column_stack([PIECES - steps.sum(axis=1), steps]) / PIECES
     coarse = np.flatnonzero((steps % COARSE == 0).all(axis=1))
-    shifts = [
-        (i, j) for i in range(1 - COARSE, COARSE) for j in range(1 - COARSE, COARSE) if abs(i + j) < COARSE
-    ]
-    around = [[number.get((i + a, j + b), -1) for a, b in shifts] for i, j in steps.tolist()]
-    return reference_at(kind, weights, np.full(len(steps), 1.0 / len(steps))), coarse, np.array(around)
+    around, beside, close = _near(steps, COARSE, FINE), _near(steps, 2 * FINE, FINE), _near(steps, FINE, 1)
+    r = reference_at(kind, weights, np.full(len(steps), 1.0 / len(steps)))
+    return r, coarse, around, beside, close
+
+
+def _near(steps: np.ndarray, within: int, apart: int) -> np.ndarray:
+    """Numbers (P, ·) of the places within some steps of each, so many steps `apart`; −1: off the triangle."""
+    each = range(apart - within, within, apart)
+    shifts = np.array([(i, j) for i in each for j in each if abs(i + j) < within and (i or j)])
+    i, j = np.moveaxis(steps[:, None] + shifts, 2, 0)
+    inside = (i >= 0) & (j >= 0) & (i + j <= PIECES)
+    number = i * (PIECES + 1) - i * (i - 1) // 2 + j  # of the place (i, j): the first ones are longest
+    return np.where(inside, number, -1)

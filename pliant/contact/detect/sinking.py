@@ -12,6 +12,7 @@ from pliant.contact.detect.way import below, frontal, look, nothing_found, touch
 
 NEAR = 0.25  # of what points may sink in: facets nearer than that are looked at
 NEARER = 0.5  # of that: how much nearer a point must be than other rows keep it, to become one
+CREASE = 0.25  # of the way between two places times what the facets there turn: what may be hidden between
 SAME_PLACE = 1e-9  # [m]
 
 BEYOND = 0.25  # of the range of gaps on a facet: how much nearer its corners may be than its points
@@ -76,6 +77,44 @@ def first_places(known, open_, coarse, per, held):
         count += 1
         h += 1
     return number[:count], stays[:count]
+
+
+@njit(error_model="numpy")
+def hidden_places(looking, number, gap, p, normal, depth, near, sinking, beside, close):
+    """Numbers (m,), ascending, of places between two that touch facets which look different ways.
+
+    There one surface may cross an edge of the other: points between the two, h apart, lie deeper than both by
+    up to h |n₁ − n₂| / 4. On each triangle with places `looking` those are chosen that may be the deepest, if
+    the nearer is nearer than `near` [m], and those between may be nearer than `sinking` [m] and hide `depth`.
+    """
+    P, most = beside.shape[0], close.shape[1]
+    order = looking[np.argsort(number[looking])]
+    known, out = number[order], np.empty((len(order) + 1) * 2 * most, np.int64)
+    count, k = 0, 0
+    while k < len(order):
+        t, lowest, one, other = known[k] // P, sinking, -1, -1
+        while k < len(order) and known[k] // P == t:
+            a, at = order[k], known[k] % P
+            k += 1
+            if gap[a] >= near:
+                continue
+            for g in beside[at]:
+                n = np.searchsorted(known, t * P + g) if g >= 0 else len(known)
+                if n == len(known) or known[n] != t * P + g or gap[order[n]] < gap[a]:
+                    continue
+                b, apart, turned = order[n], 0.0, 0.0
+                for c in range(3):
+                    apart += (p[a, c] - p[b, c]) ** 2
+                    turned += (normal[a, c] - normal[b, c]) ** 2
+                hidden = CREASE * np.sqrt(apart * turned)
+                if hidden > depth and gap[a] - hidden < lowest:
+                    lowest, one, other = gap[a] - hidden, at, g
+        for place in (one, other):
+            for g in close[max(place, 0)]:
+                if place >= 0 and g >= 0:
+                    out[count] = t * P + g
+                    count += 1
+    return np.unique(out[:count])
 
 
 @njit(error_model="numpy")
@@ -157,6 +196,7 @@ def kept_at(
 def deepest(which, number, gap, p, per, kept, base, held, depth):
     """Places in `which` of points that become rows: those held, and the deepest of each triangle.
 
+    Beside one that is held, the deepest is a row only if it is deeper by `depth` [m]: they would take turns.
     kept (n,) [m]: the gaps there that other rows keep open, nan where none does; base (n,): samples that they
     report on, −1 for none.
     """
@@ -172,7 +212,9 @@ def deepest(which, number, gap, p, per, kept, base, held, depth):
     rows, count = np.empty(n, np.int64), 0
     for turn in (True, False):
         for i in some:
-            if held[which[i]] != turn or taken(which[i], which[rows[:count]], number, p, per, not turn):
+            if held[which[i]] != turn:
+                continue
+            if taken(which[i], which[rows[:count]], number, gap, p, per, np.inf if turn else depth):
                 continue
             rows[count] = i
             count += 1
@@ -181,10 +223,13 @@ def deepest(which, number, gap, p, per, kept, base, held, depth):
 
 
 @in_place
-def taken(s, others, number, p, per, whole):
-    """Whether one of some points is at the place of point s, or if `whole` on the same triangle."""
+def taken(s, others, number, gap, p, per, deeper):
+    """Whether one of some points is at the place of point s, or on its triangle and nearly as deep.
+
+    That is less deep than s by up to `deeper` [m]; infinite: points of a triangle do not stand for others.
+    """
     for o in others:
-        if whole and number[o] // per == number[s] // per:
+        if deeper < np.inf and number[o] // per == number[s] // per and gap[s] > gap[o] - deeper:
             return True
         same = True
         for c in range(3):
@@ -204,29 +249,24 @@ def sunk(
     """Points of one side that become rows, and the least gap [m] of all that were looked at.
 
     Coarse places are looked at on the triangles that are `known`, and those that are held; then places around
-    the nearest ones.
+    the nearest ones, and where one surface crosses an edge of the other, the finest between them.
     """
-    per, limit = places.shape.shape[1], NEAR * depth
+    per, limit, least = places.shape.shape[1], NEAR * depth, np.inf
     number, stays = first_places(known, open_, places.coarse, per, held)
-    spots = at_numbers(X, places.rest, places.triangles, places.nodes, places.part, places.shape, number)
-    which, looking, found, N, slope = met_there(spots, own, wall, at, reach, limit, stays)
-    p, gap, least = spots[0], found[0], np.inf
-    if len(looking):
-        finer = finer_places(looking, number, gap, near, limit, places.around, places.is_coarse)
-        finer = without(finer, held) if len(held) else finer
-        spots = at_numbers(X, places.rest, places.triangles, places.nodes, places.part, places.shape, finer)
-        none = np.zeros(len(finer), np.bool_)
-        more, _, others, N_more, slope_more = met_there(spots, own, wall, at, reach, limit, none)
-        which = np.concatenate((which, len(number) + more))
-        number, stays = np.concatenate((number, finer)), np.concatenate((stays, none))
-        p, gap = np.concatenate((p, spots[0])), np.concatenate((gap, others[0]))
-        N, slope = np.concatenate((N, N_more)), np.concatenate((slope, slope_more))
-        found = (
-            gap,
-            np.concatenate((found[1], others[1])),
-            np.concatenate((found[2], others[2])),
-            np.concatenate((found[3], others[3])),
+    seen = seen_from(number, stays, places, X, own, wall, at, reach, limit)
+    if len(seen[1]):
+        finer = finer_places(seen[1], number, seen[3][0], near, limit, places.around, places.is_coarse)
+        number, stays, seen = with_more(
+            finer, held, number, stays, seen, places, X, own, wall, at, reach, limit
         )
+        facing = seen[3][0], seen[2], seen[3][1]
+        finest = hidden_places(seen[1], number, *facing, depth, near, limit, places.beside, places.close)
+        if len(finest):
+            number, stays, seen = with_more(
+                finest, held, number, stays, seen, places, X, own, wall, at, reach, limit
+            )
+    which, _, p, found, N, slope = seen
+    gap = found[0]
     for s in which:
         least = min(least, gap[s])
     kept, base = kept_at(
@@ -243,11 +283,36 @@ def sunk(
 
 
 @njit(error_model="numpy")
-def met_there(spots, own, wall, at, reach, limit, stays):
-    """What places meet: those measured, all that have a partner, what was found, N and slope.
+def with_more(numbers, held, number, stays, seen, places, X, own, wall, at, reach, limit):
+    """Places and what is seen from them, with those of more numbers behind, but for the held ones."""
+    finer = without(numbers, held) if len(held) else numbers
+    none = np.zeros(len(finer), np.bool_)
+    which, looking, p, found, N, slope = seen
+    more = seen_from(finer, none, places, X, own, wall, at, reach, limit)
+    found = (
+        np.concatenate((found[0], more[3][0])),
+        np.concatenate((found[1], more[3][1])),
+        np.concatenate((found[2], more[3][2])),
+        np.concatenate((found[3], more[3][3])),
+    )
+    seen = (
+        np.concatenate((which, len(number) + more[0])),
+        np.concatenate((looking, len(number) + more[1])),
+        np.concatenate((p, more[2])),
+        found,
+        np.concatenate((N, more[4])),
+        np.concatenate((slope, more[5])),
+    )
+    return np.concatenate((number, finer)), np.concatenate((stays, none)), seen
+
+
+@njit(error_model="numpy")
+def seen_from(number, stays, places, X, own, wall, at, reach, limit):
+    """What places of some numbers meet: those measured, all that have a partner, where they are, and what.
 
     Those that stay are measured in any case, others where gaps may be below `limit` [m].
     """
+    spots = at_numbers(X, places.rest, places.triangles, places.nodes, places.part, places.shape, number)
     p, facing, rest, support = spots
     ptr = (len(support) // max(len(p), 1)) * np.arange(len(p) + 1)
     found = nothing_found(len(p))
@@ -255,7 +320,7 @@ def met_there(spots, own, wall, at, reach, limit, stays):
     looking = frontal(np.arange(len(p)), found[2], facing, found[1], at.normals)
     which = below(looking, found[0], found[2], at.X, wall.facets, limit, stays)
     N, slope = touch_down(which, p, found, np.full(len(p), -1), wall, at)
-    return which, looking, found, N, slope
+    return which, looking, p, found, N, slope
 
 
 @njit(error_model="numpy")

@@ -153,7 +153,7 @@ def _followed(model: Model, memory: Memory, still: bool) -> Decision:
         if exhausted(model, memory) and model.left > 0:
             return _dead_end(model, memory)
         return memory, of_waiting(model, memory, "searching")
-    if not taken.stable and len(memory.trail.guides) > 1 and not memory.disturbed:
+    if not taken.stable and memory.trail.stable and not memory.disturbed:
         return step_back(model, memory)
     memory = _taken(model, memory, taken, still)
     certificate = of_step(model, memory, taken)
@@ -191,7 +191,7 @@ def _taken(model: Model, memory: Memory, taken: Attempt, still: bool) -> Memory:
         pose=taken.move.pose,
         decrement=taken.decrement,
         mode=Following(),
-        trail=memory.trail.passed(model, taken.before, memory.decrement) if taken.stable else memory.trail,
+        trail=memory.trail.left(model, taken.before, memory.decrement, stable=taken.stable),
         bias=_bias(model, memory, taken),
         thrift=_thrift(model, memory, taken, idle),
         step_length=next_step_length(model, memory, taken, still),

@@ -26,18 +26,19 @@ def aimed(model: Model, memory: Memory, targets: Mapping[str, Any] | None) -> tu
     Where a target jumps, the policy begins anew with a full step. Where it has crept away from the reference,
     or is led along a path, it begins anew with the step length that works.
     """
-    settings, length, still = model.settings, model.robot.length, True
+    settings, length, still, jumped = model.settings, model.robot.length, True, False
     for name, value in checked_targets(targets).items():
         target = _replaced(model, memory.target, name, value)
         moved = model.distance(target, memory.target)
-        if moved > (ANOTHER_TARGET if settings.exhaustive else settings.task_step) * length:
-            memory = memory.anew()
+        jumped = jumped or moved > (ANOTHER_TARGET if settings.exhaustive else settings.task_step) * length
         if moved > settings.task_step * length:
             memory = memory.with_(bias=0.0 * memory.bias, failed_leap=None)
         still = still and moved < SAME_TARGET * length
         memory = memory.with_(target=target)
     if not still and isinstance(memory.mode, Resting):
         memory = memory.with_(mode=Following(), idle=0, nearest=np.inf)
+    if jumped:
+        return memory.anew(), still
     if model.distance(memory.target, memory.reference) > ANOTHER_TARGET * length:
         memory = memory.anew(memory.step_length if memory.failures else max(memory.step_length, RESTART))
     return memory, still

@@ -27,7 +27,8 @@ WARMING_STEPS = 3  # before a run is timed
 class Setting:
     """Sizes of the samples.
 
-    `path` is the number of steps made along a scene's path, which has PACE of them; `grid` that of points
+    `path` is the number of steps made along a scene's path, which has PACE of them, `events` those in which a
+    scene with events is run from its beginning to its end; `grid` that of points
     along an axis of a map, `places` that of random places of its balls; `equilibria` of states solved again
     per scene; `problems` of recorded ones judged per scene; `trial` the most steps to come to rest at a
     target; `soak` the steps of a soak run. `robots` are the scenes of the last three (none: all).
@@ -35,6 +36,7 @@ class Setting:
     """
 
     path: int
+    events: int
     grid: int
     places: int
     equilibria: int
@@ -45,9 +47,12 @@ class Setting:
     yardsticks: bool = True
 
 
-FULL = Setting(path=PACE, grid=500, places=200, equilibria=8, problems=1000, trial=300, soak=10_000)
+FULL = Setting(
+    path=PACE, events=PACE, grid=500, places=200, equilibria=8, problems=1000, trial=300, soak=10_000
+)
 QUICK = Setting(
     path=60,
+    events=60,
     grid=60,
     places=9,
     equilibria=1,
@@ -117,8 +122,8 @@ class Lab:
 
         A scene with events is run from its beginning to its end, however fast.
         """
-        scene, steps = self.scene(name), self.setting.path
-        return np.asarray(scene.path(steps if scene.events else PACE))[:steps]
+        scene, setting = self.scene(name), self.setting
+        return np.asarray(scene.path(setting.events) if scene.events else scene.path(PACE)[: setting.path])
 
     def target(self, name: str, place: np.ndarray) -> Targets:
         """The targets that bring the effector to a place."""

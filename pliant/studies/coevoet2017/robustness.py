@@ -42,7 +42,8 @@ TEXT = (
     "Settled: for five steps in a row no command changes by more than 0.1 % of the largest command in its "
     "unit, and the Newton decrement is below 10⁻⁴ of the robot's length. L is the length. A trial with "
     "several targets must settle at each of them; steps are those of all, the other numbers those of the "
-    "worst."
+    "worst. Many targets are out of reach: what is asked is that the robot settles, not that it arrives, and "
+    "how far off it stays is shown."
 )
 
 

@@ -32,8 +32,9 @@ TEXT = (
     "The target wanders at random through a box a quarter wider on each side than the scene's path; much of "
     "it is out of reach. No exception, no number that is not finite, no growing memory: the process may grow "
     f"by {LARGEST_GROWTH:g} MB after the first fifth of the run, and Python keep {MOST_KEPT:g} kB per step "
-    "at its end. Waiting: steps in which the robot stands still because no step was found yet or at all, at "
-    f"most {LONGEST_WAIT:g} %. `pliant bench soak` troubles robots far more."
+    "at its end. Waiting: steps in which the robot stands still because no step was found yet or at all, or "
+    f"while scouts look for another way, at most {LONGEST_WAIT:g} %. `pliant bench soak` troubles robots far "
+    "more."
 )
 
 
@@ -71,4 +72,4 @@ def _row(lab: Lab, name: str, result: Soak) -> dict[str, Any]:
 def waits(word: str) -> bool:
     """Whether a robot of which a certificate says this stands still for want of an answer."""
     status = STATUSES.get(word)
-    return status is not None and (bool(status.shown) or status.severity == BAD)
+    return status is not None and (status.waits or status.severity == BAD)

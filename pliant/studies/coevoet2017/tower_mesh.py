@@ -24,14 +24,20 @@ def tower_mesh(lab: Lab) -> Findings:
     fine = between if lab.setting.robots else tower(size=FINE)
     checks = []
     for chamber in ("chamber 1", "chamber 2"):
-        motion = {robot.ndof: moved(robot, chamber) for robot in (coarse, between, fine)}
-        full = float(np.linalg.norm(motion[fine.ndof]))
-        for robot in (coarse, between):
-            share = float(np.linalg.norm(motion[robot.ndof])) / full
-            name = f"{chamber}: motion with {robot.ndof} coordinates over that with {fine.ndof}"
-            checks.append(Check.compared(name, share, paper="1680 coordinates", why=WHY))
+        full = _size(fine, chamber)
+        name = lambda robot, chamber=chamber: (
+            f"{chamber}: motion with {robot.ndof} coordinates over that with {fine.ndof}"
+        )
+        share = _size(coarse, chamber) / full
+        checks.append(Check.compared(name(coarse), share, paper="1680 coordinates", why=WHY))
+        if between is not fine:
+            checks.append(Check(name(between), _size(between, chamber) / full))
     text = f"{PRESSURE / 1e3:g} kPa in one chamber, under weight and with contact between the sections."
     return Findings("The tower's mesh", text, checks=checks)
+
+
+def _size(robot: Robot, chamber: str) -> float:
+    return float(np.linalg.norm(moved(robot, chamber)))
 
 
 def moved(robot: Robot, chamber: str) -> np.ndarray:

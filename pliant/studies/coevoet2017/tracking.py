@@ -98,7 +98,12 @@ def _moved(robot: Robot, log: Log, step: int) -> float:
 
 def distance(metres: float, length: float) -> str:
     """In millimetres and per cent of a length; what is less than a micrometre is nothing."""
-    return "< 1 µm" if metres < 1e-6 else f"{1e3 * metres:.2g} mm ({100 * metres / length:.1g} %)"
+    return "< 1 µm" if metres < 1e-6 else f"{1e3 * metres:.2g} mm ({_plain(100 * metres / length)} %)"
+
+
+def _plain(share: float) -> str:
+    """A share of some per cent to one digit, one above ten in whole numbers."""
+    return f"{share:.0f}" if share >= 10.0 else f"{share:.1g}"
 
 
 def _picture(lab: Lab) -> Picture:

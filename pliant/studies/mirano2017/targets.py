@@ -26,7 +26,7 @@ REACHED_BY_PINCH = 0.02  # … and by a pinch, which nothing corrects
 FRICTIONS, RUBBED = (0.1, 0.3), 10  # of the skins, and at how many places
 UNDERRATED = 0.75  # of the friction: what planner and loop are told of it at last
 TEXT = (
-    "Twenty places (four in the quick setting) are drawn from the reachable set. The moving hand has skins "
+    "Twenty places (three in the quick setting) are drawn from the reachable set. The moving hand has skins "
     "20 % stiffer than the controller's model, and joints that give way under load. Each run begins with "
     "the object in the middle; the error is the largest of the last second. Beside it, the fingers are "
     "closed on the place as a rigid pinch would be, without a model of the skins, their joints cut off at "

@@ -1,6 +1,6 @@
 // The panel at the side: actuators, targets, obstacles, view.
 import { h, icon, ICONS } from "./dom.js";
-import { display, number, quantity } from "./units.js";
+import { display, number, quantity, within } from "./units.js";
 
 const VIEWS = [["wire", "Wireframe"], ["xray", "See through"], ["ghost", "Rest shape"], ["cables", "Cables"], ["forces", "Forces"], ["trail", "Trail"]];
 
@@ -41,6 +41,7 @@ export class Panel {
   build(header, live) {
     this.live = live;
     this.rows = Object.fromEntries(header.rows.map((r) => [r.name, r]));
+    this.alterable = header.alterable ?? false;
     this.buildActuators(header.rows.filter((r) => r.role === "actuator"));
     this.buildTargets(header.rows.filter((r) => r.role === "effector"));
     this.buildThings(header.offers ?? {});
@@ -99,7 +100,7 @@ export class Panel {
   caption(gauge, value) {
     const unit = gauge.drive === "effort" ? gauge.row.effort_unit : gauge.row.unit;
     const [low, high] = this.limits(gauge);
-    gauge.kind.textContent = `${quantity(value, unit)} ⇄`;
+    gauge.kind.textContent = `${within(value, [low, high], unit)} ⇄`;
     [low, high].forEach((x, k) => (gauge.ends[k].textContent = quantity(x, unit)));
     gauge.kind.title = `${gauge.drive}, from ${quantity(low, unit)} to ${quantity(high, unit)}. Click to command ${gauge.drive === "effort" ? "displacement" : "effort"} instead.`;
   }
@@ -120,6 +121,7 @@ export class Panel {
 
   // Offers: the obstacles that the simulation can add, each with the word on its button.
   buildThings(offers) {
+    this.things.hidden = this.live && !this.alterable;
     this.adders = h("div", { class: "adders" }, ...Object.entries(offers).map(([kind, { word, where }]) => h("button", { "data-kind": kind, title: `Put a ${word.toLowerCase()} ${where} the robot`, onclick: () => this.app.addThing(kind) }, `+ ${word}`)));
     this.list = h("div", { class: "list" });
     this.figures = h("div", { class: "figures", hidden: true });
@@ -212,8 +214,8 @@ export class Panel {
     const at = Math.min(1, Math.max(0, (effort - low) / (high - low)));
     gauge.fill.style.left = `${100 * Math.min(zero, at)}%`;
     gauge.fill.style.width = `${100 * Math.abs(at - zero)}%`;
-    gauge.value.textContent = lost ? (row.kind === "Cable" ? "cut" : "broken") : header.slack.includes(row.name) ? "slack" : quantity(effort, row.effort_unit);
-    gauge.other.textContent = quantity(moved, row.unit);
+    gauge.value.textContent = lost ? (row.kind === "Cable" ? "cut" : "broken") : header.slack.includes(row.name) ? "slack" : within(effort, row.effort, row.effort_unit);
+    gauge.other.textContent = within(moved, row.displacement, row.unit);
     gauge.box.classList.toggle("lost", lost);
     gauge.box.classList.toggle("limit", header.limits.some((l) => l.startsWith(`${row.name}:`) && !l.includes("smallest")));
     gauge.box.classList.toggle("slack", header.slack.includes(row.name));
@@ -222,7 +224,7 @@ export class Panel {
       gauge.cut.title = lost ? `Mend ${row.name}` : breaking(row);
       gauge.wasLost = lost;
     }
-    gauge.cut.hidden = !this.live;
+    gauge.cut.hidden = !this.live || !this.alterable;
     if (!forward) return;
     const asked = header.desk.asked[row.name];
     if (!asked || document.activeElement === gauge.slider || performance.now() - (gauge.touched ?? 0) < 800) return;

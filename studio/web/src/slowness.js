@@ -19,7 +19,8 @@ export class Slowness {
     this.build();
   }
 
-  build() {
+  build(header) {
+    this.own = Boolean(header?.draft);
     this.closed = false;
     this.since = this.rate = null;
     this.box.hidden = true;
@@ -42,12 +43,12 @@ export class Slowness {
   show(desk, kept) {
     const slow = this.rate < SLOW * desk.speed;
     this.box.hidden = this.closed || !slow;
-    if (slow) this.text.textContent = reason(kept, desk.period / desk.speed);
+    if (slow) this.text.textContent = reason(kept, desk.period / desk.speed, this.own);
   }
 }
 
-// From the timings of the last frames and the time [s] that a step should take.
-export function reason(kept, period) {
+// From the timings of the last frames and the time [s] that a step should take; of a robot of one's own, or of the gallery.
+export function reason(kept, period, own) {
   const mean = (stage) => kept.reduce((sum, f) => sum + (f.timings[stage] ?? 0), 0) / (kept.length || 1);
   const total = mean("total");
   if (total < 0.9 * period) return `Its steps take ${quantity(total, "s", 2)} of the ${quantity(period, "s", 2)} they may: something else keeps this computer busy, such as drawing without a graphics card. A smaller window helps, or a lower speed.`;
@@ -55,6 +56,6 @@ export function reason(kept, period) {
   const worst = [...PARTS].sort((a, b) => spent(b) - spent(a))[0];
   const head = `A step takes ${quantity(total, "s", 2)}, real time needs ${quantity(period, "s", 2)}: ${worst.what} takes the most (${number((100 * spent(worst)) / total, 2)} %).`;
   const longer = number((total / period) ** (1 / COARSER), 2);
-  const mesh = `Edges ${longer} times as long would keep up; or a reduced model (Make it fast; pliant reduce at a shell), or a lower speed.`;
+  const mesh = own ? `Edges ${longer} times as long would keep up (Mesh again); or Make it fast, or a lower speed.` : `A mesh with edges ${longer} times as long would keep up, or a lower speed.`;
   return `${head} ${worst.coarser ? mesh : "Fewer or smaller obstacles help, or a lower speed."}`;
 }

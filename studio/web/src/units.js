@@ -15,6 +15,12 @@ export function number(value, digits = 3) {
   return text.replace("-", "−");
 }
 
+// Of a quantity that goes from low to high: what is less than a ten-thousandth of that is none.
+export function within(value, [low, high], unit) {
+  const most = Math.max(Math.abs(low ?? 0), Math.abs(high ?? 0));
+  return quantity(Math.abs(value) < 1e-4 * most ? 0 : value, unit);
+}
+
 // What would begin with 0.000 is shown in a finer unit, and as 0 where there is none.
 export function quantity(value, unit, digits = 3) {
   let [shown, factor] = display(unit);
