@@ -19,6 +19,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 FOUNDATIONS = {
     "arrays",
     "conditions",
+    "drive",
     "errors",
     "files",
     "inputs",
@@ -32,6 +33,7 @@ FOUNDATIONS = {
 LAYERS = {
     "conditions": set(),
     "arrays": set(),
+    "drive": {"errors", "inputs"},
     "errors": set(),
     "inputs": {"errors"},
     "files": {"errors"},

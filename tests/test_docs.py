@@ -80,6 +80,26 @@ def test_the_reference_has_all_that_stands_at_the_root_and_an_example_of_each_na
         sys.modules.pop(module)
 
 
+def test_links_of_the_site_are_followed_without_a_browser(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    from check_links import Site
+
+    (tmp_path / "other page.html").write_text('<h1 id="top">other</h1>')
+    page = '<a href="other%20page.html#top">other</a><a href="https://elsewhere.org">far</a>{}'
+    (tmp_path / "index.html").write_text(page.format(""))
+    assert Site(tmp_path).complaints() == []
+    wrong = {
+        '<a href="nowhere.html"></a>': "nowhere.html, which is not there",
+        '<a href="#nothing"></a>': "#nothing of index.html",
+        '<img src="none.png">': "none.png, which is not there",
+        '<script src="https://elsewhere.org/a.js"></script>': "asks for https://elsewhere.org/a.js",
+    }
+    (tmp_path / "index.html").write_text(page.format("".join(wrong)))
+    said = Site(tmp_path).complaints()
+    assert len(said) == 4 and all(any(words in line for line in said) for words in wrong.values()), said
+    sys.modules.pop("check_links")
+
+
 def test_the_check_of_the_site_finds_what_is_wrong_with_a_page(tmp_path, capsys, monkeypatch):
     need_chromium()
     monkeypatch.syspath_prepend(str(ROOT / "tools"))

@@ -54,6 +54,7 @@ class Bundle:
         self.own_internal = [slice(int(e) - i.internal, int(e)) for e, i in zip(ends, self.interactions)]
         sliding = [s.start for i, s in zip(self.interactions, self.own_internal) if i.slides]
         self.sliding = np.array(sliding, int)  # which of what is remembered is the ρ of a cable
+        self.driven = [k for k, i in enumerate(self.interactions) if i.drive is not None]
         self.lined = [k for k, i in enumerate(self.interactions) if i.line is not None]
         self._gather_points(bodies, q_offset, block_offset)
         self._lay_out_rows()

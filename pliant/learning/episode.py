@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import gymnasium
@@ -16,7 +17,9 @@ import numpy as np
 from gymnasium.spaces import Box
 
 from pliant.errors import ConvergenceError, InputError, unknown_name
+from pliant.frame import Frame
 from pliant.learning.drives import SLEW, Drive
+from pliant.stage import Stage
 
 FAILED_REWARD = -1.0  # the reward of a step that the model cannot follow
 
@@ -34,12 +37,15 @@ class Saved:
 class Environment(gymnasium.Env):
     """A simulation, its drives and a task.
 
-    Subclasses give `begin`, `arrange`, `observed`, `judged`, `over` and `picture`.
+    Subclasses give `begin`, `arrange`, `observed`, `judged`, `over`, `picture`, `stage` and `frame`.
+
+    render_mode "rgb_array": `render()` returns a picture; "human": every step is shown in the studio, in the
+    browser, no faster than in real time.
 
     The simulation has a `state`, all that its future depends on, which may be set; and `step(laws)`.
     """
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012  (Gymnasium's)
+    metadata = {"render_modes": ["rgb_array", "human"], "render_fps": 50}  # noqa: RUF012  (Gymnasium's)
 
     def __init__(
         self, simulation: Any, drives: Sequence[Drive], observations: int, render_mode: str | None
@@ -49,7 +55,7 @@ class Environment(gymnasium.Env):
         self.simulation, self.drives, self.render_mode = simulation, tuple(drives), render_mode
         self.action_space = Box(-1.0, 1.0, (len(drives),), np.float32)
         self.observation_space = Box(-1.0, 1.0, (len(drives) + observations,), np.float32)
-        self._start, self.task = simulation.state, {}
+        self._start, self.task, self._studio = simulation.state, {}, None
         self.command = self._idle = np.array([drive.idle for drive in drives])
 
     # The task
@@ -77,6 +83,14 @@ class Environment(gymnasium.Env):
         """(rows, columns, 3) of now."""
         raise NotImplementedError
 
+    def stage(self) -> Stage:
+        """What is there, for the studio."""
+        raise NotImplementedError
+
+    def frame(self, stage: Stage) -> Frame:
+        """How it is now, for the studio."""
+        raise NotImplementedError
+
     # Gymnasium
 
     def reset(
@@ -87,6 +101,7 @@ class Environment(gymnasium.Env):
         self.simulation.state, self.command = self._start, self._idle
         self.task = self.begin()
         self.arrange()
+        self._shown()
         return self._observation(), {"is_success": False, "failed": False}
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
@@ -104,13 +119,20 @@ class Environment(gymnasium.Env):
             self.simulation.step(self._laws())
         except ConvergenceError:
             return self._observation(), FAILED_REWARD, True, False, {"is_success": False, "failed": True}
+        self._shown()
         reward, done = self.judged(before)
         info = {"is_success": bool(done), "failed": False}
         return self._observation(), float(reward), bool(self.over()), False, info
 
     def render(self) -> np.ndarray | None:
-        """The picture (rows, columns, 3) of now, for render_mode="rgb_array"."""
-        return None if self.render_mode is None else self.picture()
+        """The picture (rows, columns, 3) of now, for "rgb_array"; what is for "human" is shown as it steps."""
+        return self.picture() if self.render_mode == "rgb_array" else None
+
+    def close(self) -> None:
+        """End the studio, if one shows it."""
+        if self._studio is not None:
+            self._studio.close()
+            self._studio = None
 
     # Moments
 
@@ -126,6 +148,16 @@ class Environment(gymnasium.Env):
         self.arrange()
 
     # Inside
+
+    def _shown(self) -> None:
+        """Show a step in the studio, where that was asked for."""
+        if self.render_mode != "human":
+            return
+        if self._studio is None:
+            watch = import_module("pliant.studio.watch")  # by name: the studio stands above environments
+            stage = self.stage()
+            self._studio = watch.Show(stage, self.frame(stage), 1.0 / self.metadata["render_fps"])
+        self._studio.show(self.frame(self._studio.watched.stage))
 
     def _laws(self) -> dict[str, Any]:
         each = (drive.laws(float(share)) for drive, share in zip(self.drives, self.command, strict=True))

@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from pliant.frame import Frame
 from pliant.learning.episode import Environment
 from pliant.membrane.grasp import grasp
 from pliant.membrane.hand import soft_hand
 from pliant.membrane.moving_hand import OBJECT, PARTS, Moving, Reading, part
 from pliant.membrane.simulation import PlanarState
+from pliant.membrane.staging import frame_of, stage_of
+from pliant.stage import Stage
 
 TIME_STEP = 0.02  # [s] of one action
 TARGET_RANGE = 0.2  # hand sizes: targets lie as far as this from the middle, along x and y
@@ -107,6 +110,15 @@ class HandInHand(Environment):
     def over(self) -> bool:
         """Whether the object has been lost."""
         return float(np.abs(self.simulation.reading.pose[:2]).max()) > LOST_DISTANCE * self.hand.size
+
+    def stage(self) -> Stage:
+        """The hand and its object."""
+        return stage_of(self.moving.mechanism)
+
+    def frame(self, stage: Stage) -> Frame:
+        """The hand now."""
+        moment = self.moving.simulation.moment
+        return frame_of(moment, step=round(moment.t * self.metadata["render_fps"]))
 
     def picture(self) -> np.ndarray:
         """The fingers' paddles, the skins, the object and its target."""

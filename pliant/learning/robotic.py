@@ -74,32 +74,38 @@ class Robotic(Environment):
         if self._painter is None:
             from pliant.io.stills import Stills
 
-            stage = Stage.of(self.robot)
+            stage = self.stage()
             margin = PICTURE_MARGIN * stage.length
             box = stage.rest.min(axis=0) - margin, stage.rest.max(axis=0) + margin
             self._painter = Stills("", stage, size=PICTURE_SIZE, box=box)
         self._painter.trail = []
-        return np.asarray(self._painter.image(self._frame(self._painter.stage)))
+        return np.asarray(self._painter.image(self.frame(self._painter.stage)))
 
     def goals(self) -> Mapping[str, np.ndarray]:
         """Where rows should go, for the picture."""
         return {}
 
-    def _frame(self, stage: Stage) -> Frame:
+    def stage(self) -> Stage:
+        """The robot."""
+        return Stage.of(self.robot)
+
+    def frame(self, stage: Stage) -> Frame:
+        """The robot now, its obstacles, and the targets of the task."""
         motion: Motion = self.simulation.state
         cables = [name for name, _ in stage.cables]
+        goals, now = self.goals(), self.deltas()
         obstacles: dict[str, Any] = self.simulation.detector.obstacles
         return Frame(
-            step=0,
+            step=round(motion.t * self.metadata["render_fps"]),
             time=motion.t,
             mode="dynamic",
             positions=self.robot.positions(motion.q),
             lines=polylines(self.robot, motion.q, cables),
             effort=self.robot.split(motion.effort),
-            displacement=self.deltas(),
+            displacement=now,
             command={},
-            target=self.goals(),
-            error={},
+            target=goals,
+            error={name: goal - now[name] for name, goal in goals.items()},
             touch=Touch.none(),
             status="moving",
             words="",

@@ -21,12 +21,14 @@ from pliant.membrane.hand import Hand, soft_hand
 from pliant.membrane.moving_hand import OBJECT, Moving
 from pliant.membrane.staging import frame_of, motors_of, stage_of
 from pliant.stage import RowFacts, Stage
+from pliant.status import STATUSES
 from pliant.units import quantity
 
 MODES = ("inverse", "dynamic")
 REACHED = 0.01  # of the hand's size: distance from the target at which the object has reached it
 OBJECT_REGION = 0  # of the stage: then the fingers, each its own
 PULL_STIFFNESS = 20.0  # [N/m] of a pull on the object
+NEAREST = 1e-5  # [m]: what is nearer to its target is said to be this near
 STILL = 1e-3  # [rad/s] or [m/s] of a joint that rests
 
 
@@ -196,11 +198,10 @@ class HandSession:
             status = "out of reach"
         elif not aiming and frame.speed < STILL:
             status = "holds"
-        words = (
-            self._refused or f"The object is {quantity(np.linalg.norm(away), 'm', digits=2)} from its target."
-            if aiming
-            else f"The object is held with {quantity(frame.touch.total, 'N', digits=2)}."
-        )
+        words = f"The object is held with {quantity(frame.touch.total, 'N', digits=2)}."
+        if aiming:
+            off = quantity(max(float(np.linalg.norm(away)), NEAREST), "m", digits=2)
+            words = self._refused or STATUSES[status].sentence.format(name="The object", off=off)
         push = None
         if self._push is not None:
             push = Push(self._push[1] @ frame.positions[self._push[0]], self._push[2])

@@ -155,5 +155,6 @@ def three_fingers(
         f"finger {n + 1}": pressure_row(cavity(fingers, inside), pressure, suction=10e3)
         for n, inside in enumerate(cavity_surfaces(fingers.mesh))
     }
-    held = things.sphere(radius, at=(0, 0, radius), mass=mass, cells=5) if thing is None else thing
+    ball = things.sphere(radius, at=(0, 0, radius), mass=mass, cells=5, name="ball")
+    held = ball if thing is None else thing
     return _grasping("three_fingers", fingers, rows, held, lift, friction, gravity)

@@ -216,13 +216,15 @@ def relaxed(
     tolerance: Tolerance,
     *,
     stiff: bool | None = None,
+    passing: Passing | None = None,
 ) -> Result:
     """As `static` in one load step from a state nearby, and never an error: see the certificate.
 
-    stiff: whether K has the contact stiffness; by default it has, and a second try is made without. Nobody
-    asks whether it is stable.
+    stiff: whether K has the contact stiffness; by default it has, and a second try is made without. passing:
+    the time in which materials come there. Nobody asks whether it is stable.
     """
-    loads, work, begin = Loads(robot, laws, state, detector), Stopwatch(), perf_counter()
+    loads = Loads(robot, laws, state, detector, passing=passing)
+    work, begin = Stopwatch(), perf_counter()
     here = Iterate(state.q, state.effort)
     problem = loads.at(1.0, here, state.internal)
     if stiff is not None:

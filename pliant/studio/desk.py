@@ -24,6 +24,7 @@ from pliant.studio.workshop import Workshop
 MOST_OBSTACLES = 24
 LONGEST_RECORDING = 30_000  # frames
 MOTIONLESS = 1e-6  # of the robot's length: motion in a step that is none
+SAME_PLACE = 1e-6  # [m]: of an effector that an edit left where it was
 SETTLED = 50  # steps on end without motion; commands that are reached in hops have arrived by then
 
 
@@ -74,6 +75,7 @@ class Desk:
         self.stop_recording()
         self.session, self.name, self._probe = session, name, None
         self.session.hang()
+        self._hung = dict(self.session.frame.target)  # where targets began
 
     def called_by(self, wake: Callable[[], object]) -> None:
         """Who is to be called, from another thread, when there is something to gather."""
@@ -97,13 +99,21 @@ class Desk:
         return bool(why) or session is not None or before != (self.workshop.busy, self.workshop.figures)
 
     def _hand_over(self, session: Session) -> None:
-        """What a new session gets from the one before: its obstacles and, where it can, its mode."""
+        """What a new session gets from the one before: its obstacles and, where it can, mode and targets.
+
+        Targets that somebody moved, of effectors that are where they were; the others begin where they hang.
+        """
         for name in session.obstacles:
             session.remove(name)
         for obstacle in self.session.obstacles.values():
             session.add(obstacle)
         with suppress(PliantError):
             session.switch(self.session.mode)
+        before, after = _undeformed(self.session), _undeformed(session)
+        for name, target in self.session.frame.target.items():
+            moved = not np.array_equal(target, self._hung.get(name, target))
+            if moved and name in after and np.allclose(before[name], after[name], rtol=0.0, atol=SAME_PLACE):
+                session.aim(name, target)
 
     def save(self, name: str) -> None:
         """Write the project file of the robot that is being edited."""
@@ -250,6 +260,13 @@ class Desk:
     def _workshop_facts(self) -> dict[str, Any]:
         shown = self.workshop.facts if self.name == self.workshop.name else None
         return {"draft": shown, "projects": self.workshop.known}
+
+
+def _undeformed(session: Session) -> dict[str, np.ndarray]:
+    """Where a session's effectors are in the undeformed robot."""
+    robot = session.robot
+    delta = robot.split(robot.bundle.delta(robot.bundle.positions(robot.rest.q)))
+    return {name: delta[name] for name in session.effectors}
 
 
 def _said(error: Exception) -> str:

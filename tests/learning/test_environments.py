@@ -175,3 +175,21 @@ def test_the_curve_is_drawn(tmp_path):
 def test_a_search_without_sense_is_refused(bad):
     with pytest.raises(InputError, match="search"):
         learning.search("Slide-v0", **bad)
+
+
+def test_a_person_looks_on_in_the_studio(monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    env = gymnasium.make("Pliant/TrunkReach-v0", render_mode="human")
+    env.reset(seed=1)
+    for _ in range(3):
+        env.step(env.action_space.sample())
+    plain = env.unwrapped
+    watched = plain._studio.watched
+    assert opened == [plain._studio.window.url] and watched.newest.step == 3
+    np.testing.assert_array_equal(watched.newest.positions, plain.robot.positions(plain.simulation.state.q))
+    assert watched.newest.target["tip"] is not None and not watched.actuators
+    with pytest.raises(InputError, match="to watch"):
+        watched.aim("tip", (0, 0, 0))
+    env.close()
+    assert plain._studio is None

@@ -32,6 +32,18 @@ def test_it_lifts_the_box_and_says_how_it_holds_it(session):
     assert set(frame.touch.opponent) <= {"box", "fingers"} and box.name == "box"
 
 
+def test_shaken_by_its_slider_it_keeps_the_box(session):
+    """Commands that jump, as those of a slider: the palm speeds up by less than the friction can carry."""
+    heights = []
+    for lift in (0.05, 0.03, 0.05, 0.02):
+        session.drive("lift", displacement=lift)
+        for _ in range(20):
+            heights.append(session.step().displacement["object"][2] - session.frame.displacement["lift"][0])
+    for _ in range(20):
+        session.step()
+    assert np.ptp(heights) < 1e-3 and session.frame.held["box"].margin > 0.2
+
+
 def test_dragged_down_the_box_slips_out(session):
     skin = session.stage.rest
     box = np.flatnonzero(np.abs(skin - (0, 0, 0.015)).max(axis=1) < 0.0151)

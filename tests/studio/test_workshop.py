@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import re
 import threading
+import warnings
 
+import meshio
 import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.errors import PliantWarning
 from pliant.materials import library
-from pliant.project import load, save
+from pliant.mesh import convert
+from pliant.project import aside, load, save
 from pliant.project.reduced import chosen
 from pliant.session import Session
 from pliant.studio import messages
@@ -104,6 +108,19 @@ def test_the_mode_and_obstacles_stay(desk):
     assert desk.session.mode == "forward" and list(desk.session.obstacles) == ["block"]
 
 
+def test_a_target_that_was_moved_stays_and_others_hang(desk):
+    def target():
+        return desk.session.frame.target["tip"]
+
+    first = target()
+    assert do(desk, do="gravity", value=[0, 0, -3]) == ""
+    assert target()[2] > first[2] + 1e-4  # nobody had moved it: where the lighter bar hangs
+    desk.do(messages.parse(json.dumps({"do": "aim", "row": "tip", "value": [0.098, 0.01, 0.02]})))
+    desk.tick()
+    assert do(desk, do="material", name="dragon skin 20") == ""
+    assert target().tolist() == [0.098, 0.01, 0.02]
+
+
 def test_another_project_is_never_overwritten(desk, tmp_path):
     taken = tmp_path / "projects" / "taken" / "robot.toml"
     taken.parent.mkdir()
@@ -117,6 +134,37 @@ def test_robots_of_the_gallery_are_not_edited(tmp_path):
     desk = Desk({"twin": lambda: Session(bar())}, "twin", folder=tmp_path / "recordings")
     desk.do(messages.parse('{"do": "undo"}'))
     assert "a robot of your own" in desk.notice
+
+
+def at_once(task, path, text):
+    """What a process of its own reports, without the process."""
+    reports = []
+    aside.TASKS[task](path, text, lambda **report: reports.append(report))
+    return reports
+
+
+def test_a_part_gets_a_mesh_whose_rate_was_measured(desk, tmp_path, monkeypatch):
+    """By what `pliant new` does. The mesher is an extra: a stand-in fills the box."""
+    block = pl.mesh.box((0.1, 0.02, 0.02), cells=(5, 1, 1), kind="tet")
+
+    def meshed(path, **options):
+        warnings.warn("its surface is open", PliantWarning, stacklevel=2)
+        return block
+
+    monkeypatch.setattr(convert, "mesh_stl", meshed)
+    monkeypatch.setattr(aside, "Aside", at_once)
+    skin = pl.mesh.box((0.1, 0.02, 0.02), cells=(1, 1, 1)).surface
+    meshio.write(tmp_path / "bar.stl", meshio.Mesh(1e3 * skin.nodes, [("triangle", skin.triangles)]))
+    said = []
+    desk.do(Begin("bar", "stl", (tmp_path / "bar.stl").read_bytes(), "", 0.0))
+    while desk.workshop.busy:
+        desk.woken.wait(60)
+        desk.woken.clear()
+        desk.gather()
+        said.append(desk.workshop.busy)
+    tried = [re.search(r"edges of (\S+) mm, \S+ Hz", words) for words in said]
+    assert desk.notice == "its surface is open" and desk.name == "bar" and any(tried)
+    assert desk.session.robot.bodies[0].mesh.volume == pytest.approx(4e-5)
 
 
 def test_a_part_that_is_none_leaves_the_robot_as_it_was(desk):

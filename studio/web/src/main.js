@@ -295,7 +295,8 @@ class App {
     const aims = Object.keys(this.marks.targets ?? {}).length > 0;
     const move = aims ? [["Drag the pink ball", "the robot follows, and works out how to pull its actuators."], ["Read the line at the bottom", "has it arrived, and if it stops short, why."]] : this.scene?.rows.some((r) => r.role === "effector") ? [["Set its target", "with the numbers at the side: the robot works out how to pull its actuators."], ["Read the line at the bottom", "has it arrived, and if it stops short, why."]] : [["Set the actuators", "with the sliders at the side."]];
     const live = [...move, ["Put a ball in its way", "under Obstacles. Arrows show how hard it pushes back."], ["Pull on the body", "drag anywhere on it. Click it to read stress, displacement and contact force there; click a cable to cut it."]];
-    const items = this.link.live ? live : [["This is a recording", "drag the time line, turn the view, change the colours."]];
+    const watched = this.link.live && this.scene && !this.scene.alterable && !this.scene.rows.some((r) => r.role === "actuator");
+    const items = watched ? [["Look on", "something else moves this robot. Turn the view, change the colours, record it."]] : this.link.live ? live : [["This is a recording", "drag the time line, turn the view, change the colours."]];
     const card = h("div", { class: "welcome" }, h("h1", {}, this.scene?.robot ?? "pliant"), h("p", {}, this.scene?.summary ? `${this.scene.summary[0].toUpperCase()}${this.scene.summary.slice(1)}.` : ""), h("ul", {}, ...items.map(([a, b]) => h("li", {}, h("b", {}, a), `: ${b}`))), h("p", { class: "soft" }, keys), h("button", { class: "strong", onclick: () => (card.remove(), remember("welcomed", "yes")) }, "Got it"));
     this.host.append(card);
   }

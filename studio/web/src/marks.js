@@ -56,6 +56,7 @@ export class Marks {
     this.group.clear();
     this.length = header.length;
     this.targets = {};
+    this.moved = header.rows.some((row) => row.role === "actuator"); // without actuators nobody can drag it anywhere
     this.tips = {};
     const r = 0.024 * this.length;
     for (const row of header.rows.filter((x) => x.role === "effector" && x.kind === "Position" && x.size === 3)) {
@@ -154,7 +155,7 @@ export class Marks {
     this.place(this.handLabel, this.handAt, 14);
     const ball = Object.values(this.targets ?? {})[0];
     this.place(this.shortLabel, this.shortAt, 26, 10);
-    this.place(this.hint, !this.hinted && ball?.visible ? ball.position : null, 30);
+    this.place(this.hint, !this.hinted && this.moved && ball?.visible ? ball.position : null, 30);
   }
 
   place(label, point, gap, lift = -12) {

@@ -94,7 +94,8 @@ export class Plots {
 
 // Numbers with as many digits after the point as their step has, so that no two look the same.
 function ticks(values, step) {
-  const digits = Math.min(9, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
+  let digits = Math.min(9, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
+  while (digits < 9 && Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6) digits++; // 0.025
   return values.map((x) => x.toFixed(digits).replace(/^-(0(\.0*)?)$/, "$1").replace("-", "−"));
 }
 
