@@ -12,7 +12,7 @@ from pliant.inverse.model import Model, Pose
 from pliant.inverse.policy.modes import Following, Mode, Searching, when_target_moves
 from pliant.inverse.policy.trail import Trail
 
-SCOUTS = 6  # that are sent for one target, at most, see `scouting`
+SCOUTS = 7  # that are sent for one target, at most, see `scouting`
 PATIENCE = 45  # steps in which a robot waits for scouts, at most, so that it rests before long
 
 
