@@ -32,6 +32,6 @@ def test_the_path_is_that_with_all_contacts(name, monkeypatch):
     reference = path(name)
     monkeypatch.setattr(condensed, "FEW_CONTACTS", 0)
     assert np.abs(path(name) - reference).max() < 1e-9
-    monkeypatch.setattr(InverseRows, "of", lambda roles, view, motion, least: chosen(roles, view, 0.0, 0.0))
+    monkeypatch.setattr(InverseRows, "of", lambda roles, view, *how_far: chosen(roles, view, 0.0, 0.0, False))
     assert np.abs(path(name) - reference).max() < 1e-9
     assert len(again) > 0
