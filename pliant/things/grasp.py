@@ -25,6 +25,9 @@ from pliant.things.disturbed import Disturbed
 
 ONE_SIDE = np.cos(np.radians(30.0))  # of normals: contacts of one pad
 SLIPPING = 1e-6  # of the friction there is: a margin below it is none
+SETTLING = 1e-3  # of the thing's half size: pads settle by slips up to there
+TURNED = 0.003  # [rad]: of a pad's mean normal, which makes so much of the squeeze
+SLIPPED = 0.1  # of the thing's half size: what slips farther touches elsewhere
 LIMIT_ACCURACY = 5e-4  # relative, of the disturbance at which a thing slips
 ENDLESS = 1e4  # times what holds the thing: a disturbance that is resisted up to there has no limit
 
@@ -183,13 +186,7 @@ class Grasp:
     @cached_property
     def _pads(self) -> list[np.ndarray]:
         """Contacts that push from one side, as masks (n,)."""
-        left, pads = np.ones(len(self.push), bool), []
-        while left.any():
-            strongest = np.flatnonzero(left)[np.argmax(self.push[left])]
-            pad = left & (self.normal @ self.normal[strongest] > ONE_SIDE)
-            pads.append(pad)
-            left &= ~pad
-        return pads
+        return _pads(self.normal, self.push)
 
     @cached_property
     def _reach(self) -> float:
@@ -220,10 +217,58 @@ class Grasp:
 
     def _disturbed(self, force: np.ndarray, torque: np.ndarray) -> Response:
         model, span = self._model, self._spans[1]
-        load = np.zeros(self.robot.ndof)
-        load[span] = self._spread @ np.concatenate([force, torque])
-        holds, dq, effort = model.settle(load)
+        balanced, dq, effort = model.settle(self._load(force, torque), self._load(self.weight, 0.0 * force))
+        holds = balanced and not self._slipped(model.slip(dq, effort), effort)
         return Response(force, torque, holds, self._mean @ dq[span], effort)
+
+    def _load(self, force: np.ndarray, torque: np.ndarray) -> np.ndarray:
+        """A force and a torque on the thing as a load (ndof,) on the robot."""
+        load = np.zeros(self.robot.ndof)
+        load[self._spans[1]] = self._spread @ np.concatenate([force, torque])
+        return load
+
+    def _slipped(self, slip: np.ndarray, effort: np.ndarray) -> bool:
+        """Whether contacts slip so far that what holds the thing then is not what was linearised.
+
+        Normals stay as they were, and pushes wander over them: a ball that slips by s seems to be held where
+        the normals are s/R off, and to bear 10 % more where that is a twentieth. So it has slipped as soon as
+        all contacts slip and the mean normal of a pad is off; or where one of them is far from where it was.
+        """
+        slip = slip[self._normals.any(axis=1) & np.isfinite(slip)]
+        if not len(slip) or slip.max() > SLIPPED * self._reach:
+            return len(slip) > 0
+        return bool(slip.min() > SETTLING * self._reach and self._turned(effort) > TURNED)
+
+    def _turned(self, effort: np.ndarray) -> float:
+        """By how much [rad] the mean normal of a pad is off where contacts push with λ of all rows."""
+        pushes = self._pushes(effort)
+        if not self._sides:
+            return np.inf
+        means = _unit(
+            np.array([self._pushes(self._model.found.view.lam)[pad].sum(axis=0) for pad in self._sides])
+        )
+        nearest, angle = (self._normals @ means.T).argmax(axis=1), 0.0
+        for k, mean in enumerate(means):
+            now = pushes[nearest == k].sum(axis=0)
+            if now.any():
+                angle = max(angle, float(np.arccos(min(1.0, _unit(now)[0] @ mean))))
+        return angle
+
+    def _pushes(self, effort: np.ndarray) -> np.ndarray:
+        """Pushes (contacts, 3) [N] on the thing where all rows have an effort."""
+        own = self._model.found.view.own
+        return effort[own : own + len(self._normals), None] * self._normals
+
+    @cached_property
+    def _normals(self) -> np.ndarray:
+        """Normals (contacts, 3) into the thing of all that may touch, zero of those that touch others."""
+        return self._model.normals() @ self._motions[:, :3]
+
+    @cached_property
+    def _sides(self) -> list[np.ndarray]:
+        """As `_pads`, as masks of all contacts that may touch."""
+        push = np.linalg.norm(self._pushes(self._model.found.view.lam), axis=1)
+        return _pads(self._normals, push)
 
     @cached_property
     def _spread(self) -> np.ndarray:
@@ -248,6 +293,17 @@ def grasp(result: Result, thing: Any, laws: Mapping[str, Law] | None = None) -> 
         hint = "pl.static(robot, laws) or simulation.step(laws) gives one."
         raise InputError("grasp", expected="a Result", got=type(result).__name__, hint=hint)
     return Grasp(result, thing, laws)
+
+
+def _pads(normal: np.ndarray, push: np.ndarray) -> list[np.ndarray]:
+    """Contacts that push from one side, as masks (n,), the strongest first."""
+    left, pads = push > 0.0, []
+    while left.any():
+        strongest = np.flatnonzero(left)[np.argmax(push[left])]
+        pad = left & (normal @ normal[strongest] > ONE_SIDE)
+        pads.append(pad)
+        left &= ~pad
+    return pads
 
 
 def _number(robot: Robot, thing: Any) -> int:

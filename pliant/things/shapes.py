@@ -19,7 +19,7 @@ from pliant.interactions import Joint, Position
 from pliant.interactions.frame import Frame
 from pliant.laws import Law, Observed
 from pliant.materials.material import Material
-from pliant.mesh import Mesh, Sheet, sphere_sheet
+from pliant.mesh import Mesh, Sheet
 from pliant.mesh import box as box_mesh
 from pliant.mesh import cylinder as cylinder_mesh
 from pliant.robot import Row
@@ -39,16 +39,14 @@ def box(size: Sequence[float], *, cells: Sequence[int] | None = None, **stuff: A
 
 
 def sphere(radius: float, *, cells: int = 6, **stuff: Any) -> RigidBody | Solid:
-    """A ball of `radius` [m]: an icosahedron whose edges are cut into `cells`; a soft one is of `cells`³
-    hexahedra. The rest is that of `shape`.
+    """A ball of `radius` [m], of `cells`³ hexahedra; the rest is that of `shape`.
 
-    Its facets are within `radius`: one of six cells is up to 0.6 % flatter than a true ball.
+    Facets of a rigid one are curved: bodies that touch it meet a true sphere, to 1e-4 of `radius` with the
+    six cells. Those of a soft one are flat, and so are both for obstacles.
     """
     radius = positive("radius of a sphere", radius, "m")
     soft = stuff.get("material") is not None
-    return shape(
-        _ball(radius, cells) if soft else sphere_sheet(radius, cells=cells), **{"name": "sphere", **stuff}
-    )
+    return shape(_ball(radius, cells, order=1 if soft else 2), **{"name": "sphere", **stuff})
 
 
 def cylinder(
@@ -59,7 +57,9 @@ def cylinder(
         positive("radius of a cylinder", radius, "m"),
         positive("length of a cylinder", length, "m"),
     )
-    mesh = cylinder_mesh(radius, length, around=around, rings=max(1, around // 12), along=along, kind=HEX)
+    order = 1 if stuff.get("material") is not None else 2
+    rings = max(1, around // 12)
+    mesh = cylinder_mesh(radius, length, around=around, rings=rings, along=along, kind=HEX, order=order)
     return shape(mesh, **{"name": "cylinder", **stuff})
 
 
@@ -118,9 +118,9 @@ def place(thing: Body, law: Law | None = None) -> Row:
     return Row(Position(thing.points([middle])), Observed() if law is None else law)
 
 
-def _ball(radius: float, cells: int) -> Mesh:
-    """A cube of hexahedra whose shells are drawn out to spheres."""
-    cube = box_mesh((2.0, 2.0, 2.0), cells=(cells,) * 3, kind=HEX, origin=(-1.0, -1.0, -1.0))
+def _ball(radius: float, cells: int, order: int) -> Mesh:
+    """A cube of hexahedra whose shells are drawn out to spheres, with all nodes of an order."""
+    cube = box_mesh((2.0, 2.0, 2.0), cells=(cells,) * 3, kind=HEX, order=order, origin=(-1.0, -1.0, -1.0))
     x = cube.nodes
     square = x[:, [1, 2, 0]] ** 2, x[:, [2, 0, 1]] ** 2
     return cube.with_nodes(

@@ -15,6 +15,7 @@ from pliant.contact.detect.nearest_on_sheet import nearest_on_sheet
 from pliant.contact.detect.rules import SHALLOW
 from pliant.contact.detect.samples import Samples, require_own
 from pliant.contact.detect.skin import Posture, Skin
+from pliant.contact.detect.way import Facets
 from pliant.errors import InputError
 from pliant.mesh import Surface
 
@@ -96,7 +97,8 @@ class _Task:
     which: np.ndarray
     own: np.ndarray
     points: np.ndarray | None
-    part: tuple[Skin, np.ndarray] | None  # a skin of its patch alone, and which triangles of that are allowed
+    facets: Facets | None  # where they are curved
+    part: tuple[Skin, np.ndarray, Facets | None] | None  # a skin of its patch alone, and the same of that
 
 
 class SoftSearch:
@@ -113,9 +115,10 @@ class SoftSearch:
             skin, part = skins[o.body], None
             if len(o.patch.triangles) < SMALL_PATCH * len(skin.triangles):
                 alone = Skin(skin.body, 0.0, patch=o.patch)
-                part = alone, alone.allowed(o.patch)
+                part = alone, alone.allowed(o.patch), Facets.of(alone)
             points = cloud.point_of_node.get(o.body)
-            self._tasks.append(_Task(o.body, skin, skin.allowed(o.patch), *o.samples(cloud), points, part))
+            known = skin.allowed(o.patch), *o.samples(cloud), points, Facets.of(skin), part
+            self._tasks.append(_Task(o.body, skin, *known))
 
     def __call__(
         self, robot: Any, q: np.ndarray, p: np.ndarray, reach: float, gaps: np.ndarray, normals: np.ndarray
@@ -136,7 +139,8 @@ class SoftSearch:
                 skin = task.skin
                 if task.body not in postures:
                     postures[task.body] = skin.posture(own_q)
-                self._search(skin, postures[task.body], task.allowed, task, p, facing, reach, found)
+                at = postures[task.body]
+                self._search(skin, at, task.allowed, task.facets, task, p, facing, reach, found)
             hit = task.which[triangle[k][task.which] >= 0]
             if task.points is not None and len(hit):
                 corners[k, hit] = task.points[skin.triangles[triangle[k, hit]]]
@@ -145,9 +149,9 @@ class SoftSearch:
     def _search_part(self, task: _Task, q, p, facing, reach: float, found) -> Skin | None:
         """The skin of the patch, searched; None where something is so deep that the whole skin must be."""
         assert task.part is not None
-        skin, allowed = task.part
+        skin, allowed, facets = task.part
         if len(task.which):
-            self._search(skin, skin.posture(q), allowed, task, p, facing, reach, found)
+            self._search(skin, skin.posture(q), allowed, facets, task, p, facing, reach, found)
         gap, _, triangle, _ = found
         if skin.half_thickness is None and (gap[task.which] < -SHALLOW * reach).any():
             gap[task.which], triangle[task.which] = np.inf, -1
@@ -159,6 +163,7 @@ class SoftSearch:
         skin: Skin,
         at: Posture,
         allowed: np.ndarray,
+        facets: Facets | None,
         task: _Task,
         p: np.ndarray,
         facing: np.ndarray,
@@ -176,6 +181,8 @@ class SoftSearch:
             along.ptr, along.node, along.length, along.limit, skin is task.skin, reach, SHALLOW * reach,
             *found,
         )  # fmt: skip
+        if facets is not None:
+            facets.measure(which[found[2][which] >= 0], p, at.X, found)
 
     def _search_sheet(
         self,

@@ -16,6 +16,7 @@ from pliant.contact.detect.rules import SHALLOW
 from pliant.contact.detect.skin import Posture, Skin
 from pliant.mesh import Surface
 
+CORNERS = 4  # of a facet: with more nodes it is curved
 FRONTAL = 0.7  # cosine: a point and its partner look at each other within 45°
 
 
@@ -93,9 +94,7 @@ class Target:
         used = count[ends] > count[start]
         before = np.concatenate([[0], np.cumsum(used)])
         links = frozen(np.column_stack([before[skip], start, stop])[used], int)
-        facets = frozen(surface.facets[surface.facet_of_triangle[skin.order]], int)
-        part = frozen(skin.order % (len(surface.triangles) // len(surface)), int)
-        r = reference(surface.kind)
+        facets, part, r = skin_facets(skin)
         still = skin.rest, skin.rest_normals, skin.triangles, allowed, near.across, near.fan_ptr, near.fan
         ways = along.ptr, along.node, along.length, float(along.limit)
         curved = facets, part, r.corner, r.exponents, r.coefficients
@@ -106,6 +105,41 @@ class Target:
         """Where it is when its skin is in a posture."""
         bounds = at.bounds if len(self.nodes) == len(at.bounds) else frozen(at.bounds[self.nodes])
         return Standing(at.X, at.normals, bounds, at.bounds)
+
+
+def skin_facets(skin: Skin) -> tuple[np.ndarray, np.ndarray, Reference]:
+    """Of each triangle of a skin, in its order: nodes (t, nn) of its facet, which part (t,) of it it is."""
+    surface = skin.surface
+    facets = frozen(surface.facets[surface.facet_of_triangle[skin.order]], int)
+    part = frozen(skin.order % (len(surface.triangles) // len(surface)), int)
+    return facets, part, reference(surface.kind)
+
+
+class Facets(NamedTuple):
+    """Curved facets of a skin as `feet` reads them; nodes (t, nn) and part (t,) of each triangle."""
+
+    nodes: np.ndarray
+    part: np.ndarray
+    reference: Reference
+
+    @classmethod
+    def of(cls, skin: Skin) -> Facets | None:
+        """None where its facets are no more than their triangles, or nearly."""
+        nodes, part, r = skin_facets(skin)
+        return cls(nodes, part, r) if nodes.shape[1] > CORNERS else None
+
+    def measure(self, which: np.ndarray, p: np.ndarray, X: np.ndarray, found: tuple[np.ndarray, ...]) -> None:
+        """Turn gaps and normals of points `which` (n,) to triangles into those to the facets themselves.
+
+        found: gaps, normals, triangles and weights on them by point, positions p; X (k, 3): of the nodes.
+        """
+        gap, normal, triangle, weights = found
+        r, nn, none = self.reference, self.nodes.shape[1], np.full(len(p), -1)
+        N, slope = np.empty((len(which), nn)), np.empty((len(which), nn, 3))
+        feet(
+            which, p, triangle, weights, none, X, self.nodes, self.part, r.corner, r.exponents,
+            r.coefficients, gap, normal, N, slope,
+        )  # fmt: skip
 
 
 @njit(error_model="numpy")
