@@ -325,6 +325,9 @@ class Robot:
 def behind(name: str, acting: Interaction, asked: Condition) -> Condition:
     """A law for what stands behind an interaction: a tendon that stretches, a chamber's line."""
     if acting.line is not None:
+        if acting.line.syringe and abs(asked.valve) > 0.0:
+            hint = "Known(displacement=…) is its stroke, Valve() leaves it where it is."
+            raise InputError(f"law of {name!r}", expected="no open valve", got="a syringe", hint=hint)
         return asked.through(acting.line.syringe > 0.0)
     if not np.isnan(asked.valve):
         hint = "Cavity(…, line=pl.pneumatics.Line(…)) has one."

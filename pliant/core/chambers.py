@@ -20,6 +20,7 @@ from pliant.pneumatics.fluid import REFERENCE
 from pliant.pneumatics.line import Charge, Line
 from pliant.robot import Robot
 
+LEAST_VOLUME = 1e-4  # of that at rest: less is an iterate that goes too far
 SMALL = 1e-5  # of a chamber's volume: the difference by which its slope in time is found
 
 
@@ -37,8 +38,8 @@ class Chamber:
         return Charge(*(float(x) for x in z[self.where]))
 
     def volume(self, delta: np.ndarray, pushed: float) -> float:
-        """Of the chamber and its line [m³]."""
-        return self.rest + float(delta[self.row]) - pushed
+        """Of the chamber and its line [m³]; what is on the way to less than nothing has next to nothing."""
+        return max(self.rest + float(delta[self.row]) - pushed, LEAST_VOLUME * self.rest)
 
 
 def chambers(robot: Robot) -> list[Chamber]:

@@ -72,6 +72,17 @@ def test_closed_chamber_far_from_rest():
     assert far.certificate.iterations <= 8 and far.certificate.stability == "stable"
 
 
+def test_an_iterate_that_squeezes_out_all_gas_is_no_end():
+    """In one go to a tenth of the volume, from where the step without gas leads beyond it."""
+    robot = bar(Line(Gas(1.4)))
+    far = pl.static(robot, {"gas": pl.laws.Valve(), "push": pl.Known(displacement=-0.9 * H)})
+    assert far.effort["gas"][0] == pytest.approx(AIR * (10.0**1.4 - 1.0), rel=1e-6)
+    pushed = pl.static(robot, {"gas": pl.laws.Valve(), "push": pl.Known(effort=-400.0)})
+    V = VOLUME + pushed.displacement["gas"][0]
+    assert 0.0 < V < VOLUME
+    assert pushed.effort["gas"][0] == pytest.approx(AIR * ((VOLUME / V) ** 1.4 - 1.0), rel=1e-6)
+
+
 def test_no_line_and_a_line_that_resists_nothing_are_the_same():
     """A given pressure is that of the chamber; statics settles, and what is closed then stays."""
     plain = pl.static(bar(None), {"gas": pl.Known(effort=2e4)})
@@ -168,5 +179,7 @@ def test_inverse_with_gas_in_the_way_and_as_a_drive():
 def test_laws_that_need_a_line():
     with pytest.raises(pl.InputError, match="a chamber with a line"):
         pl.static(bar(None), {"gas": pl.laws.Valve()})
+    with pytest.raises(pl.InputError, match="no open valve"):
+        pl.static(bar(Line(syringe=1e-6)), {"gas": pl.laws.Valve(1.0)})
     with pytest.raises(pl.InputError, match="from -1 to 1"):
         pl.laws.Valve(2.0)
