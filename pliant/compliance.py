@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pliant.algebra import Factor
 from pliant.conditions import REDUNDANT
 from pliant.core.support import Support
 from pliant.core.tangent import factor_or_none
-from pliant.core.view import linearise
+from pliant.core.view import View, linearise
 from pliant.errors import InputError, SingularError
 from pliant.laws import Law
 from pliant.robot import Robot
@@ -72,6 +73,33 @@ def compliance(robot: Robot, state: State | None = None, laws: Mapping[str, Law]
     displacement.
     """
     state = robot.checked(state)
+    linear, factor, support = _factored(robot, state, laws)
+    lent = factor.compliance(linear.H)
+    matrix = _with_kept(lent, support.rows)
+    for array in (matrix, lent):
+        array.setflags(write=False)
+    return Compliance(robot, matrix, lent if len(support.rows) else None, support.rows)
+
+
+def answers(robot: Robot, names: Sequence[str]) -> np.ndarray:
+    """dq (k, ndof) at rest by a unit effort of each scalar row of `names`, K⁻¹Hᵀ.
+
+    Rows that hold the robot keep their δ, as in `compliance`.
+    """
+    linear, factor, support = _factored(robot, robot.rest, None)
+    held, W = support.rows, factor.compliance(linear.H)
+    inverse = _inverse(W[np.ix_(held, held)])
+    out = []
+    for row in np.concatenate([np.arange(robot.bundle.rows)[robot.named(name)] for name in names]):
+        efforts = np.zeros(robot.bundle.rows)
+        efforts[row] = 1.0
+        efforts[held] -= inverse @ W[held, row]
+        out.append(factor.solve(linear.H.transpose_dot(efforts)))
+    return np.array(out)
+
+
+def _factored(robot: Robot, state: State, laws: Mapping[str, Law] | None) -> tuple[View, Factor, Support]:
+    """The robot linearised at a state, its K with what rows lend to it factorised, and these rows."""
     support = Support.of(robot, robot.forward(laws).supporting)
     linear = linearise(robot, state.q, state.effort, state.internal, state.gravity)
     if linear is None or linear.K is None:
@@ -80,22 +108,22 @@ def compliance(robot: Robot, state: State | None = None, laws: Mapping[str, Law]
     factor = factor_or_none(robot, linear.K, indefinite=True)
     if factor is None:
         raise SingularError(f"{robot.name!r}: the stiffness has no inverse at this state.")
-    lent = factor.compliance(linear.H)
-    matrix = _with_kept(lent, support.rows)
-    for array in (matrix, lent):
-        array.setflags(write=False)
-    return Compliance(robot, matrix, lent if len(support.rows) else None, support.rows)
+    return linear, factor, support
 
 
 def _with_kept(W: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """W − W_r W_rr⁻¹ W_rᵀ: the compliance where some rows keep their δ; redundant ones among them may be."""
     if not len(rows):
         return W.copy()
-    size = np.sqrt(np.abs(np.diagonal(W)[rows]))
-    scale = np.where(size > 0.0, size, 1.0)
-    inverse = np.linalg.pinv(W[np.ix_(rows, rows)] / np.outer(scale, scale), rcond=REDUNDANT, hermitian=True)
-    side = W[:, rows] / scale
-    kept = W - side @ inverse @ side.T
+    kept = W - W[:, rows] @ _inverse(W[np.ix_(rows, rows)]) @ W[rows]
     kept[rows] = 0.0
     kept[:, rows] = 0.0
     return 0.5 * (kept + kept.T)
+
+
+def _inverse(W: np.ndarray) -> np.ndarray:
+    """The inverse of W (k, k), scaled; of redundant rows the pseudo-inverse."""
+    size = np.sqrt(np.abs(np.diagonal(W)))
+    scale = np.where(size > 0.0, size, 1.0)
+    units = np.outer(scale, scale)
+    return np.linalg.pinv(W / units, rcond=REDUNDANT, hermitian=True) / units if len(W) else W

@@ -67,6 +67,19 @@ class Conditions:
         return ~np.isnan(self.valve) if len(self.valve) else np.zeros(len(self.given), bool)
 
     @cached_property
+    def one_sided(self) -> np.ndarray:
+        """Which rows act with an effort that is solved for and has bounds: cables and stops."""
+        return ~self.given & (np.isfinite(self.low) | np.isfinite(self.high))
+
+    @cached_property
+    def commanded(self) -> np.ndarray:
+        """What is asked for (2, m): given efforts and imposed displacements, nan where it is the other."""
+        asked = np.empty((2, len(self.given)))
+        asked[0] = np.where(self.given, self.effort, np.nan)
+        asked[1] = np.where(self.given, np.nan, self.imposed)
+        return asked
+
+    @cached_property
     def frictional(self) -> bool:
         """Whether contacts have friction."""
         return bool(self.friction.any())

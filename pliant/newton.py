@@ -18,6 +18,7 @@ import numpy as np
 from pliant.conditions import Conditions
 from pliant.contact import Contacts
 from pliant.core.chambers import Closed
+from pliant.core.drives import Play
 from pliant.core.scene import Scene
 from pliant.core.situation import Situation, Viscous
 from pliant.core.sliding import Sliding, scaled
@@ -101,6 +102,7 @@ class Problem:
     sliding: Sliding | None = None  # what cables with friction are thought to do
     viscous: Viscous = None  # what materials add to their stress while time passes
     closed: Closed | None = None  # chambers whose gas stays in
+    play: Play | None = None  # which side of their teeth drives are thought to push with
 
     @property
     def ladder(self) -> tuple[str, ...]:

@@ -207,22 +207,32 @@ class Robot:
 
     def chosen_laws(self, laws: Mapping[str, Law] | None) -> dict[str, Law]:
         """The law of every row: those given for this call instead of the robot's own."""
+        self._check_laws(laws)
+        return {name: (laws or {}).get(name, row.law) for name, row in self.rows.items()}
+
+    def _check_laws(self, laws: Mapping[str, Law] | None) -> None:
         if laws is not None and not isinstance(laws, Mapping):
             raise InputError("laws", expected="a dictionary from row name to law", got=type(laws).__name__)
         for name, law in (laws or {}).items():
             self.named(name)
             _check_law(name, law)
-        return {name: (laws or {}).get(name, row.law) for name, row in self.rows.items()}
 
     def forward(self, laws: Mapping[str, Law] | None = None) -> Conditions:
         """The rows' laws in a forward problem, after those given for this call."""
-        chosen, of_rows = self.chosen_laws(laws), []
-        for name, row in self.rows.items():
-            acting = row.interaction
-            asked = chosen[name].forward(acting.size, acting.effort_range, name)
-            _require_possible(name, acting, asked)
-            of_rows.append(behind(name, acting, asked))
-        return self.conditions(of_rows)
+        self._check_laws(laws)
+        given = {name: self._condition(name, law) for name, law in (laws or {}).items()}
+        return self.conditions(list({**self._asked, **given}.values()))
+
+    @cached_property
+    def _asked(self) -> dict[str, Condition]:
+        """What each row's own law asks for."""
+        return {name: self._condition(name, row.law) for name, row in self.rows.items()}
+
+    def _condition(self, name: str, law: Law) -> Condition:
+        acting = self.rows[name].interaction
+        asked = law.forward(acting.size, acting.effort_range, name)
+        _require_possible(name, acting, asked)
+        return behind(name, acting, asked)
 
     @cached_property
     def compliance(self) -> np.ndarray:
@@ -238,18 +248,12 @@ class Robot:
 
     def conditions(self, of_rows: Sequence[Condition]) -> Conditions:
         """Conditions of the rows, one each, as arrays over all scalar rows."""
-        sizes = [row.interaction.size for row in self.rows.values()]
-        spread = lambda values: np.repeat(np.array(values, float), sizes) if sizes else np.zeros(0)
-        join = lambda values: np.concatenate(values) if sizes else np.zeros(0)
-        return Conditions(
-            spread([c.given for c in of_rows]).astype(bool),
-            join([c.effort for c in of_rows]),
-            join([c.imposed for c in of_rows]),
-            spread([c.compliance for c in of_rows]),
-            spread([c.low for c in of_rows]),
-            spread([c.high for c in of_rows]),
-            valve=spread([c.valve for c in of_rows]),
-        )
+        if not of_rows:
+            return Conditions(np.zeros(0, bool), *np.zeros((5, 0)), valve=np.zeros(0))
+        alike = np.array([(c.given, c.compliance, c.low, c.high, c.valve) for c in of_rows], float)
+        given, compliance, low, high, valve = alike.T.repeat(np.diff(self.bundle.row_start), axis=1)
+        effort, imposed = np.concatenate([(c.effort, c.imposed) for c in of_rows], axis=1)
+        return Conditions(given.astype(bool), effort, imposed, compliance, low, high, valve=valve)
 
     def remembered(self, name: str, internal: np.ndarray) -> np.ndarray:
         """What the interaction of a named row remembers, of all internal variables of a state."""

@@ -19,6 +19,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 FOUNDATIONS = {
     "arrays",
     "conditions",
+    "drive",
     "errors",
     "files",
     "inputs",
@@ -32,6 +33,7 @@ FOUNDATIONS = {
 LAYERS = {
     "conditions": set(),
     "arrays": set(),
+    "drive": {"errors", "inputs"},
     "errors": set(),
     "inputs": {"errors"},
     "files": {"errors"},
@@ -75,7 +77,7 @@ LAYERS = {
     "joints": FOUNDATIONS | {"interactions", "laws", "robot"},
     "assemble": FOUNDATIONS
     | {"bodies", "interactions", "laws", "robot", "result", "core", "static", "units"},
-    "compliance": FOUNDATIONS | {"laws", "robot", "state", "core"},
+    "compliance": FOUNDATIONS | {"algebra", "laws", "robot", "state", "core"},
     "urdf": FOUNDATIONS | {"bodies", "interactions", "joints", "laws", "mesh", "robot"},
     "things": FOUNDATIONS
     | {"algebra", "solvers", "bodies", "interactions", "laws", "materials", "mesh", "robot", "result"}

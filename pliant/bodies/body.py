@@ -53,6 +53,7 @@ class Body(ABC):
     node_fields: tuple[str, ...] = ()  # which of stress and strain it has at its nodes
     penalty: float = 0.0  # κ [Pa] of incompressible materials
     predicted_size: int = 0  # numbers that `predict` gives
+    may_fold: bool = False  # whether its cells may fold at no cost, as 20-node hexahedra with 2×2×2 points
 
     @property
     def element(self) -> str:

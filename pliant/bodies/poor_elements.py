@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -43,3 +45,14 @@ def warn_where_poor(
                 "support_layers=False takes the mesh as it is."
             )
             warnings.warn(text, PliantWarning, stacklevel=3)
+
+
+def warn_where_folded(bodies: Sequence[Any]) -> None:
+    """Warn where a robot has buckled whose cells may have folded at no cost."""
+    if any(body.may_fold for body in bodies):
+        text = (
+            "the robot has buckled, and 20-node hexahedra with 2×2×2 points may fold within a cell at no "
+            "cost: do not trust this state. Solid(…, quadrature=5, split=True) resists that, and so do "
+            "eight-node hexahedra and tetrahedra."
+        )
+        warnings.warn(text, PliantWarning, stacklevel=4)

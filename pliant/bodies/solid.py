@@ -78,6 +78,7 @@ class Solid(Numbered):
         support_layers: bool = True,
     ) -> None:
         self.input_mesh, self.mesh = mesh, elevated(mesh, order)
+        self.may_fold = self.mesh.kind == "hex20" and (quadrature is None or quadrature < 4)
         self.material = checked_material(material, self.mesh)
         self.fixed = select_nodes("fixed", fixed, mesh, self.mesh)
         self.support_layers = support_layers

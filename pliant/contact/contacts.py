@@ -110,7 +110,7 @@ class Contacts:
     names: tuple[str, ...] = ()  # of the opponents, by slot
 
     def __post_init__(self) -> None:
-        for array in (*(getattr(self, f.name) for f in fields(Contacts)[:OF_EACH]), *self.stencil):
+        for array in (*(getattr(self, name) for name in EACH), *self.stencil):
             array.flags.writeable = False
 
     def __len__(self) -> int:
@@ -138,8 +138,8 @@ class Contacts:
 
     def take(self, which: np.ndarray) -> Contacts:
         """Some of these contacts, by place."""
-        of = {f.name: getattr(self, f.name)[which] for f in fields(self)[:OF_EACH]}
-        return replace(self, **of, stencil=self.stencil.take(which))
+        of_each = {name: getattr(self, name)[which] for name in EACH}
+        return replace(self, **of_each, stencil=self.stencil.take(which))
 
     # Rows and forces
 
@@ -334,11 +334,13 @@ class Contacts:
         return False
 
 
+EACH = tuple(f.name for f in fields(Contacts)[:OF_EACH])
+
+
 def joined(*parts: Contacts) -> Contacts:
     """Contacts on the same points, one set after the other: keys ascend if they do so from set to set."""
     first = parts[0]
-    names = [f.name for f in fields(Contacts)[:OF_EACH]]
-    all_: dict[str, np.ndarray] = {n: np.concatenate([getattr(p, n) for p in parts]) for n in names}
+    all_: dict[str, np.ndarray] = {n: np.concatenate([getattr(p, n) for p in parts]) for n in EACH}
     counts = np.concatenate([np.diff(p.stencil.ptr) for p in parts])
     stencil = Stencil(
         np.concatenate([[0], np.cumsum(counts)]),

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.algebra import SparseRows
 from pliant.arrays import frozen_view
-from pliant.contact.contacts import OF_EACH, Contacts, Stencil, taken
+from pliant.contact.contacts import EACH, OF_EACH, Contacts, Stencil, taken
 from pliant.contact.rows import summed_rows
 
 POINTS = -(2**50)  # keys below it are those of points of facets, other negative ones those of sums
@@ -50,9 +50,11 @@ class SurfaceContacts(Contacts):
 
     def take(self, which: np.ndarray) -> SurfaceContacts:
         """Some of these contacts, by place."""
-        some: Any = super().take(which)
-        _, pull, slope = taken(self.stencil.ptr, which, self.pull, self.slope)
-        return replace(some, pull=pull, slope=slope)
+        of_each: dict[str, Any] = {name: getattr(self, name)[which] for name in EACH}
+        ptr, point, weight, pull, slope = taken(
+            self.stencil.ptr, which, *self.stencil[1:], self.pull, self.slope
+        )
+        return replace(self, **of_each, stencil=Stencil(ptr, point, weight), pull=pull, slope=slope)
 
     def rows(self, q: np.ndarray, weight: np.ndarray | None = None) -> SparseRows:
         """H = ∂gap/∂dq, (n, ndof); with a `weight` (nnz,), motions along the mean normals added up by it."""
@@ -105,7 +107,7 @@ class Rows(NamedTuple):
 
 def of_points(points: Contacts) -> Rows:
     """Contacts of single points."""
-    each, stencil = [getattr(points, name) for name in Rows._fields[:OF_EACH]], points.stencil
+    each, stencil = [getattr(points, name) for name in EACH], points.stencil
     return Rows._make([*each, *stencil, points.gradient, np.zeros((len(stencil.point), 2))])
 
 

@@ -17,7 +17,7 @@ from pliant.conditions import Conditions
 from pliant.dynamics import smoothness
 from pliant.dynamics.attempt import Arrival, attempt
 from pliant.dynamics.implicit import Handover
-from pliant.dynamics.model import Model, one_sided
+from pliant.dynamics.model import Model
 from pliant.dynamics.motion import Motion
 from pliant.dynamics.schemes import bdf2
 from pliant.dynamics.schemes.euler import EULER
@@ -138,9 +138,9 @@ def _closer(found: Arrival, arrival: Arrival) -> bool:
 
 
 def _because(arrival: Arrival | None, reason: str) -> Arrival | None:
-    """The arrival, with why it was not by the simulation's own scheme."""
-    if arrival is None:
-        return None
+    """The arrival, with why it was not by the simulation's own scheme, if it was not."""
+    if arrival is None or not reason:
+        return arrival
     return replace(arrival, certificate=replace(arrival.certificate, fallback=reason))
 
 
@@ -149,7 +149,7 @@ def _conserving(model: Model, now: Motion, conditions: Conditions, *given) -> tu
 
     Nodes that touch would bounce for ever, and so would cables.
     """
-    acting = one_sided(conditions)
+    acting = conditions.one_sided
     if len(now.touching) or (acting & (now.effort != 0.0)).any():
         return None, TOUCHES if len(now.touching) else TAUT
     arrival = attempt(model, now, conditions, *given)

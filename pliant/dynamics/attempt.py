@@ -152,7 +152,7 @@ def _conclude(
         status = TOO_DEEP if depth > depth_bound(robot.length) else STANDING_OFF
     certificate = StepCertificate(
         status=UNSOLVED.get(solved.solver, status),
-        residual=float(np.linalg.norm(forces.left)) / forces.scale,
+        residual=float(np.sqrt(forces.left @ forces.left)) / forces.scale,
         decrement=decrement,
         constraint=violation(model, task.conditions, end.delta, motion.effort, contacts, force),
         iterations=iterations,
@@ -165,11 +165,10 @@ def _conclude(
         standoff=standoff,
         scheme=model.scheme.name,
     )
-    handover = Handover(None if once else end, contacts, task.step, model.detector.version)
+    handover = Handover(end.delta, None if once else end, contacts, task.step, model.detector.version)
     moved = stage.shift + stage.reach * solved.v
     given = push - forces.damping
     done = float(given @ moved) if np.ndim(given) else 0.0
     if rows:
-        begun = robot.bundle.delta(robot.bundle.positions(task.now.q))
-        done += float(motion.effort @ (end.delta - begun))
+        done += float(motion.effort @ (end.delta - task.delta))
     return Arrival(motion, contacts, force, certificate, handover, closed, done, forces.gain)

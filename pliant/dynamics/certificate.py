@@ -87,7 +87,7 @@ def imbalance(
     inertia, stage, v = model.inertia, task.stage, solved.v
     M, rows = inertia.mass(there.q), there.H.shape[0]
     carried = inertia.product(M, v)
-    momentum = (inertia.product(M, stage.v) - carried) / stage.step
+    momentum = inertia.product(M, stage.v - v) / stage.step
     pull = there.H.transpose_dot(solved.lam[:rows]) + push
     left = there.r + momentum + pull
     c = inertia.gyroscopic(there.q, v)
@@ -95,9 +95,8 @@ def imbalance(
         left -= c
     damping = inertia.damping_force(M, K_rayleigh, v)
     left -= damping
-    size = lambda force: float(np.linalg.norm(force))
-    weight = size(model.robot.gravity) * sum(body.total_mass for body in model.robot.bodies)
-    scale = max(weight, FLIGHT * size(carried) / stage.step, size(momentum), size(pull), NO_FORCE)
+    size = lambda force: float(np.sqrt(force @ force))
+    scale = max(inertia.weight, FLIGHT * size(carried) / stage.step, size(momentum), size(pull), NO_FORCE)
     moved = stage.shift + stage.reach * v
     inertial = 0.5 * float(v @ carried) + abs(float(momentum @ moved))
     return Imbalance(left, scale, damping, -float(left @ moved) / max(inertial, NO_ENERGY))

@@ -29,7 +29,7 @@ from pliant.core.sliding import scaled
 from pliant.core.step import balance, recover
 from pliant.core.tangent import CLAMPED, EXACT, FLAT, SHIFTED, Condensed, condense, condensed
 from pliant.core.view import View, linearise
-from pliant.dynamics.model import Model, commanded, one_sided
+from pliant.dynamics.model import Model
 from pliant.dynamics.motion import Motion, Past, pushes
 from pliant.dynamics.schemes.scheme import Stage
 from pliant.timing import Stopwatch
@@ -47,11 +47,12 @@ CLEARANCE = (
 class Task:
     """One step: from where, with what laws, how long [s], and the contacts at its beginning.
 
-    `travel`: see `Model.contacts`. `allowance` (n,) is what the gaps of these contacts may be at the end, ≤ 0
-    [m]; others must not be below zero.
+    `delta`: δ of the rows at its beginning. `travel`: see `Model.contacts`. `allowance` (n,) is what the gaps
+    of these contacts may be at the end, ≤ 0 [m]; others must not be below zero.
     """
 
     now: Motion
+    delta: np.ndarray
     conditions: Conditions
     step: float
     stage: Stage
@@ -64,19 +65,16 @@ class Task:
 class Handover:
     """What the end of a step knows of the beginning of the next one, which saves looking twice.
 
-    `view`: the robot linearised there; None if the next step is linearised in another way. `contacts`: those
+    `delta`: δ of the rows. `view`: the robot linearised there; None if the next step is linearised in another
+    way. `contacts`: those
     that a motion of the same length [s] is about to close, among obstacles of this version.
     """
 
+    delta: np.ndarray
     view: View | None
     contacts: Contacts | None
     step: float
     version: int
-
-    @classmethod
-    def nothing(cls) -> Handover:
-        """Of a step that leaves nothing for the next."""
-        return cls(None, None, 0.0, -1)
 
 
 @dataclass(frozen=True)
@@ -128,7 +126,9 @@ def begin(
         contacts = model.contacts(now.q, now.v, step, now.touching, travel=travel)
     if contacts is not None:
         allowance = np.minimum(contacts.gap + model.recovery * step, 0.0)
-    return Task(now, conditions, step, model.scheme.stage(now, step), contacts, allowance, travel)
+    bundle = model.robot.bundle
+    delta = bundle.delta(bundle.positions(now.q)) if handover is None else handover.delta
+    return Task(now, delta, conditions, step, model.scheme.stage(now, step), contacts, allowance, travel)
 
 
 def elastic(
@@ -203,9 +203,8 @@ def moving(
     view = replace(at, r=r, K=K, lam=lam)
     conditions = scaled(model.robot, task.conditions, at.q, task.now.internal, at.delta)
     if model.robot.bundle.lined:
-        begun = model.robot.bundle.delta(model.robot.bundle.positions(task.now.q))
         passed = task.step * stage.step / stage.reach
-        conditions = flowing(model.robot, conditions, task.now.internal, begun, at.delta, passed)
+        conditions = flowing(model.robot, conditions, task.now.internal, task.delta, at.delta, passed)
     begins = guess is task.now.v and (at.q is task.now.q or np.array_equal(at.q, task.now.q))
     contacts = task.contacts
     # Where nothing is near as the step begins, nothing is looked for on its way: its end is looked at, and
@@ -365,7 +364,7 @@ def arrive(model: Model, task: Task, solved: StageSolution, z: np.ndarray) -> Mo
         z = flowed(model.robot, task.conditions, z, begun, end, solved.lam[:rows], task.step)
     touching, push = pushes(solved.contacts, solved.lam[rows:])
     # A cable that comes taut is an impact, as a contact that closes is.
-    changed = one_sided(task.conditions) & ((now.effort != 0.0) != (solved.lam[:rows] != 0.0))
+    changed = task.conditions.one_sided & ((now.effort != 0.0) != (solved.lam[:rows] != 0.0))
     smooth = np.array_equal(touching, now.touching) and not changed.any()
     return Motion(
         q=q,
@@ -378,5 +377,5 @@ def arrive(model: Model, task: Task, solved: StageSolution, z: np.ndarray) -> Mo
         past=Past(task.step, now.v, now.memory, increment, now.command) if smooth else None,
         touching=touching,
         push=push,
-        command=commanded(task.conditions),
+        command=task.conditions.commanded,
     )

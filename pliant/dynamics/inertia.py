@@ -54,15 +54,36 @@ class Inertia:
 
     def mass(self, q: np.ndarray) -> np.ndarray:
         """M on the robot's pattern (nb, 3, 3) [kg]; rigid regions stand as in q."""
+        return self._mass(q) if self._turns else self._constant_mass
+
+    def _mass(self, q: np.ndarray) -> np.ndarray:
         robot = self.robot
         M = np.zeros((len(robot.pattern.rows), 3, 3))
         for n, body in enumerate(robot.bodies):
             M[robot.body_placement[robot.block_spans[n]]] = body.mass(q[robot.q_spans[n]])
-        return M
+        return read_only_view(M)
+
+    @cached_property
+    def _turns(self) -> bool:
+        """Whether anything turns that M depends on."""
+        return any(len(body.region_block) for body in self.robot.bodies)
+
+    @cached_property
+    def _constant_mass(self) -> np.ndarray:
+        return self._mass(self.robot.rest.q)
+
+    @cached_property
+    def weight(self) -> float:
+        """Of the whole robot [N]."""
+        mass = sum(body.total_mass for body in self.robot.bodies)
+        return float(np.linalg.norm(self.robot.gravity)) * mass
 
     def gyroscopic(self, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
         """c(q, v) (ndof,) [N]; None where nothing turns."""
-        robot, c = self.robot, np.zeros(self.robot.ndof)
+        robot = self.robot
+        if len(robot.bodies) == 1:
+            return robot.body.gyroscopic(q, v)
+        c = np.zeros(robot.ndof)
         for n, body in enumerate(robot.bodies):
             own = body.gyroscopic(q[robot.q_spans[n]], v[robot.dq_spans[n]])
             if own is not None:
@@ -75,7 +96,7 @@ class Inertia:
             return 0.0
         # Frozen or not, the kernel sees one type and compiles once.
         pattern, (alpha, beta) = self.robot.pattern, self._factors
-        M, K, v = read_only_view(M), read_only_view(NO_BLOCKS if K is None else K), read_only_view(v)
+        K, v = read_only_view(NO_BLOCKS if K is None else K), read_only_view(v)
         return _damped(pattern.rows, pattern.cols, alpha, beta, M, K, v)
 
     def tangent(
@@ -83,7 +104,7 @@ class Inertia:
     ) -> np.ndarray:
         """K̃ = (M/h + αM + βK_rayleigh + h K)/s on the pattern (nb, 3, 3)."""
         alpha, beta = self._factors
-        M, K = read_only_view(M), read_only_view(K)
+        K = read_only_view(K)
         K_rayleigh = read_only_view(NO_BLOCKS if K_rayleigh is None else K_rayleigh)
         return _tangent(alpha, beta, M, K, K_rayleigh, h, s)
 

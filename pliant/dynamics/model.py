@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.bodies.damping import Damping
-from pliant.conditions import Conditions
 from pliant.contact import Contacts, Detector
 from pliant.contact.detect import search_distance
 from pliant.contact.detect.detector import NO_KEYS
@@ -110,14 +109,3 @@ class Model:
         predicted = self.robot.retract(q, step * v)
         nearer = np.minimum(np.einsum("ki,ki->k", contacts.normal, contacts.motion(predicted, q)), 0.0)
         return contacts.take(np.flatnonzero(~far | (contacts.gap + search_distance.MOTION * nearer < near)))
-
-
-def one_sided(conditions: Conditions) -> np.ndarray:
-    """Which rows (m,) act with an effort that has bounds: cables and stops."""
-    return ~conditions.given & (np.isfinite(conditions.low) | np.isfinite(conditions.high))
-
-
-def commanded(conditions: Conditions) -> np.ndarray:
-    """What the laws ask for (2, m): given efforts and imposed displacements, nan where it is the other."""
-    given = conditions.given
-    return np.stack([np.where(given, conditions.effort, np.nan), np.where(given, np.nan, conditions.imposed)])

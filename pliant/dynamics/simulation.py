@@ -13,6 +13,7 @@ import numpy as np
 from pliant.bodies.damping import per_body
 from pliant.conditions import Conditions
 from pliant.contact import Obstacle
+from pliant.core.drives import following, motors
 from pliant.core.sliding import after_a_step, in_a_step
 from pliant.dynamics.advance import advance
 from pliant.dynamics.attempt import Arrival
@@ -75,6 +76,9 @@ class Simulation:
         self.damping = per_body(damping, len(robot.bodies))
         self.detector = robot.surroundings.detector(robot, obstacles)
         chosen = _applicable(SCHEMES[scheme], robot, Viscosity(robot, self.damping))
+        if chosen.explicit is not None and robot.bundle.lined:
+            expected, hint = "an implicit one for chambers with a line", "Euler's, midpoint and bdf2 are."
+            raise InputError("scheme", expected=expected, got=scheme, hint=hint)
         iterations = chosen.iterations if iterations is None else count("iterations", iterations)
         tolerance = TOLERANCE * robot.length if tolerance is None else positive("tolerance", tolerance, "m")
         self._model = Model.of(robot, self.detector, self.damping, chosen, iterations, tolerance)
@@ -171,10 +175,26 @@ class Simulation:
 
     def _advance(self, conditions: Conditions) -> Arrival | None:
         explicit, now, robot = self._model.scheme.explicit, self._state, self.robot
+        asked, conditions = conditions, self._following(conditions)
         laws = in_a_step(robot, conditions, now.q, now.effort, now.internal)
         given = self._model, now, laws, self.time_step, self._work
         arrival = advance(*given, self._handover) if explicit is None else explicit(*given)
-        return arrival if arrival is None or laws is conditions else self._slid(arrival, conditions)
+        if arrival is not None and laws is not conditions:
+            arrival = self._slid(arrival, conditions)
+        if arrival is None or not robot.bundle.driven:
+            return arrival
+        end = arrival.motion
+        known = end.effort, robot.bundle.delta(robot.bundle.positions(end.q))
+        z = motors(robot, asked, end.internal, *known, self.time_step)
+        return replace(arrival, motion=replace(end, internal=z))
+
+    def _following(self, conditions: Conditions) -> Conditions:
+        """The laws with drives where they come in the next step."""
+        now, bundle = self._state, self.robot.bundle
+        if not bundle.driven:
+            return conditions
+        known = now.internal, now.effort, bundle.delta(bundle.positions(now.q))
+        return following(self.robot, conditions, *known, self.time_step)
 
     def _slid(self, arrival: Arrival, conditions: Conditions) -> Arrival:
         """The end of a step with what cables with friction remember of it."""
@@ -193,7 +213,7 @@ class Simulation:
             robot,
             motion,
             robot.split(motion.effort),
-            robot.split(robot.bundle.delta(robot.bundle.positions(motion.q))),
+            robot.split(arrival.handover.delta),
             arrival.certificate,
             {**self._work.timings, "total": seconds},
             contacts,

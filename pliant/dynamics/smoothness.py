@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from pliant.conditions import Conditions
 from pliant.dynamics.attempt import Arrival
-from pliant.dynamics.model import Model, commanded, one_sided
+from pliant.dynamics.model import Model
 from pliant.dynamics.motion import Motion
 
 START = "nothing before it to go by"
@@ -36,12 +37,12 @@ def broken(model: Model, now: Motion, conditions: Conditions, step: float) -> st
         return JERK if _jerks(model, now, conditions, step) else START
     if step > LONGEST_RATIO * now.past.step:
         return GROWN
-    return _jumps(now, commanded(conditions), model.span, step)
+    return _jumps(now, conditions.commanded, model.span, step)
 
 
 def _jerks(model: Model, now: Motion, conditions: Conditions, step: float) -> bool:
     """Whether a displacement is imposed that the robot does not move to at its present speed."""
-    imposed = ~conditions.given & (conditions.compliance == 0.0) & ~one_sided(conditions) & ~conditions.lined
+    imposed = ~conditions.given & (conditions.compliance == 0.0) & ~conditions.one_sided & ~conditions.lined
     if not imposed.any():
         return False
     bundle, robot = model.robot.bundle, model.robot
@@ -56,24 +57,38 @@ def _jumps(now: Motion, asked: np.ndarray, span: np.ndarray, step: float) -> str
     last, before = now.command, now.past.command
     if last.shape != asked.shape or before.shape != asked.shape:
         return COMMAND if last.shape != asked.shape else ""
-    if (np.isnan(last) != np.isnan(asked)).any():
-        return JERK
-    new, old = asked - last, step / now.past.step * np.nan_to_num(last - before)
-    change, most = np.abs(new - old), np.maximum(np.abs(new), np.abs(old))
-    if ((change[1] > RATE_JUMP * most[1]) & (change[1] > SLOW_JUMP * span)).any():
-        return JERK
-    jump = EFFORT_JUMP * np.maximum(np.abs(asked[0]), np.abs(last[0]))
-    jumps = (change[0] > jump) & (np.abs(new[0]) > jump)
-    if not jumps.any():
-        return ""
-    return JERK if (np.abs(old[0]) > jump)[jumps].any() else COMMAND
+    return (COMMAND, JERK, "")[_jump(before, last, asked, span, step / now.past.step)]
+
+
+@njit(cache=True, error_model="numpy")
+def _jump(before, last, asked, span, ratio):
+    """Whether commands go on smoothly (−1), an effort jumps (0), or again, or a displacement's rate (1)."""
+    found = -1
+    for k in range(len(span)):
+        for i in range(2):
+            new, old = asked[i, k] - last[i, k], ratio * (last[i, k] - before[i, k])
+            if np.isnan(last[i, k]) != np.isnan(asked[i, k]):
+                return 1
+            if np.isnan(new):
+                continue
+            if np.isnan(old):
+                old = 0.0
+            change, most = abs(new - old), max(abs(new), abs(old))
+            if i == 1 and change > RATE_JUMP * most and change > SLOW_JUMP * span[k]:
+                return 1
+            jump = EFFORT_JUMP * max(abs(asked[i, k]), abs(last[i, k]))
+            if i == 0 and change > jump and abs(new) > jump:
+                if abs(old) > jump:
+                    return 1
+                found = 0
+    return found
 
 
 def changed(now: Motion, then: Motion, conditions: Conditions) -> str:
     """What a step has changed that is no smooth motion: a contact that closed, a cable that came taut."""
     if len(then.touching) and not np.isin(then.touching, now.touching).all():
         return CONTACT
-    acts = one_sided(conditions) & ((now.effort != 0.0) != (then.effort != 0.0))
+    acts = conditions.one_sided & ((now.effort != 0.0) != (then.effort != 0.0))
     return CABLE if acts.any() else ""
 
 

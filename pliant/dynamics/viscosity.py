@@ -43,7 +43,9 @@ class Viscosity:
         memory = body.stress_memory(body.q0)
         if memory is None:
             hint = "Rayleigh damping works with every body."
-            raise InputError(f"viscosity of body {n}", expected="a Solid", got=type(body).__name__, hint=hint)
+            raise InputError(
+                f"viscosity of body {n}", expected="a body that strains", got=type(body).__name__, hint=hint
+            )
         return len(memory) * ((law.rate > 0) + len(law.branches))
 
     def relaxed(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:

@@ -1,5 +1,6 @@
 """What acts on a robot or reads it, one file each; what it is for is said by the law attached to it."""
 
+from pliant.drive import Drive
 from pliant.interactions.attachment import Attachment
 from pliant.interactions.barycentre import Barycentre
 from pliant.interactions.between_frames import Joint, Travel, Turn
@@ -27,6 +28,7 @@ __all__ = [
     "CentreOfMass",
     "Combined",
     "Curvature",
+    "Drive",
     "Interaction",
     "Joint",
     "Magnet",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from pliant.algebra import SparseRows
 from pliant.algebra.pattern import Pattern
 from pliant.errors import InputError
-from pliant.interactions.chain import add_geometric_stiffness, chain_rows, point_forces
+from pliant.interactions.chain import add_geometric_stiffness, chain_rows, point_forces, subtract_blocks
 from pliant.interactions.dense import DensePairs, dense_rows
 from pliant.interactions.interaction import Interaction
 from pliant.points import Points
@@ -44,11 +45,16 @@ class Bundle:
         self.row_start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self.point_start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         self.rows = int(self.row_start[-1])
+        # Of each interaction: its points, its rows, its part of the stencils, and which have loads.
+        self._own = _slices(self.point_start)
+        self._row_spans = _slices(self.row_start)
+        self._loading = [k for k, i in enumerate(interactions) if type(i).load is not Interaction.load]
         ends = np.cumsum([i.internal for i in self.interactions], dtype=int)
         self.internal = int(ends[-1]) if len(ends) else 0
         self.own_internal = [slice(int(e) - i.internal, int(e)) for e, i in zip(ends, self.interactions)]
         sliding = [s.start for i, s in zip(self.interactions, self.own_internal) if i.slides]
         self.sliding = np.array(sliding, int)  # which of what is remembered is the ρ of a cable
+        self.driven = [k for k, i in enumerate(self.interactions) if i.drive is not None]
         self.lined = [k for k, i in enumerate(self.interactions) if i.line is not None]
         self._gather_points(bodies, q_offset, block_offset)
         self._lay_out_rows()
@@ -67,22 +73,22 @@ class Bundle:
         """δ, (rows,)."""
         out = np.empty(self.rows)
         for k, i in enumerate(self.interactions):
-            out[self.row_start[k] : self.row_start[k + 1]] = i.value(self._own(p, k))
+            out[self._row_spans[k]] = i.value(p[self._own[k]])
         return out
 
     def gradient(self, p: np.ndarray, z: np.ndarray | None = None) -> np.ndarray:
         """∂δ/∂p on the stencils, (nnz, 3); with internal variables z what the efforts act by."""
         out = np.empty((len(self._stencil_point), 3))
         for k, i in enumerate(self.interactions):
-            own = self._own(p, k)
+            own = p[self._own[k]]
             acting = i.gradient(own) if z is None or not i.slides else i.acting(own, z[self.own_internal[k]])
-            out[self._stencil_start[k] : self._stencil_start[k + 1]] = acting
+            out[self._stencils[k]] = acting
         return out
 
     def remembering(self, p: np.ndarray) -> list[tuple[int, Any, np.ndarray]]:
         """Row, interaction and points of each one that remembers how it slid, as `sliding`."""
         each = enumerate(self.interactions)
-        return [(int(self.row_start[k]), i, self._own(p, k)) for k, i in each if i.slides]
+        return [(int(self.row_start[k]), i, p[self._own[k]]) for k, i in each if i.slides]
 
     def jacobian(self, q: np.ndarray, gradient: np.ndarray) -> SparseRows:
         """H = ∂δ/∂dq, (rows, ndof)."""
@@ -97,12 +103,12 @@ class Bundle:
     def loads(self, q: np.ndarray, p: np.ndarray, gravity: np.ndarray) -> np.ndarray | None:
         """Forces on the points that act whatever λ is, (P, 3) [N]; None if there are none."""
         forces = None
-        for k, i in enumerate(self.interactions):
-            load = i.load(self._own(p, k), gravity)
+        for k in self._loading:
+            load = self.interactions[k].load(p[self._own[k]], gravity)
             if load is not None:
                 if forces is None:
                     forces = np.zeros((int(self.point_start[-1]), 3))
-                forces[self.point_start[k] : self.point_start[k + 1]] += load
+                forces[self._own[k]] += load
         return forces
 
     def load_vector(self, q: np.ndarray, forces: np.ndarray) -> np.ndarray:
@@ -143,26 +149,31 @@ class Bundle:
             M = np.zeros((len(self._pairs), 3, 3))
             for k, i in enumerate(self.interactions):
                 a, b = self._pair_start[k], self._pair_start[k + 1]
-                own = lam[self.row_start[k] : self.row_start[k + 1]]
+                own = lam[self._row_spans[k]]
                 if b > a and own.any():
-                    points, mine = self._own(p, k), z[self.own_internal[k]]
+                    points, mine = p[self._own[k]], z[self.own_internal[k]]
                     M[a:b] = i.acting_hessian(points, own, mine) if i.slides else i.hessian(points, own)
-                if b > a and load is not None and i.load(self._own(p, k), gravity) is not None:
-                    M[a:b] += i.load_hessian(self._own(p, k), gravity)
+                if b > a and load is not None and i.load(p[self._own[k]], gravity) is not None:
+                    M[a:b] += i.load_hessian(p[self._own[k]], gravity)
             pair, s, t, _, _, mode = self._operations
             if len(pair):
                 points = self._plain, self._weight, self.point_jacobian(q)
                 add_geometric_stiffness(K, M, pair, s, t, mode, placement[0], *points)
             for dense, place in zip(self._dense_pairs, placement[1:], strict=True):
                 dense.subtract(K, place, M)
-        if any(points.rotates for _, points, _, _ in self._groups):
+        if self._rotates:
             forces = point_forces(
                 self._indptr_rows, self._stencil_point, gradient, lam, int(self.point_start[-1])
             )
             if load is not None:
                 forces += load
             second = [points.second(q[span], forces[where]) for where, points, span, _ in self._groups]
-            np.subtract.at(K, rotation_placement, np.concatenate(second))
+            subtract_blocks(K, rotation_placement, np.concatenate(second))
+
+    @cached_property
+    def _rotates(self) -> bool:
+        """Whether any point is attached to a rigid region."""
+        return any(points.rotates for _, points, _, _ in self._groups)
 
     @cached_property
     def rotation_blocks(self) -> np.ndarray:
@@ -170,9 +181,6 @@ class Bundle:
         return np.concatenate(
             [self._block[e[p.turning]] for _, p, _, e in self._groups] or [np.zeros(0, int)]
         )
-
-    def _own(self, p: np.ndarray, k: int) -> np.ndarray:
-        return p[self.point_start[k] : self.point_start[k + 1]]
 
     def _gather_points(self, bodies, q_offset, block_offset) -> None:
         """Make one Points per body (a group), its place in the stacked points, and the stacked support."""
@@ -225,7 +233,7 @@ class Bundle:
             pts.append(point + self.point_start[k])
             rows.append(np.asarray(ptr[1:], np.int64) + (rows[-1][-1] if len(rows[-1]) else 0))
             ptrs.append(len(point))
-        self._stencil_start = np.concatenate([[0], np.cumsum(ptrs)]).astype(np.int64)
+        self._stencils = _slices(np.concatenate([[0], np.cumsum(ptrs)]))
         self._stencil_point = np.concatenate(pts).astype(np.int64) if pts else np.zeros(0, np.int64)
         self._indptr_rows = np.concatenate(rows).astype(np.int64)
         counts = np.diff(self._ptr)[self._stencil_point]
@@ -292,3 +300,8 @@ class Bundle:
         mode[bi == bj] = ADD_BOTH
         mode[(bi == bj) & same] = ADD
         return pair, s, t, bi, bj, mode
+
+
+def _slices(start: np.ndarray) -> list[slice]:
+    """From each start to the next one."""
+    return [slice(int(a), int(b)) for a, b in pairwise(start)]

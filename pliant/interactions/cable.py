@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from pliant.drive import Drive
 from pliant.errors import InputError
 from pliant.inputs import not_negative, positive
 from pliant.interactions import checks
@@ -34,7 +35,7 @@ class Cable(Interaction):
     friction: μ at via points. sheath: the same per metre [1/m]. housing: turn [rad] of what it runs through
     before its first point. pulled: at its "first" point or its "last". stiffness: of tendon and housing in
     series [N/m]; with it an imposed displacement is that of the drive, δ + λ/stiffness + slack. slack: how
-    far [m] the drive goes before the cable is taut at rest.
+    far [m] the drive goes before the cable is taut at rest. drive: what pulls it, with lag, rate and limit.
     """
 
     effort_range = (0.0, INF)
@@ -51,6 +52,7 @@ class Cable(Interaction):
         pulled: str = FIRST,
         stiffness: float = INF,
         slack: float = 0.0,
+        drive: Drive | None = None,
     ) -> None:
         super().__init__(points)
         fixed, self._ends, self._kind = (anchor, end), np.zeros((2, 3)), 0
@@ -77,6 +79,10 @@ class Cable(Interaction):
         self.integrable = not (self.friction or self.sheath)
         self.slides = not self.integrable
         self.internal = int(self.slides)
+        if drive is not None and drive.backlash:
+            hint = "A cable only pulls: its teeth lie on one side, and slack says how far that is."
+            raise InputError("drive of a Cable", expected="no backlash", got=drive.backlash, hint=hint)
+        self._driven(drive)
         self._part = self._movable(lengths)
         self._even = np.ones(len(lengths))
         order = lengths if pulled == FIRST else lengths[::-1]

@@ -62,3 +62,12 @@ def add_geometric_stiffness(K, M, pair, s, t, mode, placement, plain, weight, J)
                     K[k, i, j] -= B[j, i]
                 else:
                     K[k, i, j] -= B[i, j] + B[j, i]
+
+
+@njit(cache=True, error_model="numpy")
+def subtract_blocks(K, at, blocks):
+    """K[at] −= blocks (k, 3, 3), also where a place comes twice."""
+    for n in range(len(at)):
+        for i in range(3):
+            for j in range(3):
+                K[at[n], i, j] -= blocks[n, i, j]

@@ -26,7 +26,7 @@ class Combined(Interaction):
         m = interaction.size
         if interaction.internal or interaction.compliance or interaction.slack:
             expected, got = (
-                "one without friction, stiffness and slack",
+                "one without friction, stiffness, slack, line and drive",
                 f"a {type(interaction).__name__} with",
             )
             raise InputError("interaction of a Combined", expected=expected, got=got)

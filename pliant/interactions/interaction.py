@@ -14,6 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from pliant.drive import Drive
 from pliant.errors import InputError
 from pliant.points import Points
 
@@ -35,6 +36,7 @@ class Interaction:
     integrable: bool = True  # False: H is not the gradient of `value` (a follower traction)
     internal: int = 0  # how many numbers it remembers: how it moved, see `acting`, or what fills it
     slides: bool = False  # whether friction remembers which way it last moved
+    drive: Drive | None = None  # what moves it, if it is more than its command
     line: Any = None  # what a chamber is filled through, see `pliant.pneumatics.Line`
     compliance: float = 0.0  # of what stands between the drive and δ [m/N]
     slack: float = 0.0  # how far a drive goes before it acts
@@ -53,6 +55,21 @@ class Interaction:
                 got=type(points).__name__,
                 hint="Make them with body.points(coordinates).",
             )
+
+    @property
+    def backlash(self) -> float:
+        """How far what its drive moves can go to and fro while the motor stands."""
+        return 0.0 if self.drive is None else self.drive.backlash
+
+    def _driven(self, drive: Drive | None) -> None:
+        """Take a drive: its motor is one more number to be remembered, the last."""
+        if drive is None:
+            return
+        if not isinstance(drive, Drive):
+            raise InputError(f"drive of a {type(self).__name__}", expected="a Drive", got=repr(drive))
+        low, high = self.effort_range
+        self.effort_range = max(low, -drive.limit), min(high, drive.limit)
+        self.drive, self.internal = drive, self.internal + 1
 
     def with_points(self, points: Sequence[Points]) -> Self:
         """The same interaction on other points with the same rest positions, such as a reduced body's."""

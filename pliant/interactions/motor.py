@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.drive import Drive
 from pliant.errors import InputError
 from pliant.interactions import angles, checks
 from pliant.interactions.vector import VectorInteraction
@@ -21,13 +22,22 @@ class Motor(VectorInteraction):
     The angle is that of one arm of the region, p_k − p₀, seen along the axis: exact at any angle when the
     region turns about the axis. The torque is a couple, so the axis needs no centre; what supports the region
     (a hinge) decides where it turns. Angles lie in (middle − π, middle + π], zero at rest: a function of the
-    positions cannot count turns, so put `middle` in the centre of the motor's range.
+    positions cannot count turns, so put `middle` in the centre of the motor's range. drive: what the motor
+    does with its commands, see `Drive`.
     """
 
     unit, effort_unit = "rad", "N·m"
 
-    def __init__(self, points: Points | Sequence[Points], axis: ArrayLike, *, middle: float = 0.0) -> None:
+    def __init__(
+        self,
+        points: Points | Sequence[Points],
+        axis: ArrayLike,
+        *,
+        middle: float = 0.0,
+        drive: Drive | None = None,
+    ) -> None:
         super().__init__(points)
+        self._driven(drive)
         self.axis = checks.unit_vector("axis of a Motor", axis)
         self.middle = float(middle)
         self.displacement_range = angles.turn_about(self.middle)

@@ -16,10 +16,10 @@ from pliant.algebra import SparseRows
 from pliant.contact.detect import search_distance
 from pliant.core.tangent import Condensed
 from pliant.core.view import View
-from pliant.inverse.locked_drives import locked_drives
 from pliant.inverse.program import Wish, program
 from pliant.inverse.roles import Roles
 from pliant.inverse.settings import Settings
+from pliant.inverse.supporting import Supporting, supporting
 from pliant.solvers.solution import STATUSES
 
 INFEASIBLE = STATUSES[1]
@@ -41,6 +41,7 @@ class Aim:
     energy: float  # ε, which keeps redundant efforts low
     starts: int  # from how many the solver looks for a minimum; 1: that of the efforts at hand
     reach: float = 0.0  # [m] how far contacts are searched for, if that is more than usual
+    idle: bool = False  # whether the effectors came no nearer, so that contacts farther off may be of help
 
 
 @dataclass(frozen=True)
@@ -74,11 +75,12 @@ class InverseRows:
     open: np.ndarray
 
     @classmethod
-    def of(cls, roles: Roles, view: View, motion: float, least: float) -> InverseRows:
+    def of(cls, roles: Roles, view: View, motion: float, least: float, idle: bool) -> InverseRows:
         """Without the contacts that push nothing and are farther than a step of some motion [m] may close.
 
         Where others push, that is twice as far as they have come nearer in the last step, or `least` [m]: of
-        many contacts around these a step closes a few. Where none does, any may be what the robot needs.
+        many contacts around these a step closes a few. Where none does, or the robot is idle, any of them may
+        be what it needs.
         """
         contacts = view.contacts
         if contacts is None or len(contacts) <= FEW_CONTACTS:
@@ -86,7 +88,7 @@ class InverseRows:
         n = len(contacts)
         gap, pushes = view.delta[view.own : view.own + n], view.force[:n] > 0.0
         reach = search_distance.MOTION * max(motion, least)
-        if pushes.any() and view.at.contacts is not None:
+        if pushes.any() and not idle and view.at.contacts is not None:
             approached = contacts.approached(view.at.contacts)
             reach = np.minimum(reach, np.maximum(search_distance.MOTION * approached, least))
         return cls(roles, view, ~pushes & (gap > reach))
@@ -122,20 +124,28 @@ class InverseRows:
         return view.H.take(self.needed), view.delta[self.needed], view.r + view.H.transpose_dot(given)
 
     def support(self, condensed: Condensed) -> bool:
-        """Whether equalities and taut actuators support the robot past a limit point.
+        """Whether equalities, taut actuators and contacts that push support the robot past a limit point.
 
         There K is indefinite, and efforts alone would not.
         """
         system = _with_laws(condensed, self.roles, 0.0)
         W, _, _, negative = _without_equalities(*system, self.roles, condensed.negative)
-        return negative == 0 or self.locked(condensed, W, negative) is not None
+        return negative == 0 or self.supporting(condensed, W, negative) is not None
 
-    def locked(self, condensed: Condensed, W: np.ndarray, negative: int) -> Any:
-        """The actuators that support it, see `locked_drives`."""
-        roles, ne = self.roles, len(self.roles.effectors)
-        taut = np.zeros(len(W), bool)
-        taut[ne : ne + len(roles.actuators)] = ~roles.one_sided | (self.view.lam[roles.actuators] > 0.0)
-        return locked_drives(W, condensed.here, taut, negative)
+    def supporting(self, condensed: Condensed, W: np.ndarray, negative: int) -> Supporting | None:
+        """What supports it of the rows that are left without the equalities, see `supporting.py`."""
+        roles, lam = self.roles, self.view.lam
+        kept = np.zeros(len(condensed.here), bool)
+        kept[len(roles.effectors) :][: len(roles.actuators)] = ~roles.one_sided | (lam[roles.actuators] > 0.0)
+        kept[self.gaps] = lam[self.needed[self.gaps]] > 0.0
+        left = _but_equalities(roles, len(kept))
+        return supporting(W, condensed.here[left], kept[left], negative)
+
+    @property
+    def gaps(self) -> slice:
+        """Which of these rows are gaps of contacts."""
+        first = len(self.roles.condensed)
+        return slice(first, first + len(self.open) - int(self.open.sum()))
 
     def spread(self, effort: np.ndarray) -> np.ndarray:
         """λ of all rows, from that of the condensed ones."""
@@ -158,18 +168,19 @@ def solve(
     ne, na, nk = len(roles.effectors), len(roles.actuators), len(roles.equal)
     W_all, delta_all = _with_laws(condensed, roles, aim.goal)
     W, delta, back, negative = _without_equalities(W_all, delta_all, roles, condensed.negative)
-    a, drives = slice(ne, ne + na), None
+    a, support = slice(ne, ne + na), None
     if negative:
-        drives = rows.locked(condensed, W, negative)
-        W, delta = drives.stiffened(W, delta)
+        support = rows.supporting(condensed, W, negative)
+        assert support is not None  # see `InverseRows.support`
+        W, delta = support.stiffened(W, delta)
     start = view.lam[roles.actuators]
     frictional_starts = min(settings.frictional_starts, aim.starts)
     bounds, kept = (aim.effort, aim.displacement), (aim.inertia, aim.energy)
     wish = Wish(*bounds, *kept, previous, start, aim.starts, frictional_starts)
     solution = program(W, delta, rows.friction, roles, wish)
     chosen = np.concatenate([np.zeros(ne), solution.effort, solution.contact])
-    if drives is not None:
-        chosen = drives.efforts(chosen, W, delta)
+    if support is not None:
+        chosen = support.efforts(chosen, W, delta)
         # λ' was bounded, not λ: a little different until the step has converged
         chosen[a] = np.clip(chosen[a], *aim.effort)
     if not nk:
@@ -190,12 +201,18 @@ def _without_equalities(W: np.ndarray, delta: np.ndarray, roles: Roles, negative
     first, count = len(roles.effectors) + len(roles.actuators), len(roles.equal)
     if not count:
         return W, delta, np.zeros((0, len(W) + 1)), negative
-    k, keep = slice(first, first + count), np.r_[0:first, first + count : len(W)]
+    k, keep = slice(first, first + count), _but_equalities(roles, len(W))
     back = _solved(W[k, k], np.column_stack([W[k][:, keep], delta[k]]))
     across = W[keep][:, k]
     if negative:
         negative -= int((np.linalg.eigvalsh(W[k, k]) < 0.0).sum())
     return W[np.ix_(keep, keep)] - across @ back[:, :-1], delta[keep] - across @ back[:, -1], back, negative
+
+
+def _but_equalities(roles: Roles, count: int) -> np.ndarray:
+    """Indices of the condensed rows, so many, that are no equalities."""
+    first = len(roles.effectors) + len(roles.actuators)
+    return np.r_[0:first, first + len(roles.equal) : count]
 
 
 def _solved(A: np.ndarray, B: np.ndarray) -> np.ndarray:

@@ -19,10 +19,11 @@ import numpy as np
 
 from pliant.contact import Detector, Obstacle
 from pliant.inverse.inputs import check_robot, check_roles, check_settings
-from pliant.inverse.model import Model, Pose
+from pliant.inverse.model import Model
 from pliant.inverse.outcome import Outcome
 from pliant.inverse.policy import Memory, advance, begin
 from pliant.inverse.policy.targets import changed, targets_by_name
+from pliant.inverse.pose import Pose
 from pliant.inverse.roles import compile_roles, lost_law
 from pliant.inverse.settings import Settings
 from pliant.laws import Law
@@ -39,7 +40,8 @@ class Inverse:
     Rows with a `Bounded` law are chosen, rows with a `Target` are effectors; all others stay as their law
     says. `laws` replaces laws of the robot, `state` is where to start (default: the equilibrium with all
     actuators at zero effort). `obstacles` come on top of the robot's surroundings; they may be added, moved
-    and removed between steps through `detector`.
+    and removed between steps through `detector`. damping: laws of viscous materials, as for `static`; dt [s]
+    is then the time that passes in a step, in which they relax and creep.
 
     All that a step leaves for the next is `memory`, a frozen value: keep it and set it again, and the
     controller goes on from there.
@@ -53,6 +55,8 @@ class Inverse:
         laws: Mapping[str, Law] | None = None,
         state: State | None = None,
         settings: Settings = Settings(),  # noqa: B008  (frozen)
+        damping: Any = None,
+        dt: float | None = None,
     ) -> None:
         check_robot(robot)
         check_settings(settings)
@@ -60,7 +64,7 @@ class Inverse:
         detector = robot.surroundings.detector(robot, obstacles)
         self.robot, self.settings = robot, settings
         self._first = state and robot.checked(state)
-        self.model = Model(robot, detector, laws or {}, settings, self._first)
+        self.model = Model(robot, detector, laws or {}, settings, self._first, damping, dt)
         self.memory: Memory = begin(self.model)
 
     @property
@@ -71,7 +75,7 @@ class Inverse:
     @property
     def state(self) -> State:
         """Where the robot is."""
-        return self.model.state(self.memory.pose)
+        return self.model.at(self.memory.passing).state(self.memory.pose)
 
     @property
     def target(self) -> np.ndarray:
@@ -102,7 +106,8 @@ class Inverse:
         Laws and obstacles stay as they are now. This is the only step that may jump.
         """
         model = self.model
-        self.model = Model(self.robot, model.detector, model.laws, self.settings, self._first)
+        known = self.robot, model.detector, model.laws, self.settings, self._first
+        self.model = Model(*known, model.damping, model.dt)
         self.memory = begin(self.model)
 
     def change(self, laws: Mapping[str, Law]) -> None:

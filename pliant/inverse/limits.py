@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.inverse.model import AT_EFFORT_LIMIT, Model, Pose
+from pliant.inverse.model import AT_EFFORT_LIMIT, Model
+from pliant.inverse.pose import Pose
 
 BEYOND = 1e-2  # of a bound: how far beyond it a recovery may leave an effort
 WORDS = "smallest effort", "largest effort", "smallest displacement", "largest displacement"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +15,13 @@ from pliant.contact import Contacts, Detector
 from pliant.core.chambers import settled
 from pliant.core.rows import units
 from pliant.core.scene import Scene
-from pliant.core.situation import Situation
+from pliant.core.situation import Situation, Viscous
 from pliant.core.sliding import GENTLY, slid
 from pliant.core.step import step, with_more_rows
-from pliant.core.tangent import CLAMPED, EXACT, FLAT, INDEFINITE, SHIFTED, Condensed
+from pliant.core.tangent import CLAMPED, EXACT, FLAT, INDEFINITE, SHIFTED
 from pliant.core.view import View
 from pliant.inverse.condensed import Aim, Efforts, InverseRows, locked_motion, solve
+from pliant.inverse.pose import Move, Pose
 from pliant.inverse.roles import Roles, compile_roles, supported
 from pliant.inverse.settings import Settings
 from pliant.laws import Known, Law
@@ -29,75 +32,15 @@ from pliant.state import State
 from pliant.static import relaxed, resting
 from pliant.static.creep import Strides, creep
 from pliant.static.loads import Loads
+from pliant.static.memory import Passing
 from pliant.static.stability import buckles
 from pliant.timing import Stopwatch
 
 STILL = 0.01  # of the alarm distance: contacts may close by it, however still the effectors are
 PIVOTS = 500  # of the solver, that cost no more than a linearisation of a small robot
-LADDER = (EXACT, FLAT, INDEFINITE, CLAMPED, SHIFTED)
+LADDER = (EXACT, INDEFINITE, FLAT, CLAMPED, SHIFTED)
 AT_EFFORT_LIMIT = 1e-6  # of a bound, or of one unit where that is more: an effort so near is at it
 AT_DISPLACEMENT_LIMIT = 1e-5  # of the length: a displacement so near a bound is at it
-
-
-@dataclass(frozen=True)
-class Pose:
-    """Where the controller stands."""
-
-    q: np.ndarray  # coordinates (nq,)
-    lam: np.ndarray  # efforts of all rows (m,)
-    contacts: Contacts  # there
-    force: np.ndarray  # of the contacts [N]: n normal ones, with friction 3n: then along two tangents each
-    view: View | None  # the scene as seen from there; None if cells are inside out
-    delta: np.ndarray  # of all rows (m,)
-    version: int  # of the obstacles
-    detector: Detector  # which knows them
-    internal: np.ndarray  # internal variables: what cables with friction and chambers remember
-
-    @property
-    def normal(self) -> np.ndarray:
-        """Normal forces of the contacts (n,) [N]."""
-        return self.force[: len(self.contacts)]
-
-    @property
-    def tangential(self) -> np.ndarray:
-        """Friction along the contacts' tangents (n, 2) [N]."""
-        n = len(self.contacts)
-        return self.force[n:].reshape(n, 2) if len(self.force) > n else np.zeros((n, 2))
-
-    @cached_property
-    def depth(self) -> float:
-        """Of the deepest point [m], measured on the surfaces as they are; see `Detector.depth`."""
-        return self.detector.depth(self.q, self.contacts)
-
-    @cached_property
-    def standoff(self) -> float:
-        """Largest true gap [m] of a contact that pushes, see `Contacts.standoff`."""
-        return self.contacts.standoff(self.force)
-
-    @cached_property
-    def swallowed(self) -> bool:
-        """Whether an obstacle is so deep in a body that contacts cannot drive it out."""
-        return bool(self.detector.swallowed(self.q))
-
-
-@dataclass(frozen=True)
-class Move:
-    """What one linearisation led to."""
-
-    pose: Pose
-    efforts: Efforts
-    condensed: Condensed
-    predicted: np.ndarray  # δ of the effectors where the linear model expected them
-
-    @property
-    def shift(self) -> float:
-        """By how much K was raised."""
-        return self.condensed.shift
-
-    @property
-    def stable(self) -> bool:
-        """Whether the robot was stable where the move began, its drives locked."""
-        return self.condensed.treatment in (EXACT, FLAT, INDEFINITE)
 
 
 @dataclass
@@ -129,7 +72,10 @@ class Model:
         laws: Mapping[str, Law],
         settings: Settings,
         state: State | None,
+        damping: Any = None,
+        dt: float | None = None,
     ) -> None:
+        self.damping, self.dt, self.passing = damping, dt, None
         self.robot, self.detector, self.settings, self.laws = robot, detector, settings, dict(laws)
         self.roles: Roles = compile_roles(robot, laws)
         self.spent = Work()
@@ -139,11 +85,14 @@ class Model:
         start = state or self._resting()
         self.internal = start.internal
         self.roles = self.roles.filled(robot, self.internal)
+        self.begun = start
+        Passing.begun(robot, damping, dt, start)  # raises if these make no sense
         self.start = self.pose(start.q, np.array(start.effort))
 
     def with_laws(self, laws: Mapping[str, Law], pose: Pose) -> Model:
         """The same model with other laws for some rows."""
-        return Model(self.robot, self.detector, {**self.laws, **laws}, self.settings, self.state(pose))
+        given = self.robot, self.detector, {**self.laws, **laws}, self.settings, self.state(pose)
+        return Model(*given, self.damping, self.dt)
 
     @property
     def work(self) -> Stopwatch:
@@ -156,8 +105,28 @@ class Model:
         return self.settings.budget - self.spent.whole
 
     def state(self, pose: Pose) -> State:
-        """A pose as a state of the robot."""
-        return State(pose.q, np.zeros(self.robot.ndof), pose.lam, pose.internal, self.gravity)
+        """A pose as a state of the robot, with what its materials remember after the time of this step."""
+        state = State(pose.q, np.zeros(self.robot.ndof), pose.lam, pose.internal, self.gravity)
+        if self.passing is None:
+            return state
+        t = self.passing.start.t + self.passing.dt
+        return state.with_(memory=self.passing.memory(1.0, pose.q, pose.internal), t=t)
+
+    def at(self, passing: Passing | None) -> Model:
+        """The same model while this time passes."""
+        other = copy(self)
+        other.passing = passing
+        return other
+
+    def later(self, passing: Passing | None, pose: Pose) -> Model:
+        """The same model while dt passes, after a pose that `passing` led to; None: at the beginning."""
+        start = self.begun if passing is None else self.at(passing).state(pose)
+        return self.at(Passing.begun(self.robot, self.damping, self.dt, start))
+
+    @property
+    def viscous(self) -> Viscous:
+        """What materials add to their stress after the time of this step."""
+        return None if self.passing is None else self.passing.overstress(1.0)
 
     def pose(
         self,
@@ -179,7 +148,7 @@ class Model:
         z = self.internal if internal is None else internal
         known, search = (q, lam, z, self.gravity, contacts, force), self.scene.search(moved)
         search = max(search, reach)
-        at = Situation(*known, predicted=predicted, search=search)
+        at = Situation(*known, predicted=predicted, search=search, viscous=self.viscous)
         view = self.scene.look(at, self.work)
         if view is None:
             bundle, contacts = self.robot.bundle, self.detector.detect(q)
@@ -256,7 +225,7 @@ class Model:
         view = pose.view if pose is before else _with_slip_from(pose.view, before.q)
         choose = partial(solve, aim=aim, previous=previous, settings=self.settings)
         motion = self.distance(aim.goal, view.delta[roles.effectors])
-        rows = InverseRows.of(roles, view, motion, STILL * self.detector.alarm)
+        rows = InverseRows.of(roles, view, motion, STILL * self.detector.alarm, aim.idle)
         taken = step(self.scene, view, rows, partial(choose, rows=rows), LADDER, self.work)
         while taken is not None and (more := rows.with_closed(taken.dq)) is not None:
             rows = more
@@ -305,7 +274,8 @@ class Model:
 
         See `relaxed`, which never raises: its certificate says whether it was found.
         """
-        result = relaxed(self.robot, self._locked(command), start, self.detector, tolerance, stiff=stiff)
+        given = self._locked(command), start, self.detector, tolerance
+        result = relaxed(self.robot, *given, stiff=stiff, passing=self.passing)
         self.spent.linearisations += max(1, result.certificate.iterations)
         return result
 
@@ -349,7 +319,7 @@ class Model:
 
     def _statics(self, laws: Mapping[str, Law], pose: Pose) -> tuple[Problem, Iterate]:
         """The problem of statics under these laws, and a pose as its first guess."""
-        loads = Loads(self.robot, laws, self.state(pose), self.detector)
+        loads = Loads(self.robot, laws, self.state(pose), self.detector, passing=self.passing)
         here = Iterate(pose.q, pose.lam, pose.contacts, pose.force)
         return loads.at(1.0, here, pose.internal), here
 

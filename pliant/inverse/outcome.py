@@ -12,7 +12,8 @@ import numpy as np
 
 from pliant.contact import Contacts
 from pliant.contact.touch import ContactForce, Where, touch
-from pliant.inverse.model import Model, Pose
+from pliant.inverse.model import Model
+from pliant.inverse.pose import Pose
 from pliant.inverse.roles import Roles
 from pliant.inverse.settings import Settings
 from pliant.inverse.words import sentence, touched

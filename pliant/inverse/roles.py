@@ -37,6 +37,7 @@ class Roles:
     names: tuple[str, ...]  # of the actuator rows
     compliance: np.ndarray  # (na,) [m/N] of what stands between drives and actuators
     slack: np.ndarray  # (na,) [m] that drives go before their actuators act
+    backlash: np.ndarray  # (na,) of the drives
     syringes: tuple[tuple[int, Chamber, float], ...] = ()  # among the actuators: which, and their content
 
     @cached_property
@@ -48,10 +49,10 @@ class Roles:
         """The command to each drive (na,), from λ and δ of all rows (m,).
 
         δ of a taut actuator, and by how much its tendon is longer; a slack one is let out by `slack` [m] more
-        than it needs. The stroke [m³] of a syringe.
+        than it needs. The stroke [m³] of a syringe. A drive with play is ahead of what it pushes.
         """
         tension = effort[self.actuators]
-        lost = self.slack + self.compliance * tension
+        lost = self.slack + self.compliance * tension + 0.5 * self.backlash * np.sign(tension)
         for k, chamber, content in self.syringes:
             volume = chamber.volume(delta, 0.0)
             lost[k] = chamber.line.pushed(float(tension[k]), volume, content) - delta[chamber.row]
@@ -110,6 +111,7 @@ def compile_roles(robot: Robot, laws: Mapping[str, Law] | None = None) -> Roles:
         names=tuple(n for n, _ in acting for _ in rows[n]),
         compliance=robot.compliance[join((rows[n] for n, _ in acting), int)],
         slack=robot.slack[join((rows[n] for n, _ in acting), int)],
+        backlash=spread([(n, robot.rows[n].interaction) for n, _ in acting], lambda a: a.backlash),
     )
 
 

@@ -125,7 +125,7 @@ class Environment(gymnasium.Env):
         return self._observation(), float(reward), bool(self.over()), False, info
 
     def render(self) -> np.ndarray | None:
-        """The picture (rows, columns, 3) of now, for "rgb_array"; what is for "human" is shown as it steps."""
+        """The picture (rows, columns, 3) of now, for "rgb_array"; for "human" it is shown as it steps."""
         return self.picture() if self.render_mode == "rgb_array" else None
 
     def close(self) -> None:

@@ -19,6 +19,9 @@ _COUNTS = {
 }
 _MSH = re.compile(rb"\$MeshFormat\s+(\d)(?:\.(\d))?\d*\s+([01])\s+([48])")
 _NODES = re.compile(rb"\$Nodes\r?\n")
+_STL_HEAD, _STL_COUNT, _STL_TRIANGLE = 80, 4, 50  # bytes of a binary STL: head, how many triangles, each
+STL_START = _STL_HEAD + _STL_COUNT
+_STL_SANE = 1000  # times as many bytes as there are: what announces more is no binary STL
 MOST_UNUSED_NUMBERS = 10_000_000  # of nodes, since the parser makes a table of all numbers
 
 
@@ -29,6 +32,8 @@ def check_announced(path: Path, kind: str) -> None:
         if kind == "ply" and b"end_header" not in raw:
             raise MeshError("head", expected="an end", got="none")
         _check_counts([int(n) for line in _COUNTS[kind].findall(raw) for n in line if n], len(raw))
+    elif kind == "stl":
+        _check_stl(path.read_bytes())
     elif kind == "gmsh":
         raw = path.read_bytes()
         tags = _msh_nodes(raw)
@@ -36,6 +41,32 @@ def check_announced(path: Path, kind: str) -> None:
         if not 0 <= largest <= MOST_UNUSED_NUMBERS + len(raw):
             got = f"one with the number {largest:g}"
             raise MeshError("nodes", expected=f"{len(tags)} nodes with numbers near theirs", got=got)
+
+
+def stl_bytes(head: bytes) -> int:
+    """How long a binary STL is that begins like this."""
+    return STL_START + _STL_TRIANGLE * int.from_bytes(head[_STL_HEAD:STL_START], "little")
+
+
+def _check_stl(raw: bytes) -> None:
+    """Whether an STL is there to its end: text has one, and binary files say how many triangles they have."""
+    text, announced = raw.lstrip().lower(), stl_bytes(raw)
+    hint = "Was it cut off? Export it again."
+    if len(raw) == announced:
+        return
+    if text.startswith(b"solid") and (b"facet" in text or b"endsolid" in text):
+        if text.rfind(b"endsolid") <= text.rfind(b"facet"):
+            raise MeshError("text", expected="'endsolid' at its end", got="none", hint=hint)
+        if not raw.isascii():
+            hint = "Export it as a binary STL, or name it without accents."
+            raise MeshError("text", expected="ASCII", got="other characters", hint=hint)
+    elif len(raw) < STL_START or announced > _STL_SANE * len(raw):
+        expected = "STL: text that begins with 'solid', or a binary head and triangles"
+        raise MeshError("content", expected=expected, got=f"{len(raw)} bytes that are neither", hint=hint)
+    else:
+        count = (announced - STL_START) // _STL_TRIANGLE
+        expected = f"{announced} bytes for the {count} triangles that it announces"
+        raise MeshError("content", expected=expected, got=f"{len(raw)} bytes", hint=hint)
 
 
 def _check_counts(counts: list[int], size: int) -> None:

@@ -10,11 +10,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
 
-from pliant.errors import MeshError, MissingExtraError
+from pliant.errors import MeshError, MissingExtraError, PliantWarning
+from pliant.files import shown
 from pliant.mesh.check import checked_nodes
 from pliant.mesh.files import parse, volume_mesh
 from pliant.mesh.mesh import Mesh
@@ -69,7 +71,33 @@ def _stl_surface(path: Path) -> Surface:
     if not blocks or not sum(map(len, blocks)):
         raise MeshError(f"STL file {path}", expected="triangles", got="none")
     triangles = np.vstack(blocks)
-    return Surface(checked_nodes(content.points), triangles, np.zeros(len(triangles)))
+    surface = Surface(checked_nodes(content.points), triangles, np.zeros(len(triangles)))
+    for doubt in doubts(surface):
+        warnings.warn(f"{shown(path)}: {doubt}", PliantWarning, stacklevel=5)
+    return surface
+
+
+def doubts(surface: Surface) -> list[str]:
+    """What may be meant otherwise in a surface that a mesher fills, in sentences."""
+    sides = np.sort(surface.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    single = int((np.unique(sides, axis=0, return_counts=True)[1] == 1).sum())
+    if single:
+        return [
+            f"its surface is open: {single} edges belong to one triangle only. The mesher closes gaps by a "
+            "guess: look at the shape, or close it in CAD."
+        ]
+    parts = surface.components()
+    boxes = [(part.nodes[part.vertices].min(axis=0), part.nodes[part.vertices].max(axis=0)) for part in parts]
+    inside = lambda a, b: (boxes[a][0] > boxes[b][0]).all() and (boxes[a][1] < boxes[b][1]).all()
+    filled = [
+        k
+        for k in range(len(parts))
+        if any(inside(k, n) and parts[k].volume * parts[n].volume > 0 for n in range(len(parts)))
+    ]
+    if not filled:
+        return []
+    one = f"{len(filled)} of its {len(parts)} shells lie inside another, with normals to the same side"
+    return [f"{one}: they are filled. Turn their normals round to make them chambers."]
 
 
 def _gmsh(source: Path, target: Path, named: Path, scale: float, largest: float) -> Mesh:

@@ -16,7 +16,7 @@ import numpy as np
 
 from pliant.errors import InputError, MeshError, MeshFileError, PliantWarning, unknown_name
 from pliant.files import reading, shown
-from pliant.mesh.announced import check_announced
+from pliant.mesh.announced import STL_START, check_announced, stl_bytes
 from pliant.mesh.check import checked_nodes
 from pliant.mesh.mesh import Mesh
 from pliant.mesh.orientation import checked_triangles
@@ -29,8 +29,6 @@ SURFACES = {".stl": "stl", ".ply": "ply", ".obj": "obj"}
 SOLIDS = {".step": "step", ".stp": "step"}
 SUFFIXES = (*FORMATS, ".stl", *SOLIDS)
 SAME_PLACE = 1e-9  # of a sheet's size: nodes that are nearer are one
-# A binary STL file: a head of 80 bytes, the number of triangles in 4 bytes, and 50 bytes for each.
-_STL_HEAD, _STL_COUNT, _STL_TRIANGLE = 80, 4, 50
 # How files of each kind begin; a binary STL begins with anything, and is recognised by its length.
 _BEGINNINGS = {
     b"# vtk DataFile": "vtk",
@@ -141,9 +139,7 @@ def format_of(path: str | Path, endings: Collection[str], what: str) -> str:
     with reading(path, what, "a file that can be read", error=MeshFileError) as file:
         with file.open("rb") as content:
             head = content.read(1024)
-        start = _STL_HEAD + _STL_COUNT
-        triangles = int.from_bytes(head[_STL_HEAD:start], "little")
-        if len(head) >= start and file.stat().st_size == start + _STL_TRIANGLE * triangles:
+        if len(head) >= STL_START and file.stat().st_size == stl_bytes(head):
             return "stl"
         text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
         kinds = (kind for begin, kind in _BEGINNINGS.items() if text.startswith(begin))

@@ -3,7 +3,7 @@
     python -m pliant.project.aside reduce PATH
 
 The text of the file comes on stdin; each report is a line of JSON. The text need not be that of the file at
-PATH: meshes are looked for beside it, results kept there.
+PATH: meshes are looked for beside it, results kept there. To begin a file, it says of which part, in JSON.
 """
 
 from __future__ import annotations
@@ -12,20 +12,22 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from pliant.errors import PliantError
+from pliant.errors import PliantError, PliantWarning
+from pliant.project.project import of_text
 
 POLITENESS = 5  # by which its priority is lower
 Say = Callable[..., None]
 
 
 class Aside:
-    """A task of TASKS on a project; iterate over what it reports.
+    """A task of TASKS on a project file; iterate over what it reports.
 
         for report in Aside("reduce", path, text):
             print(report.get("done"), report.get("total"))
@@ -63,29 +65,44 @@ class Aside:
         self._process.terminate()
 
 
-def _reduce(project: Any, say: Say) -> None:
+def _begin(path: Path, text: str, say: Say) -> None:
+    """Write the project file of a part, and its mesh; reports the edges and rate of each that is tried.
+
+    And what is doubtful about the part.
+    """
+    from pliant.project.guess import start
+
+    with warnings.catch_warnings(record=True) as doubts:
+        warnings.simplefilter("always", PliantWarning)
+        start(path=path, lively=True, told=lambda edge, rate: say(edge=edge, rate=rate), **json.loads(text))
+    for doubt in dict.fromkeys(str(warning.message) for warning in doubts):
+        say(doubt=doubt)
+
+
+def _reduce(path: Path, text: str, say: Say) -> None:
     """Make the reduced model and keep it; reports how many equilibria are done, of how many."""
     from pliant.project.reduced import make
 
-    make(project, progress=lambda done, total: say(done=done, total=total))
+    make(of_text(path, text), progress=lambda done, total: say(done=done, total=total))
 
 
-def _judge(project: Any, say: Say) -> None:
+def _judge(path: Path, text: str, say: Say) -> None:
     """Report how fast the robot, or its reduced model, is here [Hz], and the error of its mesh (a share)."""
-    from pliant.project.fit import discretisation_error, rate
+    from pliant.project.fit import rates
+    from pliant.project.mesh_error import discretisation_error
     from pliant.project.reduced import chosen
 
+    project = of_text(path, text)
     fast, _ = chosen(project)
-    say(rate=rate(project.robot if fast is None else fast.robot))
+    say(rate=rates(project.robot if fast is None else fast.robot)[0])
     say(error=discretisation_error(project))
 
 
-TASKS = {"reduce": _reduce, "judge": _judge}
+TASKS = {"begin": _begin, "reduce": _reduce, "judge": _judge}
 
 
 def main(task: str, path: str) -> None:
     """Do a task; faults of ours end it with a traceback and an exit code."""
-    from pliant.project.project import of_text
 
     def say(**report: Any) -> None:
         sys.stdout.write(json.dumps(report) + "\n")
@@ -94,7 +111,7 @@ def main(task: str, path: str) -> None:
     with suppress(AttributeError, OSError):
         os.nice(POLITENESS)
     try:
-        TASKS[task](of_text(path, sys.stdin.buffer.read().decode()), say)
+        TASKS[task](Path(path), sys.stdin.buffer.read().decode(), say)
     except PliantError as error:
         say(refused=str(error))
     except BrokenPipeError:  # nobody listens any more

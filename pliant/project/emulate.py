@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from time import monotonic
 from typing import Any
 
+from pliant.drive import Drive
 from pliant.errors import InputError
 from pliant.project.project import Project
 from pliant.project.wiring import ON_A_WIRE, channels_of
@@ -27,16 +28,17 @@ def emulated(project: Project, *, clock: Callable[[], float] = monotonic) -> Ite
             with project.source.at("hardware", "devices", name, "driver"):
                 if spec.driver not in ON_A_WIRE:
                     raise InputError("emulator", expected=f"a device of {list(ON_A_WIRE)}", got=spec.driver)
-            device = _emulator(spec.driver, [channel.id for channel in channels_of(project, name)])
+            device = _emulator(spec.driver, [channel.id for channel in channels_of(project, name)], spec.lag)
             ports[name] = stack.enter_context(Terminal(device, clock=clock)).port
         yield ports
 
 
-def _emulator(driver: str, ids: list[int]) -> Any:
+def _emulator(driver: str, ids: list[int], lag: float) -> Any:
     from pliant.hardware.emulators import DynamixelBus, Microcontroller, Regulators
 
+    drive = Drive(lag=lag) if lag else None
     if driver == "serial":
-        return Microcontroller(ids)
+        return Microcontroller(ids, drive=drive)
     if driver == "dynamixel":
-        return DynamixelBus(ids)
-    return Regulators([chr(ord("A") + unit) for unit in ids])  # unit 0 is A
+        return DynamixelBus(ids, drive=drive)
+    return Regulators([chr(ord("A") + unit) for unit in ids], drive=drive)  # unit 0 is A

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -61,13 +62,15 @@ def _action(name: str, action: Any, inner: Any, body: Any) -> dict[str, Any]:
             data |= {name: getattr(inner, name) for name in _LOSSES if getattr(inner, name)}
             data |= {} if inner.pulled == "first" else {"pulled": inner.pulled}
             data |= {"stiffness": inner.stiffness} if inner.compliance else {}
+            data |= _drive(inner)
         case Cavity():
             data |= _cavity(name, inner, body)
         case Motor():
             data |= {"region": _region(name, body, inner.points[0]), "axis": inner.axis.tolist()}
-            data |= {"middle": inner.middle} if inner.middle else {}
+            data |= ({"middle": inner.middle} if inner.middle else {}) | _drive(inner)
         case Slider():
             data |= _points(body, inner.points[0], centre=True) | {"direction": inner.direction.tolist()}
+            data |= _drive(inner)
         case PointForce():
             data |= _points(body, inner.points[0])
             if inner.size == len(inner.points[0]):
@@ -168,6 +171,13 @@ def _region(name: str, body: Any, points: Points) -> str:
     if region is None:
         raise InputError(f"row {name!r}", expected="the frame of a rigid region", got="other points")
     return region
+
+
+def _drive(action: Any) -> dict[str, Any]:
+    """What a drive does with its commands, where that is more than to obey."""
+    drive = action.drive
+    known = {} if drive is None else asdict(drive)
+    return {"drive": {key: value for key, value in known.items() if 0.0 < value < INF}} if known else {}
 
 
 def _line(name: str, line: Line) -> dict[str, Any]:

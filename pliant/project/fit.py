@@ -11,21 +11,21 @@ from time import perf_counter, process_time
 import numpy as np
 
 from pliant.compliance import compliance
+from pliant.contact import Sphere
 from pliant.errors import FileError, InputError
 from pliant.files import reading
 from pliant.inverse import Inverse
+from pliant.project.mesh_error import discretisation_error
 from pliant.project.project import Project
 from pliant.project.reduced import place_of
 from pliant.robot import Robot
+from pliant.state import State
 
 LIVELY = 25.0  # [Hz]: slower than this, dragging a target is no pleasure
 ACCURATE = 0.02  # of a motion
-# Between two meshes of edges h and h/2 an error of order p falls by (1 − 2⁻ᵖ) of itself. Clamps and notches
-# have p near 1, smooth bodies more: with p = 1.5 the estimate is within 1.5 times the error.
-ORDER = 1.5
-LARGEST = 20_000  # coordinates of a robot whose refinement, of some eight times as many, is solved here
 STEPS, WARM = 7, 3  # of the inverse model that are timed, and before them
-PACE = 2e-3  # of the length: how far its target moves in a step
+PACE = 5e-3  # of the length: how far its target moves in a step
+BALL = 0.08  # of the length: the radius of what it is pressed against
 STEEPNESS = 4.0  # the time of a step goes with about this power of 1/size
 
 
@@ -33,32 +33,40 @@ STEEPNESS = 4.0  # the time of a step goes with about this power of 1/size
 class Fit:
     """Nodes, coordinates, steps of the inverse model a second, and the error of a typical motion.
 
-    `error` is a share of the motion, None where it is not known; `reason` says why.
+    `rate` is without contact, `touching` pressed against a ball. `error` is a share of the motion, None where
+    it is not known; `reason` says why.
     """
 
     nodes: int
     coordinates: int
     rate: float
+    touching: float
     error: float | None
     reason: str = ""
+
+    @property
+    def slowest(self) -> float:
+        """The lower of its rates."""
+        return min(self.rate, self.touching)
 
     @property
     def advice(self) -> str:
         """What follows from these figures."""
         if self.rate != self.rate:
             return "An actuator and an effector are needed to tell."
-        slow, rough = self.rate < LIVELY, self.error is not None and self.error > ACCURATE
+        slow, rough = self.slowest < LIVELY, self.error is not None and self.error > ACCURATE
         if slow and rough:
             return "Slow and inaccurate: make a finer mesh and reduce it (docs/reduction.md)."
         if slow:
-            return f"Coarser: edges about {_coarser(self.rate):.2g} times as long bring {LIVELY:g} Hz."
+            return f"Coarser: edges about {_coarser(self.slowest):.2g} times as long bring {LIVELY:g} Hz."
         if rough:
             return "Finer: halve the edges (size); where it is too slow then, reduce it (docs/reduction.md)."
         return "It fits." if self.error is not None else "Fast enough; how accurate it is, is not known."
 
     def __str__(self) -> str:
         error = f"{100 * self.error:.2g} %" if self.error is not None else f"not known ({self.reason})"
-        pace = f"about {self.rate:.3g} Hz here" if self.rate == self.rate else "its rate is not known"
+        pace = f"about {self.rate:.3g} Hz here, {self.touching:.3g} Hz in contact"
+        pace = pace if self.rate == self.rate else "its rate is not known"
         return (
             f"{self.nodes} nodes, {self.coordinates} coordinates: {pace}; error of its mesh {error}. "
             f"{self.advice}"
@@ -93,68 +101,64 @@ def fit(project: Project) -> Fit:
         error = discretisation_error(project)
     except InputError as refusal:
         reason = f"expected {refusal.expected}, got {refusal.got}"
-    return Fit(nodes, robot.ndof, rate(robot), error, reason)
+    return Fit(nodes, robot.ndof, *rates(robot), error, reason)
 
 
-def motions(robot: Robot) -> np.ndarray:
-    """How effectors move at rest by a unit effort of each actuator alone: W_eaᵀ (actuators, effectors' rows).
+def motions(robot: Robot, state: State | None = None) -> np.ndarray:
+    """How effectors move at rest, or at a state, by a unit effort of each actuator alone.
+
+    W_eaᵀ (actuators, effectors' rows).
 
     Efforts, because they have a limit: a cable pulls at points, and the body yields around a point the more,
     the finer its mesh is. Imposed lengths would mix that in.
     """
-    W, effectors = compliance(robot), robot.by_role("effector")
+    W, effectors = compliance(robot, state), robot.by_role("effector")
     parts = [[W.block(row, name) for row in effectors] for name in robot.by_role("actuator")]
     return np.concatenate([np.concatenate(part).T for part in parts])
 
 
-def discretisation_error(project: Project) -> float:
-    """The error of the motions of a project's mesh, from one of half its edges, see `estimated`."""
-    robot = project.robot
-    if not (robot.by_role("actuator") and robot.by_role("effector")):
-        raise InputError("robot", expected="an actuator and an effector", got=list(robot.rows))
-    if robot.ndof > LARGEST:
-        raise InputError("robot", expected=f"at most {LARGEST} coordinates", got=robot.ndof)
-    return estimated(motions(robot), motions(project.refined()))
+def rates(robot: Robot) -> tuple[float, float]:
+    """Steps of the inverse model a second [Hz] on this machine: free, and pressed against a ball.
 
-
-def difference(coarse: np.ndarray, fine: np.ndarray) -> float:
-    """The largest |fine − coarse| of a motion (actuators, rows), as a share of it."""
-    size = np.linalg.norm(fine, axis=1)
-    moving = size > 0
-    if not moving.any():
-        raise InputError("robot", expected="actuators that move its effectors at rest", got="none")
-    return float((np.linalg.norm(fine - coarse, axis=1)[moving] / size[moving]).max())
-
-
-def estimated(coarse: np.ndarray, fine: np.ndarray) -> float:
-    """The largest error of `motions` on a mesh, as a share of each, from those on one of half its edges.
-
-    |u − u_h| ≈ |u_h/2 − u_h| / (1 − 2⁻ᵖ). Errors of the shape itself are not in it: the finer mesh has the
-    same facets.
-    """
-    return difference(coarse, fine) / (1.0 - 2.0**-ORDER)
-
-
-def rate(robot: Robot) -> float:
-    """Steps of the inverse model a second [Hz] on this machine, while its targets move as they can.
-
-    The time of a step is what passes, or the processors' if that is less: other programs do not count. A
-    robot without actuators or effectors has none: nan.
+    Its targets move as they can; then a ball lies in the way of what moves most. The time of a step is what
+    passes, or the processors' if that is less: other programs do not count. A robot without actuators or
+    effectors has no rates: nan.
     """
     if not (robot.by_role("actuator") and robot.by_role("effector")):
-        return float("nan")
+        return float("nan"), float("nan")
     controller = Inverse(robot)
-    start, moves = controller.target.copy(), motions(robot)
+    moves = motions(robot, controller.state)
     along = moves[np.argmax(np.linalg.norm(moves, axis=1))]
     along = along / max(float(np.linalg.norm(along)), np.finfo(float).tiny)
-    names, spans, times = list(controller.targets), {}, []
-    place = 0
-    for name in names:
-        spans[name] = slice(place, place + len(controller.targets[name]))
-        place = spans[name].stop
+    before = robot.positions(controller.state.q)
+    free = _timed(controller, along)
+    now = robot.positions(controller.state.q)
+    controller.detector.add(_in_the_way(now, now - before, robot.length))
+    return free, _timed(controller, along)
+
+
+def _in_the_way(nodes: np.ndarray, moved: np.ndarray, length: float) -> Sphere:
+    """A ball that comes from where the node (k, 3) that moved most goes, as far as the body lets it."""
+    first = int(np.argmax(np.linalg.norm(moved, axis=1)))
+    along = moved[first] / max(float(np.linalg.norm(moved[first])), np.finfo(float).tiny)
+    arm = nodes - nodes[first]
+    ahead = arm @ along
+    clear = (BALL + 0.5 * PACE) * length
+    beside = clear**2 - np.sum((arm - ahead[:, None] * along) ** 2, axis=1)
+    near = beside >= 0.0
+    way = float((ahead[near] + np.sqrt(beside[near])).max())
+    return Sphere(nodes[first] + way * along, BALL * length)
+
+
+def _timed(controller: Inverse, along: np.ndarray) -> float:
+    """Steps a second while all targets move along (effectors' rows,) from where their effectors are."""
+    rows = {name: controller.robot.named(name) for name in controller.targets}
+    start, times = {name: controller.pose.delta[row] for name, row in rows.items()}, []
+    ends = np.cumsum([len(place) for place in start.values()])
+    ways = np.split(PACE * controller.robot.length * along, ends[:-1])
     for step in range(WARM + STEPS):
-        goal = start + PACE * robot.length * (step + 1) * along
+        targets = {name: start[name] + (step + 1) * way for name, way in zip(rows, ways, strict=True)}
         begin, spent = perf_counter(), process_time()
-        controller.step({name: goal[spans[name]] for name in names})
+        controller.step(targets)
         times.append(min(perf_counter() - begin, process_time() - spent))
     return 1.0 / float(np.median(times[WARM:]))

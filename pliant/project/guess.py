@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,15 @@ from pliant.mesh.files import FORMATS, SUFFIXES, UNITS, format_of, parse
 from pliant.project.build import unit_doubt
 from pliant.project.project import Project, load
 from pliant.project.schema import FORMAT
-from pliant.project.sizing import fitting
+from pliant.project.sizing import Told, described, finest
 from pliant.project.toml import dumps
 
 MATERIAL, POISSON = "dragon skin 30", 0.48
 LONGEST = 5.0  # [m]: a part that would be longer was drawn in a smaller unit
 DOUBTFUL = 0.5  # [m]: of a part that would be longer its size in other units is told
-END_SHARES = (0.02, 0.05, 0.1, 0.2)  # of the length: how much of an end is held
+FLAT = 0.002  # of the length: how deep an end that is flat is held
+END_SHARES = (0.02, 0.05, 0.1, 0.2)  # and any other
+WHOLE = 0.9  # of the width at the first of these that a flat end has
 OFFSETS = (0.6, 0.75, 0.85, 0.4)  # of the way from the axis to the skin, where a cable may run
 VIA = 9  # points of a cable
 CHECKED = 6  # times as many must lie inside the body: a cable does not run through air
@@ -39,7 +42,9 @@ def start(
     *,
     unit: str | None = None,
     size: float | None = None,
+    lively: bool = False,
     fitted: bool = False,
+    told: Told | None = None,
 ) -> Project:
     """Write a project file for a part and read it back.
 
@@ -49,8 +54,9 @@ def start(
     a # if it has chambers), and a silicone. `size` [m]: edges of the mesh of an STL or STEP part, which is
     written as tetrahedra next to the file.
 
-    fitted: measure how fast and how accurate that is and write it into the head of the file. Without a size
-    it is then that of the finest mesh that reaches 25 Hz here (`project.sizing`).
+    lively: without a size, that of the finest mesh that reaches 25 Hz here, in contact too
+    (`project.sizing`); `told` hears the edges of each that is tried [m], and its rate [Hz]. fitted: the same,
+    and how fast and how accurate it is stands in the head of the file.
     """
     part, path = Path(part), Path(path)
     if path.suffix != ".toml":
@@ -62,10 +68,11 @@ def start(
     chosen = unit if step else unit or likely_unit(part, kind)
     solid = kind in FORMATS.values()
     found: tuple[str, ...] = ()
-    with _size_told_once():
-        if fitted and not solid:
+    with _size_told_once(), TemporaryDirectory(prefix="pliant-") as folder:
+        if (fitted or (lively and size is None)) and not solid:
             meshed = lambda edge: read(part, unit=chosen, size=edge)
-            mesh, found = fitting(meshed, partial(_draft, path.stem), size)
+            trial = finest(meshed, partial(_draft, path.stem), Path(folder), size, told)
+            mesh, found = trial.mesh, described(trial) if fitted else ()
         else:
             mesh = read(part, unit=chosen, size=size)
     doubt = "" if step else unit_doubt(mesh, chosen)
@@ -143,7 +150,8 @@ def _guesses(mesh: Mesh, stem: str, name: str, unit: str) -> tuple[dict[str, Any
     body = Solid(mesh, stuff.hooke(POISSON), density=stuff.density, fixed=inside_box(mesh, *box))
     tip = _tip(body, axis)
     along = "xyz"[axis]
-    notes = [f"Held: its lowest {100 * share:g} % along {along}. Tip: the middle of the other end."]
+    end = f"lowest {100 * share:g} %" if share != FLAT else "face at the lower end"
+    notes = [f"Held: its {end} along {along}. Tip: the middle of the other end."]
     one = {"mesh": name, "unit": unit, "fixed": [{"box": {"low": box[0], "high": box[1]}}]}
     one["materials"] = [{"library": MATERIAL, "poisson": POISSON}]
     data: dict[str, Any] = {"format": FORMAT, "name": stem, "gravity": [0.0, 0.0, -9.81], "bodies": [one]}
@@ -162,6 +170,9 @@ def _guesses(mesh: Mesh, stem: str, name: str, unit: str) -> tuple[dict[str, Any
         notes.append("Chambers: its inner surfaces, up to a tenth of Young's modulus.")
     if offered:
         notes.append(f"Cables along {along} would fit, too: the last lines have them, behind a #.")
+    pieces = len(body.mesh.surface.components()) - len(chambers)
+    if pieces > 1:
+        notes.append(f"It is {pieces} pieces, which nothing joins.")
     if not (cables or chambers):
         notes.append("No cable fits inside along a straight line, and it is not hollow: add an actuator.")
     data["effectors"] = {"tip": {"points": [tip], "target": tip}}
@@ -173,15 +184,26 @@ def _guesses(mesh: Mesh, stem: str, name: str, unit: str) -> tuple[dict[str, Any
 
 
 def _fixed_end(mesh: Mesh, axis: int) -> tuple[float, tuple[list[float], list[float]]]:
-    """The least share of the lower end that holds a face of nodes, and its box."""
+    """The share of the lower end that is held, and its box: its face if it is flat, or else what has a width.
+
+    A face is held alike on a finer mesh; of a thick end more nodes are then held.
+    """
+    wide = np.ptp(mesh.nodes[inside_box(mesh, *_end(mesh, axis, END_SHARES[0]))], axis=0).max()
+    for share in (FLAT, *END_SHARES):
+        box = _end(mesh, axis, share)
+        held = mesh.nodes[inside_box(mesh, *box)]
+        flat = share != FLAT or np.ptp(held, axis=0).max() >= WHOLE * wide
+        if flat and len(held) >= 3 and np.linalg.matrix_rank(held - held[0], 1e-9) >= 2:
+            return share, box
+    return 1.0, box
+
+
+def _end(mesh: Mesh, axis: int, share: float) -> tuple[list[float], list[float]]:
+    """The box of a share of the lower end."""
     low, high = mesh.bounds
-    for share in END_SHARES:
-        bottom, top = [-float("inf")] * 3, [float("inf")] * 3
-        top[axis] = float(np.round(low[axis] + share * (high - low)[axis], _digits(mesh) + 3))
-        inside = inside_box(mesh, bottom, top)
-        if inside.sum() >= 3 and np.linalg.matrix_rank(mesh.nodes[inside] - mesh.nodes[inside][0], 1e-9) >= 2:
-            return share, (bottom, top)
-    return 1.0, (bottom, top)
+    bottom, top = [-float("inf")] * 3, [float("inf")] * 3
+    top[axis] = float(np.round(low[axis] + share * (high - low)[axis], _digits(mesh) + 3))
+    return bottom, top
 
 
 def _tip(body: Solid, axis: int) -> list[float]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant import things
+from pliant.drive import Drive
 from pliant.errors import unknown_name
 from pliant.interactions import Cable, Cavity, CentreOfMass, Combined, Motor, PointForce, Position, Slider
 from pliant.interactions.interaction import INF
@@ -26,6 +27,7 @@ from pliant.project.schema_rows import (
     CavitySpec,
     EffectorSpec,
     ForceSpec,
+    LagSpec,
     LineSpec,
     MotorSpec,
     PointsSpec,
@@ -109,6 +111,7 @@ def _interaction(source: Source, said: Any, body: Any, here: Here) -> Any:
                     pulled=said.pulled,
                     stiffness=INF if said.stiffness is None else said.stiffness,
                     slack=said.slack,
+                    drive=_drive(said.drive),
                 )
         case CavitySpec():
             return _cavity(source, said, body, here)
@@ -116,12 +119,12 @@ def _interaction(source: Source, said: Any, body: Any, here: Here) -> Any:
             with source.at(*here, "region"):
                 points = body.region_points(said.region)
             with source.at(*here):
-                return Motor(points, said.axis, middle=said.middle)
+                return Motor(points, said.axis, middle=said.middle, drive=_drive(said.drive))
         case SliderSpec():
             points = _points(source, said, body, here)
             points = points[:1] if said.region is not None else points  # at its centre
             with source.at(*here):
-                return Slider(points, said.direction)
+                return Slider(points, said.direction, drive=_drive(said.drive))
         case ForceSpec():
             return _force(source, said, body, here)
         case ReadSpec():
@@ -201,6 +204,13 @@ def _cavity(source: Source, said: CavitySpec, body: Any, here: Here) -> Cavity:
             return Cavity.on(body, surface, **options)
         nodes, local = np.unique(surface.triangles, return_inverse=True)
         return Cavity(body.node_points(nodes), local.reshape(-1, 3), **options)
+
+
+def _drive(said: LagSpec | None) -> Drive | None:
+    if said is None:
+        return None
+    most = lambda value: INF if value is None else value
+    return Drive(lag=said.lag, rate=most(said.rate), backlash=said.backlash, limit=most(said.limit))
 
 
 def _line(said: LineSpec) -> Line:

@@ -6,7 +6,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pliant.project.kinds import Bound, Count, Flag, Number, Part, Positive, Range, Sign, Word
+from pliant.project.kinds import (
+    Bound,
+    Count,
+    Flag,
+    NotNegativeTime,
+    Number,
+    Part,
+    Positive,
+    Range,
+    Sign,
+    Word,
+)
 
 INF = float("inf")
 
@@ -21,6 +32,7 @@ class DeviceSpec(Part):
     address: Word | None = None
     timeout: Positive = 0.05
     guard: Flag = False
+    lag: NotNegativeTime = 0.0  # of what answers in its place with --emulate
 
 
 class ChannelSpec(Part):

@@ -90,6 +90,15 @@ class PointsSpec(Part):
     outside: Literal["error", "nearest"] = "error"
 
 
+class LagSpec(Part):
+    """What a drive does with its commands, see `pliant.interactions.Drive`; in the units of its row."""
+
+    lag: NotNegativeTime = 0.0
+    rate: Positive | None = None
+    backlash: NotNegative = 0.0
+    limit: Positive | None = None
+
+
 class CableSpec(RowSpec):
     """Through material points, from an anchor, to an end."""
 
@@ -104,6 +113,7 @@ class CableSpec(RowSpec):
     pulled: Literal["first", "last"] = "first"
     stiffness: Positive | None = None
     slack: NotNegativeLength = 0.0
+    drive: LagSpec | None = None
     effort: Range = (0.0, INF)
     tension: Range | None = None
     length: Range | None = None
@@ -163,6 +173,7 @@ class MotorSpec(RowSpec):
     region: Word
     axis: Direction
     middle: Number = 0.0
+    drive: LagSpec | None = None
     torque: Range | None = None
     angle: Range | None = None
     sides: ClassVar[tuple[str, str]] = ("rad", "N·m")
@@ -173,6 +184,7 @@ class SliderSpec(RowSpec, PointsSpec):
     """Pushes a rigid region, or points, along a direction."""
 
     direction: Direction
+    drive: LagSpec | None = None
     force: Range | None = None
     length: Range | None = None
 

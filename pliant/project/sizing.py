@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from pliant.errors import PliantError, PliantWarning
 from pliant.mesh import Mesh
-from pliant.project.fit import (
-    ACCURATE,
-    LIVELY,
-    ORDER,
-    STEEPNESS,
-    Fit,
-    difference,
-    discretisation_error,
-    motions,
-    rate,
-)
+from pliant.project.fit import ACCURATE, LIVELY, STEEPNESS, Fit, rates
+from pliant.project.mesh_error import ORDER, difference, estimated, field, limit, on_two_meshes
 from pliant.project.project import Project
 from pliant.units import quantity
 
@@ -30,71 +21,96 @@ AIM = 1.2  # times LIVELY: the rate that the next trial is meant to have
 NEAR = 1.6  # times LIVELY: a mesh whose rate is below need not be finer
 FINEST, COARSEST = 1 / 80, 1 / 5  # of the longest extent
 SAME = 0.02  # of an edge: a trial that is nearer to one before is none
-FINER = 0.25  # of the edge: the finest mesh that is offered
-SHARE = 1 / 20  # of it: edges of the first mesh
+REDUCIBLE = 30_000  # coordinates of the finest mesh that is offered: its reduction takes some minutes
+SHARE = 1 / 20  # of the diagonal: edges of the first mesh
+Told = Callable[[float, float], object]
 
 
-def fitting(
-    meshed: Callable[[float | None], Mesh], draft: Callable[[Mesh, Path], Project], size: float | None
-) -> tuple[Mesh, tuple[str, ...]]:
-    """A mesh, and what is measured of it in sentences for the head of a file.
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A mesh of edges [m], its project, and its steps a second [Hz] free and in contact."""
 
-    `meshed` makes a mesh of edges of a size [m], `draft` a project of it in a folder. Without a size, the
-    time of a step being about size^−4, meshes are tried until one is between LIVELY and NEAR times that; the
-    finest that reaches LIVELY is taken, or the fastest of all if none does.
+    edge: float
+    free: float
+    touching: float
+    mesh: Mesh
+    project: Project
+
+    @property
+    def slowest(self) -> float:
+        """The lower of its rates."""
+        return min(self.free, self.touching)
+
+
+def finest(
+    meshed: Callable[[float | None], Mesh],
+    draft: Callable[[Mesh, Path], Project],
+    folder: Path,
+    size: float | None = None,
+    told: Told | None = None,
+) -> Trial:
+    """The mesh of a `size` [m], or the finest that is lively here, with its rates.
+
+    `meshed` makes a mesh of edges of a size, `draft` a project of it in a part of the folder; `told` hears
+    the edges of each and its rate. Without a size, the time of a step being about size^−4, meshes are tried
+    until one is between LIVELY and NEAR times that; the finest that reaches LIVELY is taken, or the fastest
+    of all if none does.
     """
-    with TemporaryDirectory() as folder:
-        tried: list[tuple[float, float, Mesh, Project]] = []
-        edge = size
-        for k in range(TRIALS if size is None else 1):
-            mesh = meshed(edge)
-            if edge is None:
-                edge = SHARE * float(np.linalg.norm(np.ptp(mesh.nodes, axis=0)))
-            place = Path(folder) / str(k)
-            place.mkdir()
-            project = draft(mesh, place)
-            speed = rate(project.robot)
-            tried.append((edge, speed, mesh, project))
-            if not np.isfinite(speed) or LIVELY <= speed <= NEAR * LIVELY:
-                break
-            longest = float(np.ptp(mesh.nodes, axis=0).max())
-            wanted = edge * (AIM * LIVELY / speed) ** (1.0 / STEEPNESS)
-            edge = float(np.clip(wanted, FINEST * longest, COARSEST * longest))
-            if any(abs(edge - before) < SAME * before for before, *_ in tried):
-                break
-        lively = [trial for trial in tried if trial[1] >= LIVELY]
-        best = min(lively, key=lambda t: t[0]) if lively else max(tried, key=lambda t: np.nan_to_num(t[1]))
-        edge, speed, mesh, project = best
-        return mesh, _described(edge, speed, project)
+    tried: list[Trial] = []
+    edge = size
+    for k in range(TRIALS if size is None else 1):
+        mesh = meshed(edge)
+        if edge is None:
+            edge = SHARE * float(np.linalg.norm(np.ptp(mesh.nodes, axis=0)))
+        place = folder / str(k)
+        place.mkdir()
+        project = draft(mesh, place)
+        tried.append(Trial(edge, *rates(project.robot), mesh, project))
+        speed = tried[-1].slowest
+        if told is not None:
+            told(edge, speed)
+        if not np.isfinite(speed) or LIVELY <= speed <= NEAR * LIVELY:
+            break
+        longest = float(np.ptp(mesh.nodes, axis=0).max())
+        wanted = edge * (AIM * LIVELY / speed) ** (1.0 / STEEPNESS)
+        edge = float(np.clip(wanted, FINEST * longest, COARSEST * longest))
+        if any(abs(edge - before.edge) < SAME * before.edge for before in tried):
+            break
+    lively = [trial for trial in tried if trial.slowest >= LIVELY]
+    if lively:
+        return min(lively, key=lambda trial: trial.edge)
+    return max(tried, key=lambda trial: np.nan_to_num(trial.slowest))
 
 
-def _described(edge: float, speed: float, project: Project) -> tuple[str, ...]:
-    robot, error, reason, other = project.robot, None, "", ()
+def described(trial: Trial) -> tuple[str, ...]:
+    """What is measured of a trial, and the error of its mesh, in sentences for the head of a file."""
+    robot, error, reason, other = trial.project.robot, None, "", ()
     try:
-        error, linear = both_elements(project)
+        error, linear = both_elements(trial.project)
         share = f"{100 * linear:.2g} %"
         other = (f"Quadratic tetrahedra: linear ones with as many nodes err by about {share} there.",)
     except PliantError as trouble:
         reason = str(trouble).rstrip(".")
-    found = Fit(len(robot.bodies[0].mesh.nodes), robot.ndof, speed, error, reason)
-    lines = (f"Mesh: edges of {quantity(edge, 'm', digits=2)}. {found}", *other)
-    if error is None or error <= ACCURATE:
-        return lines
-    finer = 1e3 * max(edge * (ACCURATE / error) ** (1.0 / ORDER), FINER * edge)
-    offer = f"`pliant new` with `--size {finer:.2g}mm`, then `pliant reduce` for a fast model of that mesh."
-    return (*lines, f"Its error is above {100 * ACCURATE:g} %. More accurate: {offer}")
+    nodes = len(robot.bodies[0].mesh.nodes)
+    found = Fit(nodes, robot.ndof, trial.free, trial.touching, error, reason)
+    lines = (f"Mesh: edges of {quantity(trial.edge, 'm', digits=2)}. {found}", *other)
+    return lines if error is None or error <= ACCURATE else (*lines, _offer(trial, error))
+
+
+def _offer(trial: Trial, error: float) -> str:
+    """A finer mesh to reduce: of ACCURATE, or the finest that is REDUCIBLE."""
+    least = (trial.project.robot.ndof / REDUCIBLE) ** (1.0 / 3.0)
+    finer = min(max((ACCURATE / error) ** (1.0 / ORDER), least), 1.0)
+    there = f"about {100 * error * finer**ORDER:.2g} % with `--size {1e3 * finer * trial.edge:.2g}mm`"
+    return f"Above {100 * ACCURATE:g} %: {there}, and `pliant reduce` makes a fast model of that mesh."
 
 
 def both_elements(project: Project) -> tuple[float, float]:
-    """Estimated errors of the motions of a project of quadratic tetrahedra: its own, and that of linear ones
-    with as many nodes, half as long.
-
-    Both against u ≈ u_h/2 + (u_h/2 − u_h) / (2ᵖ − 1), which the first error estimates too.
+    """Estimated errors of a project of quadratic tetrahedra: its own, and that of linear ones with as many
+    nodes, half as long.
     """
-    error = discretisation_error(project)  # refuses what is too large
-    coarse, fine = motions(project.robot), motions(project.refined())
-    limit = fine + (fine - coarse) / (2.0**ORDER - 1.0)
+    coarse, fine, volume = on_two_meshes(project)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PliantWarning)  # that they lock is what is measured
-        linear = motions(project.refined(order=1))
-    return error, difference(linear, limit)
+        linear = field(project.refined(order=1), like=project.robot)
+    return estimated(coarse, fine, volume), difference(linear, limit(coarse, fine), volume)

@@ -1,6 +1,7 @@
 """One equilibrium: Newton's method, and around it what it is not a method for.
 
-That are the element pressures of incompressible materials, and which way cables with friction slide.
+That are the element pressures of incompressible materials, which way cables with friction slide, and with
+which side of their teeth drives push.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pliant.core.drives import Play
 from pliant.core.sliding import Sliding
 from pliant.newton import Iterate, Problem, Tolerance, newton
 from pliant.robot import Robot
@@ -39,19 +41,31 @@ def balance(
         found = replace(again, iterations=found.iterations + again.iterations)
     if not len(z):
         return found, z
-    total, wrong = found.iterations, problem.sliding
-    for k in range(MOST_UPDATES if wrong is None else MOST_GUESSES):
+    total, wrong, flipped = found.iterations, problem.sliding, problem.play
+    for k in range(MOST_UPDATES if wrong is None and flipped is None else MOST_GUESSES):
         if not found.converged:
             break
         z, error = update_internal(problem.scene.robot, found.q, z) if k < MOST_UPDATES else (z, 0.0)
         found, wrong = _slid(problem.sliding, found)
-        if error < VOLUME_ERROR and wrong is None:
+        flipped = _flipped(problem, found)
+        if error < VOLUME_ERROR and wrong is None and flipped is None:
             break
         if wrong is not None:
             problem, z = replace(problem, sliding=wrong, conditions=wrong.conditions), wrong.internal(z)
+        if flipped is not None:
+            problem = replace(problem, play=flipped)
+        if problem.play is not None:
+            problem = replace(problem, conditions=problem.play.on(problem.conditions))
         found = newton(replace(problem, z=z), found, tolerance, work, deadline=deadline)
         total += found.iterations
-    return replace(found, iterations=total, converged=found.converged and wrong is None), z
+    right = wrong is None and flipped is None
+    return replace(found, iterations=total, converged=found.converged and right), z
+
+
+def _flipped(problem: Problem, found: Iterate) -> Play | None:
+    """The play of drives with other sides where the equilibrium contradicts them; None where it does not."""
+    bundle = problem.scene.robot.bundle
+    return None if problem.play is None else problem.play.after(bundle.delta(bundle.positions(found.q)))
 
 
 def _slid(sliding: Sliding | None, found: Iterate) -> tuple[Iterate, Sliding | None]:

@@ -16,6 +16,7 @@ from pliant.bodies.support_motion import SupportMotion
 from pliant.contact import Detector
 from pliant.contact.detect.crossing import Crossing
 from pliant.core.chambers import Closed, opened, settled
+from pliant.core.drives import Play, motors
 from pliant.core.rows import levers
 from pliant.core.scene import Scene
 from pliant.core.sliding import Sliding
@@ -68,7 +69,9 @@ class Loads:
         self.weight = float(np.linalg.norm(at_rest.r))
         self.span = robot.length * levers(robot)
         detector = detector if detector is not None and detector.opponents else None
-        rows, hanging = self.conditions.supporting, may_hang(robot, self.conditions)
+        play = Play.of(robot, self.conditions, start.effort, self.delta0)
+        played = self.conditions if play is None else play.on(self.conditions)
+        rows, hanging = played.supporting, may_hang(robot, self.conditions)
         support = Support.of(robot, rows, touching=detector is not None, hanging=hanging)
         self.scene = Scene(robot, detector, support)
         self.crossing = None if detector is None else Crossing(detector)
@@ -97,12 +100,17 @@ class Loads:
         imposed = np.where(c.given | self.springs, asked, blend(self.imposed0, asked))
         effort = np.where(c.given, blend(start.effort, c.effort), 0.0)
         laws = replace(c, effort=effort, imposed=imposed)
+        play, bundle = None, self.robot.bundle
+        if bundle.driven:
+            play = Play.of(self.robot, laws, here.lam, bundle.delta(bundle.positions(here.q)))
+        laws = laws if play is None else play.on(laws)
         sliding = Sliding.begun(self.robot, laws, here.q, here.lam, z)
         return Problem(
             scene=self.scene,
             viscous=None if self.passing is None else self.passing.overstress(s),
             conditions=laws if sliding is None else sliding.conditions,
             sliding=sliding,
+            play=play,
             closed=None if self.closed is None else self.closed.at(s, imposed),
             gravity=blend(start.gravity, self.robot.gravity),
             z=z if sliding is None else sliding.internal(z),
@@ -114,11 +122,13 @@ class Loads:
         )
 
     def remembered(self, found: Iterate, z: np.ndarray) -> np.ndarray:
-        """Internal variables in an equilibrium, with what chambers behind lines then contain."""
-        if not self.robot.bundle.lined:
+        """Internal variables in an equilibrium, with what chambers then contain and where motors are."""
+        bundle = self.robot.bundle
+        if not (bundle.lined or bundle.driven):
             return z
-        delta = self.robot.bundle.delta(self.robot.bundle.positions(found.q))
-        return settled(self.robot, self.conditions, z, found.lam, delta)
+        known = found.lam, bundle.delta(bundle.positions(found.q))
+        z = settled(self.robot, self.conditions, z, *known)
+        return motors(self.robot, self.conditions, z, *known)
 
     # Supports that were moved
 

@@ -119,7 +119,7 @@ def _stress(robot: Robot, n: int, law: Damping, q: np.ndarray, z: np.ndarray) ->
         return None
     S = robot.bodies[n].stress_memory(q[robot.q_spans[n]], z[robot.z_spans[n]])
     if S is None:
-        hint = "Give damping={number: law} for the solids among the bodies."
+        hint = "Give damping={number: law} for those among the bodies that do."
         got = type(robot.bodies[n]).__name__
-        raise InputError(f"damping of body {n}", expected="a Solid", got=got, hint=hint)
+        raise InputError(f"damping of body {n}", expected="a body that strains", got=got, hint=hint)
     return S

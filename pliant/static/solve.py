@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.bodies.poor_elements import warn_where_folded
 from pliant.contact import Detector, Obstacle
 from pliant.errors import ConvergenceError, InputError, SingularError
 from pliant.laws import Law
@@ -26,7 +27,7 @@ from pliant.static.budget import Account, Budget, Report
 from pliant.static.departure import departed
 from pliant.static.loads import Loads
 from pliant.static.memory import Passing
-from pliant.static.path import Count, Path, walk
+from pliant.static.path import Count, Path, Walk, walk
 from pliant.static.report import make_result, not_found, nowhere_stable, too_deep
 from pliant.static.stability import judged
 from pliant.timing import Stopwatch
@@ -34,6 +35,7 @@ from pliant.timing import Stopwatch
 DEFAULT_TOLERANCE = Tolerance()
 LEAVE, KEEP, IGNORE = "leave", "keep", "ignore"
 MOST_DEPARTURES = 5  # of unstable states, one after the other
+CAREFUL = 32  # load steps of a second walk among obstacles
 DEGREES = 16  # load steps, each left where it is unstable, if the last one cannot be left
 
 
@@ -78,6 +80,8 @@ def static(
         raise InputError("state", expected="cells that are not inside out", got="inverted cells", hint=hint)
     fall = unstable == LEAVE
     end = walk(loads, tolerance, account, work, load_steps=load_steps, report=progress, fall=fall)
+    if end.reason and detector is not None and load_steps < CAREFUL and unstable != IGNORE:
+        end = _carefully(loads, end, tolerance, account, work, progress, fall=fall)
     if end.reason:
         raise not_found(loads, end, work, account.clock)
     if unstable == IGNORE:
@@ -89,6 +93,29 @@ def static(
     return result
 
 
+def _carefully(
+    loads: Loads,
+    end: Walk,
+    tolerance: Tolerance,
+    account: Account,
+    work: Stopwatch,
+    report: Report | None,
+    *,
+    fall: bool,
+) -> Walk:
+    """The walk again in small steps, if it comes farther: large ones may lead past an obstacle, or into it.
+
+    From there nothing may lead on, however small the steps are then.
+    """
+    count = Count(0, end.path.count.iterations)
+    if account.overdrawn(count.iterations):
+        return end
+    begun = replace(Path.begun(loads), count=count)
+    options = {"load_steps": CAREFUL, "report": report, "fall": fall, "begun": begun}
+    again = walk(loads, tolerance, account, work, **options)
+    return again if again.path.reached > end.path.reached else end
+
+
 def _judged(
     loads: Loads, path: Path, tolerance: Tolerance, account: Account, work: Stopwatch, *, leave: bool
 ) -> Result:
@@ -96,14 +123,21 @@ def _judged(
     word = judged(loads.at(1.0, path.best, path.z), path.best, work)
     if word != UNSTABLE_STATE or not leave:
         fell = word == STABLE and any(event.what == LEFT for event in path.events)
-        return make_result(loads, path, work, account.clock, LEFT_UNSTABLE if fell else word)
+        return _told(loads, path, account, work, LEFT_UNSTABLE if fell else word)
     end, word = _left(loads, path, tolerance, account, work)
     if word == UNSTABLE_STATE:
         end, word = _by_degrees(loads, end.count, tolerance, account, work)
     if word == UNSTABLE_STATE:
         path = replace(path, count=Count(path.count.steps, end.count.iterations))
         raise nowhere_stable(loads, make_result(loads, path, work, account.clock, word))
-    return make_result(loads, end, work, account.clock, LEFT_UNSTABLE if word == STABLE else word)
+    return _told(loads, end, account, work, LEFT_UNSTABLE if word == STABLE else word)
+
+
+def _told(loads: Loads, path: Path, account: Account, work: Stopwatch, word: str) -> Result:
+    """The result of a path with its word for the stability, and a warning where that cannot be trusted."""
+    if word == LEFT_UNSTABLE:
+        warn_where_folded(loads.robot.bodies)
+    return make_result(loads, path, work, account.clock, word)
 
 
 def _left(
@@ -182,13 +216,15 @@ def relaxed(
     tolerance: Tolerance,
     *,
     stiff: bool | None = None,
+    passing: Passing | None = None,
 ) -> Result:
     """As `static` in one load step from a state nearby, and never an error: see the certificate.
 
-    stiff: whether K has the contact stiffness; by default it has, and a second try is made without. Nobody
-    asks whether it is stable.
+    stiff: whether K has the contact stiffness; by default it has, and a second try is made without. passing:
+    the time in which materials come there. Nobody asks whether it is stable.
     """
-    loads, work, begin = Loads(robot, laws, state, detector), Stopwatch(), perf_counter()
+    loads = Loads(robot, laws, state, detector, passing=passing)
+    work, begin = Stopwatch(), perf_counter()
     here = Iterate(state.q, state.effort)
     problem = loads.at(1.0, here, state.internal)
     if stiff is not None:

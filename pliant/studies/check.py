@@ -79,8 +79,9 @@ class Check:
 
 
 def check_table(title: str, checks: Sequence[Check]) -> Table:
-    """Checks as a table: paper beside measured."""
-    columns = [c for c in COLUMNS if c != "why" or any(one.why for one in checks)]
+    """Checks as a table: paper beside measured, without columns in which nothing would stand."""
+    empty = {c for c in ("asked", "unit", "why") if not any(getattr(one, c) for one in checks)}
+    columns = [c for c in COLUMNS if c not in empty]
     table = Table(title, columns)
     for one in checks:
         cells = {"what": one.name, "kind": one.kind, "check": one.passed, "why": one.why}

@@ -37,6 +37,7 @@ class Made:
     facts: dict[str, Any]
     origin: Origin
     replaced: int = 0
+    doubt: str = ""  # what may be wrong with the part
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ reason, and the last document stays. Meshes are made there, too. Documents befor
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 import threading
@@ -14,6 +15,7 @@ import tomllib
 from collections.abc import Callable
 from contextlib import suppress
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import perf_counter, sleep
@@ -60,8 +62,11 @@ class Workshop:
         return (self._called or str(self.documents[-1]["name"])) if self.documents else ""
 
     def begin(self, name: str, kind: str, content: bytes, unit: str, size: float) -> None:
-        """A new robot of a part: its mesh, and guesses to go on from."""
-        from pliant.project import start
+        """A new robot of a part: its mesh, and guesses to go on from.
+
+        Without a size, meshes are tried in a process of its own, as `pliant new` does.
+        """
+        from pliant.project.aside import Aside
         from pliant.project.guess import likely_unit
 
         self._check_idle()
@@ -73,14 +78,23 @@ class Workshop:
         chosen = "" if kind == "step" else unit or likely_unit(part, kind)
         origin = Origin(place, part, chosen, temporary)
 
+        said = {"part": str(part), "unit": chosen or None, "size": size or None}
+
         def make() -> Made:
-            project = start(part, place / FILE, unit=chosen or None, size=size or None)
-            document = tomllib.loads(project.source.text)
+            doubts = []
+            for told in Aside("begin", place / FILE, json.dumps(said)):
+                if "doubt" in told:
+                    doubts.append(told["doubt"])
+                    continue
+                mesh, rate = f"edges of {1e3 * told['edge']:.2g} mm", f"{told['rate']:.2g} Hz"
+                self._done.put(Under(f"Making the mesh of {name}: {mesh}, {rate}"))
+                self.wake()
+            document = tomllib.loads((place / FILE).read_text(encoding="utf-8"))
             document["name"] = stem
             mesh = place / FILE.replace(".toml", ".vtu")
             mesh.rename(place / f"{stem}.vtu")
             document["bodies"][0]["mesh"] = f"{stem}.vtu"
-            return self._made(document, origin)
+            return replace(self._made(document, origin), doubt=" ".join(doubts))
 
         self._work(f"Making the mesh of {name}", make)
 
@@ -250,6 +264,7 @@ class Workshop:
                 if found.origin is not self._origin:  # another robot
                     self.documents, self._origin, self._saved, self._called = [], found.origin, None, ""
                 session, self.project, self.fast = found.session, found.project, found.fast
+                why = found.doubt
                 kept = self.documents[: len(self.documents) - found.replaced]
                 self.documents = [*kept, found.document][-DOCUMENTS:]
                 self.figures, self.facts = {}, found.facts

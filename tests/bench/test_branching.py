@@ -22,7 +22,7 @@ def test_it_proves_what_enumeration_proves():
         exact = enumerate_modes(p)
         assert exact.complete
         if exact.best.certificate.solved:
-            proof = prove(p, exact.best.cost, ALLOWED * float(p.de @ p.de), seconds=10.0)
+            proof = prove(p, exact.best.cost, ALLOWED * float(p.de @ p.de))
             assert proof.status == PROVEN
 
 
@@ -32,7 +32,7 @@ def test_it_refutes_a_local_minimum_and_says_how_much_better_one_can_be():
         exact, allowed = enumerate_modes(p), ALLOWED * float(p.de @ p.de)
         for worse in exact.minima[1:]:
             if worse.cost > exact.best.cost + 10 * allowed:
-                proof = prove(p, worse.cost, allowed, seconds=10.0)
+                proof = prove(p, worse.cost, allowed)
                 assert proof.status == BEATEN
                 assert exact.best.cost - allowed <= proof.best < worse.cost
                 refuted += 1
@@ -56,5 +56,5 @@ def test_the_relaxation_costs_no_more_than_any_solution_and_as_much_where_contac
 def test_without_time_it_claims_nothing():
     p = instance(5, 30, seed=3, kind="random", hard=True).problem
     cost = descent(p, 8).cost
-    proof = prove(p, cost, 0.0, seconds=0.0)
+    proof = prove(p, cost, 0.0, programs=0)
     assert proof.status == OPEN and proof.programs == 1 and proof.best < cost

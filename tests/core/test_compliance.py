@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.compliance import Compliance
+from pliant.compliance import Compliance, answers, compliance
+from pliant.core.view import linearise
 from tests.core.test_models import DOWN, bar, cables, linear_bar
 
 
@@ -153,3 +154,16 @@ def test_a_state_of_another_robot_is_refused(robot):
 def test_the_matrix_is_read_only(at):
     with pytest.raises(ValueError, match="read-only"):
         at[1].matrix[0, 0] = 1.0
+
+
+def test_rows_that_hold_a_robot_do_not_give_way():
+    """`answers` of a robot that joints hold, against W of the same rows."""
+    robot = pl.robots.emio()
+    names = robot.by_role("actuator")
+    rest = robot.rest
+    H = linearise(robot, rest.q, rest.effort, rest.internal, robot.gravity).H
+    asked = np.concatenate([np.arange(robot.bundle.rows)[robot.named(name)] for name in names])
+    W = compliance(robot)
+    found = np.array([H.dot(dq) for dq in answers(robot, names)])
+    assert robot.rigid_modes() and len(W.holding)
+    np.testing.assert_allclose(found, W.matrix[asked], atol=1e-9 * np.abs(W.matrix).max())

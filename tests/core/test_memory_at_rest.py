@@ -154,3 +154,29 @@ def test_what_makes_no_sense_is_said(bar):
     wrong = bar.rest.with_(memory=np.zeros(3))
     with pytest.raises(pl.PliantError, match="memory"):
         pl.static(bar, law, state=wrong, damping=ZENER, dt=1.0)
+
+
+def test_the_inverse_model_takes_time_along(bar):
+    """Its efforts are those of statics in the same time; held at a target they relax."""
+    end = pl.Position(bar.body.region_points("plate")[:1], directions="x")
+    robot = pl.Robot(bar.body, {"pull": pl.Row(bar.rows["pull"].interaction, pl.Bounded(effort=(-9, 9)))})
+    robot = pl.Robot(bar.body, {**robot.rows, "end": pl.Row(end, pl.Target())})
+    control = pl.Inverse(robot, damping=ZENER, dt=0.25)
+    state, target, k = None, LENGTH + 0.001, YOUNG * AREA / LENGTH
+    for _ in range(12):
+        out = control.step({"end": target})
+        same = {"pull": pl.Known(displacement=out.displacement["pull"])}
+        held = pl.static(robot, same, state=state, damping=ZENER, dt=0.25)
+        state = held.state
+        assert out.effort["pull"][0] == pytest.approx(held.effort["pull"][0], rel=1e-4, abs=1e-6)
+        assert np.allclose(out.state.memory, state.memory, rtol=1e-3, atol=1e-3)
+    assert out.state.t == pytest.approx(3.0)
+    assert abs(out.error["end"][0]) < 1e-6
+    reached = out.effort["pull"][0] - k * 0.001
+    for _ in range(4):
+        out = control.step()
+    fallen = out.effort["pull"][0] - k * 0.001
+    assert fallen == pytest.approx(reached * np.exp(-1.0 / TIME), rel=1e-2)
+    assert pl.Inverse(robot).step().state.memory.size == 0
+    with pytest.raises(pl.InputError, match="viscous material"):
+        pl.Inverse(robot, damping=ZENER)

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 import pliant as pl
 from pliant.bench.validation.stability import leaves_its_plane, rolled
 from pliant.bodies.beams import Circle, Rectangle, Stiffness
+from pliant.errors import PliantWarning
 from pliant.interactions import SurfaceForce
 from pliant.mesh.lines import line
 
@@ -234,6 +235,23 @@ def test_a_rubber_column_far_beyond_its_buckling_load_is_followed_to_where_it_li
     result = pl.static(pl.Robot(body, gravity=(0, 0, -9.81)))
     assert result.certificate.stability == "stable, after leaving an unstable state"
     assert -0.2 < result.positions[:, 2].min() < -0.15
+
+
+def test_columns_of_20_node_hexahedra_fold_within_a_cell_and_with_more_points_do_not():
+    """How far from its axis a column hangs that is far beyond its buckling load, beside eight-node ones."""
+    plain = pl.mesh.box((0.01, 0.01, 0.1), cells=(1, 1, 12), kind="hex")
+
+    def aside(mesh: pl.Mesh, **options) -> float:
+        fixed = mesh.nodes[:, 2] < 1e-9
+        body = pl.Solid(mesh, pl.NeoHookean(3e4, 0.45), density=1200.0, fixed=fixed, **options)
+        result = pl.static(pl.Robot(body, gravity=(0, 0, -9.81)))
+        assert result.certificate.stability == "stable, after leaving an unstable state"
+        return float(np.abs(result.positions[:, :2]).max())
+
+    with pytest.warns(PliantWarning, match="fold within a cell"):
+        folded = aside(plain.quadratic())
+    assert folded < 0.5 * aside(plain)
+    assert aside(plain.quadratic(), quadrature=5, split=True) == pytest.approx(aside(plain), rel=0.1)
 
 
 @pytest.mark.parametrize(

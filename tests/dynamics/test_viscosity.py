@@ -219,10 +219,8 @@ SHEET = Shell(pl.mesh.sheet((0.1, 0.02), cells=(6, 2)), pl.Hooke(1e6, 0.3), 0.00
 
 @pytest.mark.parametrize("scheme", ["euler", "bdf2"])
 @pytest.mark.parametrize("body", [ROD, SHEET], ids=["rod", "shell"])
-def test_thin_bodies_take_rayleigh_damping_only(body, scheme):
+def test_thin_bodies_with_rayleigh_damping_come_to_rest(body, scheme):
     robot = pl.Robot(body, gravity=(0, 0, -9.81))
-    with pytest.raises(pl.InputError, match="Rayleigh"):
-        Simulation(robot, damping=KelvinVoigt(0.1))
     sim = Simulation(robot, scheme=scheme, damping=Rayleigh(mass=20.0, stiffness=0.02))
     for _ in range(150):
         moment = sim.step()

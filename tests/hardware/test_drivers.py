@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pliant.drive import Drive
 from pliant.errors import InputError
 from pliant.hardware import (
     Actuator,
@@ -646,3 +647,23 @@ def test_drivers_have_names():
         driver("osc", PULL, colour="red")
     with pytest.raises(InputError, match="different ids"):
         SerialLine("COM1", [PULL[0], PULL[0]])
+
+
+def test_emulated_motors_follow_as_slowly_as_they_are_told_to():
+    """First order in counts or kPa, on every kind of line; set points and goals are as sent."""
+    slow, left = Drive(lag=0.2), np.exp(-0.1 / 0.2)
+    board = Microcontroller([1], drive=slow)
+    for verb, *words in (("W", "5000"), ("G",), ("S", "1:1000")):
+        board.feed(Line(1, verb, tuple(words)).encoded(), 0.0)
+    board.tick(0.1)
+    assert board.position[1] == pytest.approx(1000 * (1 - left), abs=1) and board.accepted[0][1] == {1: 1000}
+    bus = DynamixelBus((1,), drive=slow)
+    bus.table[1][TORQUE] = 1
+    goal = (1000).to_bytes(4, "little")
+    bus.feed(packet(1, 3, GOAL.to_bytes(2, "little") + goal), 0.0)
+    bus.tick(0.1)
+    assert bus.get(1, PRESENT) == pytest.approx(1000 * (1 - left), abs=1) and bus.get(1, GOAL) == 1000
+    valve = Regulators("A", drive=slow)
+    valve.feed(b"AS50.0\r", 0.0)
+    measured, asked = map(float, valve.feed(b"A\r", 0.1).split()[1:])
+    assert measured == pytest.approx(50.0 * (1 - left), abs=1e-3) and asked == 50.0

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from pliant import mesh as pm
-from pliant.errors import InputError, MeshError, MissingExtraError, PliantWarning
+from pliant.errors import InputError, MeshError, MeshFileError, MissingExtraError, PliantWarning
+from pliant.mesh.convert import doubts
+from pliant.mesh.surface import Surface
 
 KINDS = [("tet", 1), ("tet", 2), ("hex", 1), ("hex", 2)]
 FORMATS = [
@@ -368,6 +370,48 @@ def test_gmsh_on_the_path_is_called_when_the_extras_are_missing(tmp_path, no_mes
     script.write_text("#!/bin/sh\necho no solid here\nexit 3\n")
     with pytest.raises(MeshError, match=r"part\.step.*exit code 3.*no solid here"):
         pm.read(tmp_path / "part.step")
+
+
+CUT = {
+    "binary": (lambda raw, text: raw[: len(raw) // 2], "bytes for the .* triangles that it announces"),
+    "binary that says solid": (
+        lambda raw, text: b"solid".ljust(80) + raw[80:-9],
+        "triangles that it announces",
+    ),
+    "head": (lambda raw, text: raw[:60], "neither"),
+    "nothing": (lambda raw, text: b"", "neither"),
+    "text in a line": (lambda raw, text: text[: len(text) // 2], "endsolid"),
+    "text between facets": (lambda raw, text: text[: text.rindex(b"facet normal")], "endsolid"),
+    "accents": (lambda raw, text: "solid Prüfling".encode("latin-1") + text[5:], "without accents"),
+    "no stl": (lambda raw, text: b"PK\x03\x04" + bytes(range(256)), "neither"),
+}
+
+
+@pytest.mark.parametrize("damage", CUT)
+def test_what_is_wrong_with_an_stl_is_said(tmp_path, damage, no_mesher):
+    """Not what a parser stumbles over, such as bytes that are no UTF-8."""
+    content = meshio.Mesh(sample().surface.nodes, [("triangle", sample().surface.triangles)])
+    for name, binary in (("raw", True), ("text", False)):
+        content.write(tmp_path / f"{name}.stl", file_format="stl", binary=binary)
+    change, said = CUT[damage]
+    path = tmp_path / "bad.stl"
+    path.write_bytes(change((tmp_path / "raw.stl").read_bytes(), (tmp_path / "text.stl").read_bytes()))
+    with pytest.raises(MeshFileError, match=said) as found:
+        pm.read(path)
+    assert "Error" not in str(found.value)
+
+
+def test_open_surfaces_and_shells_to_the_same_side_are_told():
+    outer, inner = sample().surface, sample().scaled(0.5).surface
+    middle = 0.25 * np.ptp(outer.nodes, axis=0)
+    both = lambda triangles: Surface(
+        np.vstack([outer.nodes, inner.nodes + middle]),
+        np.vstack([outer.triangles, triangles + len(outer.nodes)]),
+        np.zeros(2 * len(outer)),
+    )
+    assert doubts(outer) == doubts(both(inner.triangles[:, ::-1])) == []
+    assert "are filled" in doubts(both(inner.triangles))[0]
+    assert "3 edges" in doubts(outer.patch(np.arange(len(outer)) > 0))[0]
 
 
 def test_stl_with_pytetwild(tmp_path, monkeypatch):

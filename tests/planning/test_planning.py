@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -16,9 +18,11 @@ from pliant.hardware import Channel, Loop, SerialLine
 from pliant.hardware.emulators import EmulatedWire, FakeClock, Microcontroller
 from pliant.inverse import Settings
 from pliant.planning import PlanError, Playback, plan
+from pliant.planning.detour import around
 from pliant.planning.timing import duration, full_speed, progress, sampled
-from pliant.planning.walk import Walker
+from pliant.planning.walk import Leg, Pose, Walker
 from pliant.session import Session
+from pliant.state import State
 
 LEFT, RIGHT = (0.05, -0.035, 0.18), (0.05, 0.035, 0.18)
 WALL = Box((0.065, 0.0, 0.19), (0.09, 0.006, 0.12), name="wall")  # between them; free near the axis
@@ -159,9 +163,53 @@ def test_a_robot_that_cannot_get_out_of_an_obstacle_cannot_begin(trunk):
         walker.outside(trunk.rest.q)  # where `start` left it
 
 
-def test_the_same_seed_takes_the_same_way(trunk, behind_the_wall):
-    """To rounding, which may tip a single step of the inverse model one way or the other."""
-    again = plan(trunk, [{"tip": LEFT}, {"tip": RIGHT}], obstacles=[WALL], speed=SPEED)
-    for mine, other in zip(again.legs, behind_the_wall.legs, strict=True):
-        a, b = (np.array([pose.effector for pose in leg.poses]) for leg in (mine, other))
-        assert a.shape == b.shape and np.abs(a - b).max() < 2e-3
+def test_the_same_walks_lead_to_the_same_poses():
+    robot = pl.robots.beam(above=None, below=None)
+    legs = []
+    for _ in range(2):
+        with pytest.raises(PlanError) as caught:
+            plan(robot, [{"tip": [0.3]}], speed=SPEED, attempts=10)
+        (leg,) = caught.value.legs
+        legs.append(np.array([pose.effector for pose in leg.poses]))
+    np.testing.assert_array_equal(*legs)
+
+
+class Point:
+    """A point that walks straight in the plane, until it meets one of three walls round the goal (1, 0)."""
+
+    robot = SimpleNamespace(length=1.0, rest=SimpleNamespace(q=0), bundle=Mock(), split=Mock())
+    walls = ((0.8 - 0.6j, 0.8 + 0.6j), (0.8 - 0.6j, 1.2 - 0.6j), (0.8 + 0.6j, 1.2 + 0.6j))
+
+    def pose(self, place):
+        return Pose(np.asarray(place), np.zeros(0), np.zeros(0), State(*[np.zeros(0)] * 4), 0.0)
+
+    def joined(self, _):
+        return np.zeros(2)
+
+    def walk(self, start, goal):
+        here, there = complex(*start.effector), complex(*goal)
+        share = 0.99 * min(met(here, there, *wall) for wall in self.walls)
+        arrived = share >= 0.99
+        end = self.pose(goal if arrived else start.effector + share * (goal - start.effector))
+        return Leg((start, end), float(np.linalg.norm(goal - end.effector)), arrived)
+
+
+def met(a, b, c, d):
+    """The share of the way from a to b in the complex plane at which the wall from c to d is; else more."""
+    cross = lambda u, v: (u.conjugate() * v).imag
+    turn = cross(b - a, d - c)
+    if turn == 0.0:
+        return np.inf
+    s, t = cross(c - a, d - c) / turn, cross(c - a, b - a) / turn
+    return s if 0.0 < s <= 1.0 and 0.0 <= t <= 1.0 else np.inf
+
+
+def test_the_seed_decides_the_way_and_the_tree_gets_round_walls():
+    walker, goal = Point(), np.array([1.0, 0.0])
+    ways = []
+    for seed in (1, 1, 2):
+        leg = around(walker, walker.pose((0.0, 0.0)), goal, attempts=1000, rng=np.random.default_rng(seed))
+        assert leg.arrived and leg.around and leg.length > 2 * np.hypot(0.6, 0.4)
+        ways.append(np.array([pose.effector for pose in leg.poses]))
+    np.testing.assert_array_equal(ways[0], ways[1])
+    assert ways[0].shape != ways[2].shape or not np.allclose(ways[0], ways[2])

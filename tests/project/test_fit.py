@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.compliance import compliance
 from pliant.errors import InputError
 from pliant.project import Fit, load
-from pliant.project.fit import discretisation_error, motions
+from pliant.project.fit import motions
+from pliant.project.mesh_error import difference, discretisation_error, estimated, field, volumes
 
 BAR = """
 format = 1
@@ -68,12 +70,12 @@ def test_numbers_of_nodes_cannot_be_refined(tmp_path):
 
 
 def test_the_advice_follows_from_rate_and_error():
-    assert Fit(1, 3, 60.0, 0.01).advice == "It fits."
-    assert "2 times as long bring 25 Hz" in Fit(1, 3, 25 / 16, 0.01).advice
-    assert Fit(1, 3, 60.0, 0.1).advice.startswith("Finer")
-    assert "reduce" in Fit(1, 3, 6.0, 0.1).advice
-    assert "fits" not in Fit(1, 3, 60.0, None, "rods").advice
-    assert "not known (rods)" in str(Fit(1, 3, 60.0, None, "rods"))
+    assert Fit(1, 3, 70.0, 60.0, 0.01).advice == "It fits."
+    assert "2 times as long bring 25 Hz" in Fit(1, 3, 70.0, 25 / 16, 0.01).advice
+    assert Fit(1, 3, 60.0, 70.0, 0.1).advice.startswith("Finer")
+    assert "reduce" in Fit(1, 3, 6.0, 70.0, 0.1).advice
+    assert "fits" not in Fit(1, 3, 60.0, 60.0, None, "rods").advice
+    assert "not known (rods)" in str(Fit(1, 3, 60.0, 60.0, None, "rods"))
 
 
 # Which mesh a part gets
@@ -95,13 +97,17 @@ def test_the_finest_mesh_that_is_lively_is_taken(tmp_path, monkeypatch, constant
         return bar(folder, mesh)
 
     speed = lambda robot: constant * 1e5 / robot.ndof ** (4 / 3)
-    monkeypatch.setattr(sizing, "rate", speed)
-    mesh, lines = sizing.fitting(meshed, draft, None)
-    rates = {across: speed(bar(tmp_path / str(across), meshed(0.02 / across)).robot) for across in set(made)}
+    heard = []
+    monkeypatch.setattr(sizing, "rates", lambda robot: (2.0 * speed(robot), speed(robot)))
+    trial = sizing.finest(meshed, draft, tmp_path, told=lambda edge, rate: heard.append(rate))
+    tried, mesh, lines = list(made), trial.mesh, sizing.described(trial)
+    again = lambda across: bar(tmp_path / f"again {across}", meshed(0.02 / across)).robot
+    rates = {across: speed(again(across)) for across in set(made)}
     lively = [across for across, hertz in rates.items() if hertz >= 25.0]
     taken = round((len(mesh.cells) / len(meshed(0.02).cells)) ** (1 / 3))
     assert taken == (max(lively) if lively else min(rates))
-    assert "Hz here" in lines[0] and "edges of" in lines[0]
+    assert heard == [rates[across] for across in tried]
+    assert "Hz here" in lines[0] and "edges of" in lines[0] and "not known" not in lines[0]
 
 
 def test_head_and_run_say_rate_error_and_advice(tmp_path, monkeypatch, capsys):
@@ -111,7 +117,7 @@ def test_head_and_run_say_rate_error_and_advice(tmp_path, monkeypatch, capsys):
     pl.mesh.write(pl.mesh.box((0.1, 0.02, 0.02), cells=(5, 1, 1), kind="tet"), tmp_path / "bar.vtu")
     assert cli.main(["new", "bar.vtu"]) == 0
     head = (tmp_path / "bar.toml").read_text(encoding="utf-8").split("\n\n")[0]
-    assert "Hz here; error of its mesh" in head
+    assert "Hz in contact; error of its mesh" in head
     assert cli.main(["run", "bar.toml", "--steps", "1"]) == 0
     said = capsys.readouterr().out.replace("\n", " ")
     assert "coordinates: about" in said and "error of its mesh" in said
@@ -124,5 +130,33 @@ def test_head_and_run_say_rate_error_and_advice(tmp_path, monkeypatch, capsys):
 def test_estimates_on_shapes_with_notches_and_holes(name):
     from pliant.bench.precision import SHAPES, errors
 
-    estimated, true = errors(SHAPES[name])
-    assert true / 2 < estimated < 2 * true
+    estimated, true, of_effector = errors(SHAPES[name])
+    assert true / 2 < estimated < 2 * true and of_effector / 2 < estimated < 2 * of_effector
+
+
+def test_an_error_that_vanishes_by_chance_at_the_effector_is_seen():
+    """Pressure moves the end of a bellows out by the ends and in by the waist."""
+    from pliant.bench.precision import SHAPES
+
+    shape = SHAPES["bellows"]
+    mesh = shape.mesh()
+    coarse, fine = shape.robot(mesh, 2), shape.robot(mesh.refined(), 2)
+    of_end = difference(motions(coarse), motions(fine))
+    of_chamber = 1.0 - compliance(coarse)["chamber", "chamber"] / compliance(fine)["chamber", "chamber"]
+    assert of_end < 0.005 and of_chamber > 0.05
+    assert estimated(field(coarse), field(fine, like=coarse), volumes(coarse)) > 10 * of_end
+
+
+@pytest.mark.parametrize("size", [1.0, 0.1])
+def test_nodes_move_as_points_on_them_do(size):
+    """Reciprocity: δ of a point by an actuator's unit effort, as W of both rows has it."""
+    mesh = pl.mesh.box((0.1 * size, 0.02 * size, 0.02 * size), cells=(3, 1, 1), kind="tet")
+    body = pl.Solid(mesh, pl.Hooke(3e5, 0.4), fixed=mesh.nodes[:, 0] < 1e-9)
+    push = pl.PointForce(body.points([[0.1 * size, 0.01 * size, 0.01 * size]]), direction=(0, 0, 1))
+    seen = {f"node {k}": pl.Row(pl.Position(body.node_points([k])), pl.Target()) for k in (5, 9)}
+    robot = pl.Robot(body, {"push": pl.Row(push, pl.Bounded(effort=(0, 1))), **seen})
+    (moved,) = field(robot)
+    for name in seen:
+        exact = compliance(robot)[name, "push"].ravel()
+        np.testing.assert_allclose(moved[int(name[5:])], exact, atol=1e-6 * np.abs(exact).max())
+    assert volumes(robot).sum() == pytest.approx(mesh.volume)

@@ -78,6 +78,7 @@ housing = 3.0
 slack = 0.001
 pulled = "last"
 stiffness = 4e4
+drive = { lag = 0.05, rate = 0.2 }
 
 [cavities.chamber]
 body = "block"
@@ -97,6 +98,7 @@ body = "block"
 region = "cap"
 axis = [0, 1, 0]
 effort = [-0.5, 0.5]
+drive = { backlash = 0.02, limit = 2.0 }
 
 [forces.load]
 body = "block"

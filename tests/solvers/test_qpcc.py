@@ -331,6 +331,23 @@ def test_a_thorough_search_looks_beside_its_best():
     assert few.iterations < 50 * 15 + 150 < many.iterations < 75 * 16 + 300
 
 
+def test_starts_are_doubled_where_the_best_is_rare():
+    """8 starts are 29 descents; more follow where fewer than a third of these ended in the best."""
+    many = [instance(2, 16, seed=5000 + k, hard=hard) for k in range(30) for hard in (False, True)]
+    doubled = 0
+    for p in many:
+        first, found = (qpcc(*p.matrices, **p.limits, starts=n) for n in (7, 8))
+        costs, same = found.certificate.start_costs, 1e-9 * (found.cost + float(p.de @ p.de))
+        share = np.mean(costs[:29] <= costs[:29].min() + 2.0 * same)
+        assert found.cost <= first.cost + same
+        if len(costs) > 29:
+            doubled += 1
+            assert share < 0.4  # rounding may count one more or fewer
+        elif len(costs) == 29:
+            assert share > 0.3
+    assert 1 <= doubled < 15
+
+
 def test_what_follows_from_the_efforts_cannot_be_changed():
     p = instance(2, 16, seed=1)
     s = qpcc(*p.matrices, **p.limits)

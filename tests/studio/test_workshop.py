@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import re
 import threading
+import warnings
 
+import meshio
 import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.errors import PliantWarning
 from pliant.materials import library
-from pliant.project import load, save
+from pliant.mesh import convert
+from pliant.project import aside, load, save, sizing
 from pliant.project.reduced import chosen
 from pliant.session import Session
 from pliant.studio import messages
@@ -132,7 +136,41 @@ def test_robots_of_the_gallery_are_not_edited(tmp_path):
     assert "a robot of your own" in desk.notice
 
 
-def test_a_part_that_is_none_leaves_the_robot_as_it_was(desk):
+def at_once(task, path, text):
+    """What a process of its own reports when it begins a robot, without the process; nothing of others."""
+    reports = []
+    if task == "begin":
+        aside.TASKS[task](path, text, lambda **report: reports.append(report))
+    return reports
+
+
+def test_a_part_gets_a_mesh_whose_rate_was_measured(desk, tmp_path, monkeypatch):
+    """By what `pliant new` does. The mesher is an extra: a stand-in fills the box."""
+    block = pl.mesh.box((0.1, 0.02, 0.02), cells=(5, 1, 1), kind="tet")
+
+    def meshed(path, **options):
+        warnings.warn("its surface is open", PliantWarning, stacklevel=2)
+        return block
+
+    monkeypatch.setattr(convert, "mesh_stl", meshed)
+    monkeypatch.setattr(aside, "Aside", at_once)
+    monkeypatch.setattr(sizing, "TRIALS", 2)
+    skin = pl.mesh.box((0.1, 0.02, 0.02), cells=(1, 1, 1)).surface
+    meshio.write(tmp_path / "bar.stl", meshio.Mesh(1e3 * skin.nodes, [("triangle", skin.triangles)]))
+    said = []
+    desk.do(Begin("bar", "stl", (tmp_path / "bar.stl").read_bytes(), "", 0.0))
+    while desk.workshop.busy:
+        desk.woken.wait(60)
+        desk.woken.clear()
+        desk.gather()
+        said.append(desk.workshop.busy)
+    tried = [re.search(r"edges of (\S+) mm, \S+ Hz", words) for words in said]
+    assert desk.notice == "its surface is open" and desk.name == "bar" and any(tried)
+    assert desk.session.robot.bodies[0].mesh.volume == pytest.approx(4e-5)
+
+
+def test_a_part_that_is_none_leaves_the_robot_as_it_was(desk, monkeypatch):
+    monkeypatch.setattr(aside, "Aside", at_once)
     documents = desk.workshop.documents
     desk.do(Begin("bad", "stl", b"solid nothing\nendsolid nothing\n", "mm", 0.0))
     while desk.workshop.busy:

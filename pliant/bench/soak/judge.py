@@ -56,7 +56,7 @@ class Judge:
     detector: Detector
 
     def places(self, rng: np.random.Generator, walks: int) -> list[Place]:
-        """Equilibria along random commands from rest, as far as each can be followed.
+        """Equilibria along random commands from rest, as far as each can be followed and does not buckle.
 
         Only those within the bounds of the actuators; none if the robot cannot rest among these obstacles.
         """
@@ -68,11 +68,13 @@ class Judge:
             wanted, now = self._command(rng), first
             for share in np.linspace(0.0, 1.0, PARTS + 1)[1:]:
                 result = self._solved(self._part(wanted, share), now.state)
-                if result is None or self._snapped(now, result):
+                if result is None or self._snapped(now, result) or not self._stable(result):
                     break
                 found.append(result)
                 now = result
-        return [self._place(result) for result in found if self._admissible(result) and self._stable(result)]
+        if not self._stable(first):
+            found.remove(first)
+        return [self._place(result) for result in found if self._admissible(result)]
 
     def _solved(self, laws: Mapping[str, Law], state: State) -> Result | None:
         """The equilibrium under these laws next to a state, if a few iterations find it."""
@@ -196,7 +198,7 @@ class Judge:
         return True
 
     def _stable(self, result: Result) -> bool:
-        """Whether a robot could be there: statics also finds what buckles with all drives locked."""
+        """Whether a robot could be there: statics also passes through what buckles with all drives locked."""
         laws = dict(self.laws)
         for name in self._actuators():
             laws[name] = Known(displacement=result.displacement[name])

@@ -17,6 +17,7 @@ from pliant.bodies.beams.inertia import Inertia, add_gyroscopic, add_mass, add_w
 from pliant.bodies.beams.numbering import Numbering
 from pliant.bodies.blocks import kernel
 from pliant.bodies.body import Linearised
+from pliant.bodies.overstress import Overstress
 from pliant.bodies.projection import move_regions
 from pliant.bodies.scatter import pattern_of
 
@@ -71,7 +72,7 @@ class Assembly:
         soft = self.soft = np.flatnonzero(ends.region[:, 0] != ends.region[:, 1])
         (self._frame,) = read_only(c.region_frame)
         stiffness = read_only(C[soft], rest[soft])
-        self._elements = (c.pose, self._frame, *ends.take(soft), *stiffness)
+        self._placed, self._stiffness = (c.pose, self._frame, *ends.take(soft)), stiffness
         self.predicted_size = 6 * len(soft)
         self._forces_at_q, self._no_forces = read_only(np.zeros(0), np.zeros(self.predicted_size))
         slots = _slots(ends.region, self.pattern)
@@ -82,7 +83,14 @@ class Assembly:
         self._find_locked()
 
     def linearise(
-        self, q: np.ndarray, gravity: np.ndarray, *, tangent: bool, clamp: bool, predicted: np.ndarray | None
+        self,
+        q: np.ndarray,
+        gravity: np.ndarray,
+        *,
+        tangent: bool,
+        clamp: bool,
+        predicted: np.ndarray | None,
+        viscous: Overstress | None = None,
     ) -> Linearised:
         """Energy [J], r (ndof,) and K (nb, 3, 3); the energy is less the work of gravity since rest.
 
@@ -92,8 +100,9 @@ class Assembly:
         g = np.zeros(len(self.coordinates.free))
         forces = self._no_forces if clamp else self._forces_at_q
         if predicted is not None and not clamp:
-            forces = read_only_view(predicted)
-        energy = self._gradient(q, gravity, K, g, forces, heavy=tangent and not clamp)
+            felt = predicted if viscous is None else viscous.scale * predicted + viscous.stress
+            forces = read_only_view(felt)
+        energy = self._gradient(q, gravity, K, g, forces, heavy=tangent and not clamp, viscous=viscous)
         if not energy < math.inf:
             return math.inf, None, None
         lock(self._locked, self._closed, self._diagonal, K, g)
@@ -114,19 +123,32 @@ class Assembly:
         forces: np.ndarray,
         *,
         heavy: bool,
+        viscous: Overstress | None = None,
     ) -> float:
         """The energy [J]; ∂E/∂dq is added to g, and the stiffness to K, unless that is empty.
 
         The geometric stiffness is that of `forces` and, if `heavy`, of the weights.
         """
         q = read_only_view(q)
-        energy = assemble(q, *self._elements, self._slots, K, g, len(K) > 0, forces)
+        law = self._stiffness if viscous is None else self._viscous(viscous)
+        energy = assemble(q, *self._placed, *law, self._slots, K, g, len(K) > 0, forces)
         if gravity.any():
             energy += add_weight(
                 q, self.coordinates.pose, self._start, self._frame, *self._weights,
                 read_only_view(gravity), self._rotations, K, g, heavy,
             )  # fmt: skip
         return energy
+
+    def _viscous(self, viscous: Overstress) -> list[np.ndarray]:
+        """C and rest strains (ne, 6) of section forces scale C (ε − ε₀) + Z: Z moves the strains at rest."""
+        C, rest = self._stiffness
+        stiff, Z = viscous.scale * C, viscous.stress.reshape(C.shape)
+        return read_only(stiff, rest - np.divide(Z, stiff, out=np.zeros_like(Z), where=stiff > 0.0))
+
+    def section_forces(self, q: np.ndarray) -> np.ndarray:
+        """C (ε − ε₀) (6 ne,) [N, N·m] of elements that are not rigid."""
+        C, rest = self._stiffness
+        return (C * (self._ends.take(self.soft).strains(q, self.coordinates.pose)[0] - rest)).ravel()
 
     def retract(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
         """q ⊕ dq; locked coordinates stay."""
@@ -137,7 +159,7 @@ class Assembly:
     def predict(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
         """Section forces (6 ne,) [N, N·m] of elements that are not rigid, at q ⊕ dq to first order in dq."""
         out = np.empty(self.predicted_size)
-        predict(read_only_view(q), *self._elements, self._change(dq), out)
+        predict(read_only_view(q), *self._placed, *self._stiffness, self._change(dq), out)
         return out
 
     def turned(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:

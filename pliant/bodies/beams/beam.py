@@ -159,11 +159,16 @@ class Beam(Numbered):
 
         (inf, None, None) if the ends of an element are turned by more than 3 rad to each other. clamp=True
         leaves the geometric stiffness out of K; otherwise it is that of the section forces `predicted`, or of
-        those at q. r stays exact.
+        those at q. r stays exact. `viscous`: what the section forces are besides, see `Overstress`.
         """
         gravity = np.asarray(gravity, float)
-        found = self.assembly.linearise(q, gravity, tangent=tangent, clamp=clamp, predicted=predicted)
+        given = {"tangent": tangent, "clamp": clamp, "predicted": predicted, "viscous": viscous}
+        found = self.assembly.linearise(q, gravity, **given)
         return self.region_masses.loaded(found, q, gravity, clamp=clamp)
+
+    def stress_memory(self, q: np.ndarray, z: np.ndarray | None = None) -> np.ndarray:
+        """The elastic section forces (6 ne,) [N, N·m] of elements that are not rigid."""
+        return self.assembly.section_forces(q)
 
     @property
     def predicted_size(self) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from pliant.algebra.pattern import Pattern
 from pliant.arrays import read_only, read_only_view
 from pliant.bodies.body import Linearised
+from pliant.bodies.overstress import Overstress
 from pliant.bodies.projection import add_second_derivatives, move_regions, project_forces
 from pliant.bodies.shells.element import deform
 from pliant.bodies.shells.law import Law
@@ -119,11 +120,12 @@ class ShellAssembly:
         tangent: bool,
         clamp: bool,
         predicted: np.ndarray | None = None,
+        viscous: Overstress | None = None,
     ) -> Linearised:
         """Elastic energy [J], r (ndof,) and K (nb, 3, 3), for forces `external` (3n,) [N] on the nodes."""
         q = read_only_view(q)  # frozen or not, the kernels see one type and compile once
         K = np.zeros(9 * self.spreading.blocks if tangent else 0)
-        energy, f, couple = self._forces(q, z, K, tangent, clamp, predicted)
+        energy, f, couple = self._forces(q, z, K, tangent, clamp, predicted, viscous)
         if not energy < math.inf:
             return math.inf, None, None
         f -= external
@@ -147,6 +149,7 @@ class ShellAssembly:
         tangent: bool,
         clamp: bool,
         predicted: np.ndarray | None = None,
+        viscous: Overstress | None = None,
     ) -> tuple[float, np.ndarray, np.ndarray]:
         """Energy [J], its gradient by the positions (3n,) [N] and rotations (k, 3) [N·m] of the nodes."""
         f, couple = np.zeros(self.coordinates.pose), np.zeros((len(self.numbering.sheet.nodes), 3))
@@ -163,17 +166,32 @@ class ShellAssembly:
                 C[chosen] = moduli
         if not energy < math.inf:
             return math.inf, f, couple
-        geometric = (N, at.phi)
+        D, felt, more = self.D, at.phi, 0.0
+        if viscous is not None:  # turns are remembered in place of the couples D φ
+            Z, scale = viscous.stress.reshape(ne, 12), viscous.scale
+            more = Z[:, 3:].reshape(ne, 3, 3) / scale
+            N, C = scale * N + Z[:, :3], scale * C
+            D, felt = read_only(scale * D, at.phi + more)
+        geometric = (N, felt)
         if predicted is not None and tangent:
             strain = predicted.reshape(ne, 12)
             change = np.einsum("eij,ej->ei", C, strain[:, :3] - at.eps)
-            geometric = N + change, read_only(strain[:, 3:].reshape(ne, 3, 3))[0]
-        triangles = self.cells, self.gradient, self.frame, self.L, self.D
-        deformed = at.T, at.U, at.phi, N, C, geometric
+            geometric = N + change, read_only(strain[:, 3:].reshape(ne, 3, 3) + more)[0]
+        triangles = self.cells, self.gradient, self.frame, self.L, D
+        deformed = at.T, at.U, at.phi, felt, N, C, geometric
         add_shell(*triangles, *deformed, self._slots, K, f, couple, tangent, clamp)
         for string in self.strings:
             energy += string.assemble(q, z, K, f, tangent, clamp)
         return energy, f, couple
+
+    def stress_memory(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Forces N in the plane and turns of the corners (12 ne,); zero where q is inadmissible."""
+        at, out = self.posture(q), np.zeros((len(self.cells), 12))
+        if at is not None:
+            out[:, 3:] = at.phi.reshape(-1, 9)
+            for law, chosen in self.laws:
+                out[chosen, :3] = law.respond(at.eps[chosen], tangent=False)[1]
+        return out.ravel()
 
     def node_forces(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Internal forces on all nodes (3n,) [N], fixed ones too."""

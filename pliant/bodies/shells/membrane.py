@@ -38,7 +38,7 @@ _NO_TURNS = np.zeros((0, 3, 3))
 class MembraneGroup:
     """Triangles of one material, ready for assembly: a group of cells like those of a solid."""
 
-    internal = memory = 0
+    internal = 0
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class MembraneGroup:
     ) -> None:
         cells, order, first = ordered_cells(triangles.cells[chosen], rank)
         gradient = np.take_along_axis(triangles.gradient[chosen], order[:, :, None], axis=1)
-        self.pairs, self.chosen = lower_pairs(cells), chosen
+        self.pairs, self.chosen, self.memory = lower_pairs(cells), chosen, 3 * len(chosen)
         self.law = make_law(material, triangles.frame[chosen], triangles.area[chosen] * thickness[chosen])
         self._cells, self._gradient, self._frame, self._first = read_only(
             cells, gradient, triangles.frame[chosen], first
@@ -79,10 +79,20 @@ class MembraneGroup:
         energy, N, C = self.law.respond(eps, tangent=tangent)
         if not energy < math.inf:
             return math.inf
-        C = read_only_view(np.empty((0, 3, 3)) if C is None else C)
+        C = np.empty((0, 3, 3)) if C is None else C
+        if viscous is not None:
+            N, C = viscous.scale * N + viscous.stress.reshape(-1, 3), viscous.scale * C
+        C = read_only_view(C)
         cells = self._cells, self._gradient
         add_membrane(*cells, T, U, N, C, self._first, self._slots, K, f, tangent, clamp)
         return energy
+
+    def stress_memory(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """The elastic forces N (3 ne,) in the plane of the triangles; zero where one has collapsed."""
+        posture = self.posture(q)
+        if posture is None:
+            return np.zeros(self.memory)
+        return self.law.respond(posture[2], tangent=False)[1].ravel()
 
 
 class Membrane(NodalBody):

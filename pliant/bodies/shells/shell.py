@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import read_only
-from pliant.bodies.body import Linearised
 from pliant.bodies.oriented_nodes import select_fixed
 from pliant.bodies.region_mass import RegionMasses
 from pliant.bodies.rigid import Rigid
@@ -148,13 +147,6 @@ class Shell(ThinBody):
     def volume(self) -> float:
         """Volume of the material at rest [m³]."""
         return float(self.mesh.areas @ self.thickness)
-
-    def _linearised(
-        self, q: np.ndarray, external: np.ndarray, tangent: bool, clamp: bool, predicted: np.ndarray | None
-    ) -> Linearised:
-        return self.assembly.linearise(
-            q, self.z0, external, tangent=tangent, clamp=clamp, predicted=predicted
-        )
 
     @property
     def predicted_size(self) -> int:

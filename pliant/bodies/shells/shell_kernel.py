@@ -76,11 +76,14 @@ def add_change(T, U, phi, L, gradient, frame, cells, dx, turn, out):
 
 
 @kernel
-def add_shell(cells, gradient, frame, L, D, T, U, phi, N, C, predicted, slots, K, f, couple, tangent, clamp):
+def add_shell(
+    cells, gradient, frame, L, D, T, U, phi, felt, N, C, predicted, slots, K, f, couple, tangent, clamp
+):
     """Add ∂E/∂x to f (3n,) [N], ∂E/∂ω to couple (k, 3) [N·m] and, if tangent, blocks to K (flat).
 
     D (ne, 3, 3, 3, 3) [corner a, corner b]. slots (ne, 6, 4): blocks of K of the corner pairs (a, b ≤ a):
-    (x, x), (x, ω), (ω, x), (ω, ω). predicted (2, ne, …): N and φ that the geometric stiffness is taken from;
+    (x, x), (x, ω), (ω, x), (ω, ω). felt (ne, 3, 3): the turns that couples come from, φ unless the material
+    is viscous. predicted (2, ne, …): N and φ that the geometric stiffness is taken from;
     if clamp, there is only that of tension.
     """
     m, tau, P = np.empty((3, 3)), np.empty(3), np.empty((3, 2))
@@ -91,7 +94,7 @@ def add_shell(cells, gradient, frame, L, D, T, U, phi, N, C, predicted, slots, K
         for a in range(3):
             zeta, _ = coefficients(phi[e, a, 0] ** 2 + phi[e, a, 1] ** 2 + phi[e, a, 2] ** 2)
             log_matrix(phi[e, a], zeta, G[a])
-        _spin_moment(e, phi, D, L, N, G, m, tau)
+        _spin_moment(e, felt, D, L, N, G, m, tau)
         plane_gradient(U[e], N[e], tau, P)
         _scatter_forces(e, cells, gradient, frame, T, P, G, m, f, couple)
         if not tangent:

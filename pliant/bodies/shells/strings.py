@@ -108,6 +108,10 @@ class StringGroup:
         law = self._length, self._stiffness, self.strings.tension_only
         return add_strings(q, self._ends, *law, self._slots, K, f, tangent, clamp)
 
+    def stress_memory(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """None: strings stay elastic."""
+        return np.zeros(0)
+
     def tension(self, q: np.ndarray) -> np.ndarray:
         """(n,) [N], zero in slack strings."""
         x = q[(3 * self._ends[:, :, None] + np.arange(3))]

@@ -29,8 +29,9 @@ class Equations(Protocol):
     pattern: Pattern
 
     def linearise(
-        self, q: np.ndarray, z: np.ndarray, external: np.ndarray, *, tangent: bool, clamp: bool
+        self, q: np.ndarray, z: np.ndarray, external: np.ndarray, *, tangent: bool, clamp: bool, **given: Any
     ) -> Linearised: ...
+    def stress_memory(self, q: np.ndarray, z: np.ndarray) -> np.ndarray: ...
     def node_forces(self, q: np.ndarray, z: np.ndarray) -> np.ndarray: ...
     def retract(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray: ...
     def carry(self, q: np.ndarray, forces: np.ndarray) -> np.ndarray: ...
@@ -66,18 +67,21 @@ class ThinBody(Numbered):
 
         (inf, None, None) if q is inadmissible. The energy is elastic, less the work of gravity (3,) [m/s²]
         since rest. clamp=True leaves out the terms of K that can make it indefinite; otherwise the geometric
-        stiffness is that of the strains `predicted`, or of those at q. r stays exact.
+        stiffness is that of the strains `predicted`, or of those at q. r stays exact. `viscous`: what the
+        stress is besides, see `Overstress`.
         """
         external = self.weight(gravity).ravel()
-        energy, r, K = self._linearised(q, external, tangent, clamp, predicted)
+        given = {"tangent": tangent, "clamp": clamp, "viscous": viscous}
+        if self.predicted_size:
+            given["predicted"] = predicted
+        energy, r, K = self.assembly.linearise(q, self.z0, external, **given)
         found = energy - float(external @ (q[: len(external)] - self.q0[: len(external)])), r, K
         return self.region_masses.loaded(found, q, gravity, clamp=clamp)
 
-    def _linearised(
-        self, q: np.ndarray, external: np.ndarray, tangent: bool, clamp: bool, predicted: np.ndarray | None
-    ) -> Linearised:
-        """The equations under forces `external` (3n,) [N]; bodies that predict nothing ignore `predicted`."""
-        return self.assembly.linearise(q, self.z0, external, tangent=tangent, clamp=clamp)
+    def stress_memory(self, q: np.ndarray, z: np.ndarray | None = None) -> np.ndarray | None:
+        """The elastic stress as a viscous material remembers it; None if there are only strings."""
+        memory = self.assembly.stress_memory(q, self.z0)
+        return memory if len(memory) else None
 
     def weight(self, gravity: Any) -> np.ndarray:
         """Forces of gravity (3,) [m/s²] on the nodes (n, 3) [N]; their first k are the mesh's."""

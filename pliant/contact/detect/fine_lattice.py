@@ -22,8 +22,8 @@ class Places(NamedTuple):
 
     Nodes at `rest` (k, 3); triangles (t, 3), the nodes (t, nn) of their facets and which part of it they are;
     at each place shape functions (K, P, nn) and weights (P, 3) of the corners, whether it is a coarse one,
-    and other places, −1 where there are fewer: finer ones `around` (P, ·) it, the next of these `beside` (P, ·)
-    it, and the finest `close` (P, ·) to it. The coarse ones (c,) are looked at first.
+    and other places, −1 where there are fewer: finer ones `around` (P, ·) it, the next of these `beside`
+    (P, ·) it, and the finest `close` (P, ·) to it. The coarse ones (c,) are looked at first.
     """
 
     rest: np.ndarray
@@ -41,7 +41,7 @@ class Places(NamedTuple):
 
 def fine_lattice(surface: Surface) -> Places:
     """P places on each triangle of a surface, numbered triangle by triangle."""
-    r, coarse, *near = _places(surface.kind)
+    r, coarse, around, beside, close = _places(surface.kind)
     triangles = frozen(surface.triangles, int)
     return Places(
         frozen(surface.nodes),
@@ -51,7 +51,9 @@ def fine_lattice(surface: Surface) -> Places:
         r.shape,
         r.weights,
         frozen(np.isin(np.arange(len(r.share)), coarse), bool),
-        *(frozen(places, int) for places in near),
+        frozen(around, int),
+        frozen(beside, int),
+        frozen(close, int),
         frozen(coarse, int),
     )
 
@@ -85,8 +87,9 @@ def _places(kind: str) -> tuple[Reference, np.ndarray, np.ndarray, np.ndarray, n
     steps = np.array([(i, j) for i in range(PIECES + 1) for j in range(PIECES + 1 - i)])
     weights = np.column_stack([PIECES - steps.sum(axis=1), steps]) / PIECES
     coarse = np.flatnonzero((steps % COARSE == 0).all(axis=1))
-    near = (_near(steps, COARSE, FINE), _near(steps, 2 * FINE, FINE), _near(steps, FINE, 1))
-    return reference_at(kind, weights, np.full(len(steps), 1.0 / len(steps))), coarse, *near
+    around, beside, close = _near(steps, COARSE, FINE), _near(steps, 2 * FINE, FINE), _near(steps, FINE, 1)
+    r = reference_at(kind, weights, np.full(len(steps), 1.0 / len(steps)))
+    return r, coarse, around, beside, close
 
 
 def _near(steps: np.ndarray, within: int, apart: int) -> np.ndarray:

@@ -80,12 +80,12 @@ def first_places(known, open_, coarse, per, held):
 
 
 @njit(error_model="numpy")
-def hidden_places(looking, number, gap, p, normal, depth, sinking, beside, close):
+def hidden_places(looking, number, gap, p, normal, depth, near, sinking, beside, close):
     """Numbers (m,), ascending, of places between two that touch facets which look different ways.
 
     There one surface may cross an edge of the other: points between the two, h apart, lie deeper than both by
     up to h |n₁ − n₂| / 4. On each triangle with places `looking` those are chosen that may be the deepest, if
-    they may be nearer than `sinking` [m], and hide more than `depth` [m].
+    the nearer is nearer than `near` [m], and those between may be nearer than `sinking` [m] and hide `depth`.
     """
     P, most = beside.shape[0], close.shape[1]
     order = looking[np.argsort(number[looking])]
@@ -94,19 +94,21 @@ def hidden_places(looking, number, gap, p, normal, depth, sinking, beside, close
     while k < len(order):
         t, lowest, one, other = known[k] // P, sinking, -1, -1
         while k < len(order) and known[k] // P == t:
-            a = order[k]
-            for g in beside[known[k] % P]:
+            a, at = order[k], known[k] % P
+            k += 1
+            if gap[a] >= near:
+                continue
+            for g in beside[at]:
                 n = np.searchsorted(known, t * P + g) if g >= 0 else len(known)
-                if n == len(known) or known[n] != t * P + g:
+                if n == len(known) or known[n] != t * P + g or gap[order[n]] < gap[a]:
                     continue
                 b, apart, turned = order[n], 0.0, 0.0
                 for c in range(3):
                     apart += (p[a, c] - p[b, c]) ** 2
                     turned += (normal[a, c] - normal[b, c]) ** 2
                 hidden = CREASE * np.sqrt(apart * turned)
-                if hidden > depth and min(gap[a], gap[b]) - hidden < lowest:
-                    lowest, one, other = min(gap[a], gap[b]) - hidden, known[k] % P, g
-            k += 1
+                if hidden > depth and gap[a] - hidden < lowest:
+                    lowest, one, other = gap[a] - hidden, at, g
         for place in (one, other):
             for g in close[max(place, 0)]:
                 if place >= 0 and g >= 0:
@@ -258,7 +260,7 @@ def sunk(
             finer, held, number, stays, seen, places, X, own, wall, at, reach, limit
         )
         facing = seen[3][0], seen[2], seen[3][1]
-        finest = hidden_places(seen[1], number, *facing, depth, limit, places.beside, places.close)
+        finest = hidden_places(seen[1], number, *facing, depth, near, limit, places.beside, places.close)
         if len(finest):
             number, stays, seen = with_more(
                 finest, held, number, stays, seen, places, X, own, wall, at, reach, limit

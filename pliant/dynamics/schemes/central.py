@@ -84,7 +84,8 @@ def advance(
     certificate = StepCertificate(
         status, 0.0, 0.0, 0.0, 1, 1, solver=solution.status, scheme=model.scheme.name
     )
-    return Arrival(motion, contacts, lam[rows:], certificate, Handover.nothing())
+    delta = robot.bundle.delta(robot.bundle.positions(motion.q))
+    return Arrival(motion, contacts, lam[rows:], certificate, Handover(delta, None, None, 0.0, -1))
 
 
 def _forces(

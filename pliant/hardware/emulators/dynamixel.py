@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pliant.drive import Drive
+from pliant.hardware.emulators.following import Following
+
 HEADER = b"\xff\xff\xfd\x00"
 PING, READ, WRITE, SYNC_READ, SYNC_WRITE, STATUS = 1, 2, 3, 0x82, 0x83, 0x55
 BROADCAST = 0xFE
@@ -33,13 +36,15 @@ def packet(servo: int, instruction: int, parameters: bytes) -> bytes:
 class DynamixelBus:
     """Servos by id, each with its control `table`; `goals` are all that were accepted (time, id, counts).
 
-    `table` is the control table of each, `goals` all goals that were accepted (time, id, counts).
+    `table` is the control table of each, `goals` all goals that were accepted (time, id, counts). drive: how
+    they follow, in counts; by default they are there at once.
     """
 
-    def __init__(self, ids: Iterable[int] = (1, 2, 3, 4)) -> None:
+    def __init__(self, ids: Iterable[int] = (1, 2, 3, 4), *, drive: Drive | None = None) -> None:
         self.table = {i: bytearray(147) for i in ids}
         for table in self.table.values():
             table[MAX : MAX + 4] = (TURN - 1).to_bytes(4, "little")
+        self._motors = Following(drive, dict.fromkeys(self.table, 0))
         self.goals: list[tuple[float, int, int]] = []
         self.heard = 0.0
         self._buffer = bytearray()
@@ -53,12 +58,20 @@ class DynamixelBus:
         return self.get(servo, TORQUE, 1) == 1 and self.get(servo, WATCHDOG, 1) != BITTEN
 
     def tick(self, now: float) -> None:
-        """The Bus Watchdog stops servos that hear nothing."""
-        for table in self.table.values():
+        """The Bus Watchdog stops servos that hear nothing, and servos go on."""
+        self._follow(now)
+        for servo, table in self.table.items():
             limit = table[WATCHDOG]
             if 0 < limit < 128 and now - self.heard > 0.02 * limit:
                 table[WATCHDOG] = BITTEN
                 table[GOAL : GOAL + 4] = table[PRESENT : PRESENT + 4]
+                self._motors.put({servo: self.get(servo, PRESENT)})
+
+    def _follow(self, now: float) -> None:
+        if self._motors.drive is None:
+            return
+        for servo, place in self._motors.places(now).items():
+            self.table[servo][PRESENT : PRESENT + 4] = place.to_bytes(4, "little", signed=True)
 
     def feed(self, data: bytes, now: float) -> bytes:
         """Answers to the whole packets among the bytes; damaged ones have none."""
@@ -123,6 +136,7 @@ class DynamixelBus:
         elif address == MODE and data[0] == POSITION:
             place = self.get(servo, PRESENT) % TURN  # it knows no other turns
             table[PRESENT : PRESENT + 4] = place.to_bytes(4, "little")
+            self._motors.put({servo: place})
         elif address in (MIN, MAX) and not 0 <= int.from_bytes(data, "little") < TURN:
             return RANGE_ERROR
         elif address == GOAL:
@@ -133,7 +147,9 @@ class DynamixelBus:
                 return LIMIT_ERROR
             self.goals.append((now, servo, goal))
             if table[TORQUE]:
-                table[PRESENT : PRESENT + 4] = data  # as fast as that
+                self._motors.ask({servo: goal}, now)
+                if self._motors.drive is None:
+                    table[PRESENT : PRESENT + 4] = data  # as fast as that
         elif address + len(data) > len(table):
             return RANGE_ERROR
         table[address : address + len(data)] = data

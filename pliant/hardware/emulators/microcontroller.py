@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from pliant.drive import Drive
+from pliant.hardware.emulators.following import Following
 from pliant.hardware.lineprotocol import Line, Splitter, pairs
 
 LONGEST_WATCHDOG = 10_000  # [ms]
@@ -18,11 +20,14 @@ class Microcontroller:
 
     accepted: (time, counts by id) of every command that was taken; `state` is "idle", "armed" or "safe".
     feedback: whether it measures where its channels are; if not, it knows of those that it has moved, as a
-    board with hobby servos.
+    board with hobby servos. drive: how its motors follow, in counts; by default they are there at once.
     """
 
-    def __init__(self, ids: Iterable[int] = (1, 2, 3, 4), *, feedback: bool = True) -> None:
+    def __init__(
+        self, ids: Iterable[int] = (1, 2, 3, 4), *, feedback: bool = True, drive: Drive | None = None
+    ) -> None:
         self.position = dict.fromkeys(ids, 0)
+        self._motors = Following(drive, self.position)
         self._known = set(self.position) if feedback else set()
         self.limits: dict[int, tuple[int, int]] = dict.fromkeys(self.position, (-(2**31), 2**31 - 1))
         self.safe_position: dict[int, int | None] = dict.fromkeys(self.position)
@@ -38,21 +43,24 @@ class Microcontroller:
         return self._splitter.damaged
 
     def tick(self, now: float) -> None:
-        """The watchdog."""
+        """The watchdog, and motors that go on."""
         if self.state == "armed" and now - self.heard > self.watchdog:
-            self._go_safe()
+            self._go_safe(now)
+        if self._motors.drive is not None:
+            self.position |= self._motors.places(now)
 
     def feed(self, data: bytes, now: float) -> bytes:
         """Answers to the whole lines among the bytes."""
         self.tick(now)
         return b"".join(self._do(line, now).encoded() for line in self._splitter.feed(data))
 
-    def _go_safe(self) -> None:
-        self._move({i: n for i, n in self.safe_position.items() if n is not None})
+    def _go_safe(self, now: float) -> None:
+        self._move({i: n for i, n in self.safe_position.items() if n is not None}, now)
         self.state = "safe"
 
-    def _move(self, counts: dict[int, int]) -> None:
-        self.position |= counts
+    def _move(self, counts: dict[int, int], now: float) -> None:
+        self._motors.ask(counts, now)
+        self.position |= counts if self._motors.drive is None else self._motors.places(now)
         self._known |= set(counts)
 
     def _do(self, line: Line, now: float) -> Line:
@@ -63,7 +71,7 @@ class Microcontroller:
         elif line.arguments or line.verb not in "GZ":
             verb, words = "N", ["verb"]
         elif line.verb == "Z":
-            self._go_safe()
+            self._go_safe(now)
             verb, words = "A", []
         elif not self.watchdog:
             verb, words = "N", ["watchdog"]
@@ -113,7 +121,7 @@ class Microcontroller:
         counts = pairs(arguments) or {}
         if any(not self.limits[i][0] <= n <= self.limits[i][1] for i, n in counts.items()):
             return "N", "range"
-        self._move(counts)
+        self._move(counts, now)
         self.heard = now
         self.accepted.append((now, counts))
         return ("A",)

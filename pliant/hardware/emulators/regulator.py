@@ -5,16 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from pliant.drive import Drive
+from pliant.hardware.emulators.following import Following
+
 _SET = re.compile(rb"([A-Z])S(\d{1,5}(?:\.\d{1,4})?)")
 
 
 class Regulators:
-    """Units by letter with their set points [kPa]; `accepted` is the log (time, letter, kPa)."""
+    """Units by letter with their set points [kPa]; `accepted` is the log (time, letter, kPa).
 
-    def __init__(self, letters: Iterable[str] = "AB", *, full_scale: float = 200.0) -> None:
+    drive: how the pressure follows, in kPa; by default it is there at once.
+    """
+
+    def __init__(
+        self, letters: Iterable[str] = "AB", *, full_scale: float = 200.0, drive: Drive | None = None
+    ) -> None:
         self.set_point = dict.fromkeys(letters, 0.0)
         self.full_scale = full_scale
         self.accepted: list[tuple[float, str, float]] = []
+        self._gauge = Following(drive, {ord(letter): 0.0 for letter in self.set_point})
         self._buffer = b""
 
     def tick(self, now: float) -> None:
@@ -33,8 +42,9 @@ class Regulators:
         found = _SET.fullmatch(line)
         if found is not None and float(found[2]) <= self.full_scale:
             self.set_point[letter] = float(found[2])
+            self._gauge.ask({ord(letter): float(found[2])}, now)
             self.accepted.append((now, letter, float(found[2])))
         elif len(line) != 1:
             return b"?\r"
-        pressure = self.set_point[letter]
-        return f"{letter} {pressure:+09.3f} {pressure:+09.3f}\r".encode()
+        pressure = self._gauge.exactly(now)[ord(letter)]
+        return f"{letter} {pressure:+09.3f} {self.set_point[letter]:+09.3f}\r".encode()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pliant.contact.contacts import DEEPEST
 from pliant.inverse.limits import within_limits
-from pliant.inverse.model import Model, Pose
+from pliant.inverse.model import Model
+from pliant.inverse.pose import Pose
 
 DIVERGED = 0.3  # of the length: decrement after which another linearisation will not help
 EMERGING = 0.7  # a robot that was too deep may end this share as deep

@@ -1,5 +1,6 @@
 """One control step: what is tried, and in what order.
 
+    later     where materials remember it, time has passed: the forces are others now
     aim       the targets given; those that moved let the policy begin anew
     look      where obstacles have moved, what was ruled out may work now
     rest      nothing leads on: the same command
@@ -50,11 +51,13 @@ from pliant.inverse.policy.recovery import recover
 from pliant.inverse.policy.rest import comes_to_rest, counted, may_settle, settle, step_back
 from pliant.inverse.policy.scouting import IDLE, may_scout, reaching_out, scouted, send
 from pliant.inverse.policy.targets import aimed
+from pliant.inverse.pose import Pose
 
 SAME_GOAL = 1e-6  # of the length: distance between two goals that are one
 FARTHEST_BIAS = 2e-2  # of the length: how far the goal may lie beyond the target
 NEAR = 0.1  # of the length: a target that is missed by no more is worth efforts that cost much
 LESS_THRIFT, LEAST_THRIFT = 0.5, 1e-3  # factor of ε in a step that comes no nearer to it, and in all
+CHANGED_FORCE = 1e-6  # of the forces: what relaxes less leaves a robot at rest
 BIAS_RATE = 0.5  # of what is missed, added to the bias in each step
 
 Decision = tuple[Memory, InverseCertificate]
@@ -69,11 +72,36 @@ def advance(model: Model, memory: Memory, targets: Mapping[str, Any] | None = No
     begin = perf_counter()
     model.spent.clear()
     memory, still = aimed(model, memory, targets)
+    model, memory = _later(model, memory)
     memory, certificate = _decided(model, _looked(model, memory), still)
     spent = model.spent
     certificate = replace(certificate, linearisations=spent.linearisations, pivots=spent.pivots)
     timings = {**model.work.timings, "total": perf_counter() - begin}
     return memory, outcome(model, memory.pose, memory.target, certificate, timings)
+
+
+def _later(model: Model, memory: Memory) -> tuple[Model, Memory]:
+    """The model and the memory at the same pose when dt has passed, if materials remember that.
+
+    A robot that rests wakes where this has changed the forces on it.
+    """
+    if model.dt is None:
+        return model, memory
+    before, model = memory.pose, model.later(memory.passing, memory.pose)
+    known = before.contacts, before.force
+    pose = model.pose(before.q, before.lam, known, internal=before.internal)
+    memory = memory.with_(pose=pose, passing=model.passing)
+    if isinstance(memory.mode, Resting) and _unbalanced(before, pose):
+        memory = memory.with_(mode=Following())
+    return model, memory
+
+
+def _unbalanced(before: Pose, pose: Pose) -> bool:
+    """Whether forces at the same place are others now."""
+    if before.view is None or pose.view is None:
+        return False
+    change = np.linalg.norm(pose.view.r - before.view.r)
+    return bool(change > CHANGED_FORCE * np.linalg.norm(before.view.r))
 
 
 def _looked(model: Model, memory: Memory) -> Memory:
@@ -125,7 +153,7 @@ def _followed(model: Model, memory: Memory, still: bool) -> Decision:
         if exhausted(model, memory) and model.left > 0:
             return _dead_end(model, memory)
         return memory, of_waiting(model, memory, "searching")
-    if not taken.stable and len(memory.trail.guides) > 1 and not memory.disturbed:
+    if not taken.stable and memory.trail.stable and not memory.disturbed:
         return step_back(model, memory)
     memory = _taken(model, memory, taken, still)
     certificate = of_step(model, memory, taken)
@@ -163,7 +191,7 @@ def _taken(model: Model, memory: Memory, taken: Attempt, still: bool) -> Memory:
         pose=taken.move.pose,
         decrement=taken.decrement,
         mode=Following(),
-        trail=memory.trail.passed(model, taken.before, memory.decrement) if taken.stable else memory.trail,
+        trail=memory.trail.left(model, taken.before, memory.decrement, stable=taken.stable),
         bias=_bias(model, memory, taken),
         thrift=_thrift(model, memory, taken, idle),
         step_length=next_step_length(model, memory, taken, still),

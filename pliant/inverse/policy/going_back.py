@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pliant.inverse.model import Model, Pose
+from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate
 from pliant.inverse.policy.acceptance import FARTHEST, diverged, jumps, near_equilibrium
 from pliant.inverse.policy.certificates import of_waiting, of_walk
@@ -22,6 +22,7 @@ from pliant.inverse.policy.memory import Memory
 from pliant.inverse.policy.modes import Following, GoingBack, Mode, Recovering, Settling
 from pliant.inverse.policy.recovery import recover
 from pliant.inverse.policy.trail import Guide
+from pliant.inverse.pose import Pose
 from pliant.newton import Tolerance
 from pliant.state import State
 

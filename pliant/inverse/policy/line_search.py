@@ -20,10 +20,11 @@ import numpy as np
 
 from pliant.inverse.condensed import Aim
 from pliant.inverse.limits import displacement_bounds, effort_bounds
-from pliant.inverse.model import Model, Move, Pose
+from pliant.inverse.model import Model
 from pliant.inverse.policy.acceptance import diverged, fails, jumps, stands_off, too_deep
 from pliant.inverse.policy.memory import Memory
 from pliant.inverse.policy.modes import Searching
+from pliant.inverse.pose import Move, Pose
 
 RESTART = 0.25  # step length, at least, of a robot that did not get on and now may
 SHORTER, LONGER = 0.5, 1.5  # factors of the step length after a step
@@ -164,6 +165,7 @@ def aim_of(model: Model, memory: Memory) -> Aim:
         energy=settings.energy * memory.thrift,
         starts=settings.starts if leaps(model, memory) else 1,
         reach=memory.reach,
+        idle=memory.idle > 0,
     )
 
 

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import read_only_view
-from pliant.inverse.model import Model, Pose
+from pliant.inverse.model import Model
 from pliant.inverse.policy.modes import Following, Mode, Searching, when_target_moves
 from pliant.inverse.policy.trail import Trail
+from pliant.inverse.pose import Pose
+from pliant.static.memory import Passing
 
-SCOUTS = 6  # that are sent for one target, at most, see `scouting`
+SCOUTS = 7  # that are sent for one target, at most, see `scouting`
 PATIENCE = 45  # steps in which a robot waits for scouts, at most, so that it rests before long
 
 
@@ -82,6 +84,8 @@ class Memory:
     disturbed: bool = True
     # Whether this is the memory of a scout, which gives up where a robot would send one.
     scout: bool = False
+    # The time that passed in the last step, where materials remember it.
+    passing: Passing | None = None
     # The target for which efforts of another minimum led to a state that would not do. Near it, the solver
     # stays with the minimum at hand.
     failed_leap: np.ndarray | None = None

@@ -157,7 +157,7 @@ def step_back(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]
     memory = memory.having_tried(brink=memory.tried.brink + 1)
     if memory.tried.brink > 2 and may_scout(model, memory):
         return send(model, memory), of_waiting(model, memory, "looking for another way")
-    if memory.tried.brink > 2 or memory.scout or len(memory.trail.guides) == 1:
+    if memory.tried.brink > 2 or memory.scout or not memory.trail.stable:
         certificate = of_rest(model, memory)
         return memory.with_(mode=Resting(certificate)), certificate
     path = memory.trail.back(STEPS_BACK)

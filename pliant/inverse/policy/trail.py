@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pliant.contact import Contacts
-from pliant.inverse.model import Model, Pose, farthest_node
+from pliant.inverse.model import Model, farthest_node
+from pliant.inverse.pose import Pose
 
 SPACING = 1e-2  # of the length: motion between two poses of a trail, until it is thinned
 MOST = 96  # poses of a trail; then it is thinned
@@ -60,10 +61,14 @@ class Guide:
 
 @dataclass(frozen=True)
 class Trail:
-    """Guides from the first pose to the last; `spacing` [m] is how far apart they are at least."""
+    """Guides from the first pose to the last; `spacing` [m] is how far apart they are at least.
+
+    `stable`: whether there is one that was stable: all are, but perhaps the first.
+    """
 
     guides: tuple[Guide, ...]
     spacing: float
+    stable: bool = True
 
     @classmethod
     def begun(cls, model: Model, pose: Pose) -> Trail:
@@ -82,7 +87,14 @@ class Trail:
         guides = (*self.guides, Guide.at(model, pose, decrement))
         if len(guides) <= MOST:
             return replace(self, guides=guides)
-        return Trail((*guides[:-1:2], guides[-1]), 2.0 * self.spacing)
+        return replace(self, guides=(*guides[:-1:2], guides[-1]), spacing=2.0 * self.spacing)
+
+    def left(self, model: Model, pose: Pose, decrement: float, *, stable: bool) -> Trail:
+        """The trail of a robot that moves on from a pose; one that is not stable is nothing to go back to."""
+        if stable:
+            return replace(self.passed(model, pose, decrement), stable=True)
+        alone = len(self.guides) == 1 and self.guides[0].far(model.robot.positions(pose.q)) < self.spacing
+        return replace(self, stable=False) if alone else self
 
     def under_other_laws(self) -> Trail:
         """The same trail when laws have changed: none of its poses need be an equilibrium."""

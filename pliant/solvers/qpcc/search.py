@@ -19,6 +19,8 @@ from pliant.solvers.solution import Reals
 SAME_COST = 1e-9  # costs closer than this, relative to them and to the task without efforts, are equal
 PATIENCE = 50  # iterations for every start, after which no descent is begun far away …
 THOROUGH, NEARBY = 16, 25  # … and from so many starts on, those for each that descents near the best get
+DOUBTING = 8  # starts from which they are doubled, where of all descents …
+RARE = 1 / 3  # … fewer than this share ended in the best
 REPAIRS = 8  # rounds of phase 1, which brings displacements into their bounds …
 PROXIMAL = 1e-9  # … and stays near its start by this weight, in scaled units
 ALLOWED = 1e-9  # violation of displacement bounds, relative to the largest displacement
@@ -86,15 +88,17 @@ def search(scaling: Scaling, start: Reals | None, guess: Reals, starts: int) -> 
     `start` (na,) are the scaled efforts of a warm start, or None; `guess` (nc,) says which contacts push
     there. `starts` = 1 is one descent, every further one adds PER_START of them, but none is begun after
     PATIENCE iterations for every start, nor where the best so far is proven to be the global minimum. Where
-    many contacts are about to touch, minima lie side by side: a THOROUGH search then descends from points
-    near the best.
+    many contacts are about to touch, minima lie side by side, and descents end now here, now there: where
+    the best is RARE among DOUBTING starts or more, they are doubled. A THOROUGH search then descends from
+    points near the best.
     """
     warm, efforts = start is not None, scaling.efforts
-    descents = 1 + PER_START * (starts - 1) if len(scaling.rows.C) else 1
-    work, found = _work(scaling), Found(several=descents > 1)
+    work, found = _work(scaling), Found(several=starts > 1 and len(scaling.rows.C) > 0)
     found.descend(work, np.zeros(len(scaling.Q)) if start is None else start, guess)
-    while len(found.costs) < descents and found.begins(PATIENCE * starts):
-        found.descend(work, propose(len(found.costs) - warm, efforts, found.minimum.x))
+    found.look_far(work, starts, warm)
+    if DOUBTING <= starts < THOROUGH and found.rare:
+        starts *= 2
+        found.look_far(work, starts, warm)
     if found.several and starts >= THOROUGH and found.feasible:
         far, last = len(found.costs), found.iterations + NEARBY * starts
         while found.begins(last):
@@ -116,6 +120,7 @@ class Found:
     several: bool
     minimum: Minimum = None  # type: ignore[assignment]  # there is one after the first descent
     lowest: float = np.inf
+    same: float = 0.0  # by how much a cost may be above the lowest and count as the same
     violation: float = np.inf
     chosen: int = 0
     iterations: int = 0
@@ -127,18 +132,32 @@ class Found:
         """Whether the best keeps the bounds of displacements."""
         return self.violation <= ALLOWED
 
+    @property
+    def rare(self) -> bool:
+        """Whether there were several descents, and few of them ended in the best, which is not proven."""
+        again = np.array(self.costs) <= self.lowest + self.same
+        return self.several and not self.proven and float(again.mean()) < RARE
+
     def begins(self, iterations: int) -> bool:
         """Whether one more descent is begun, of those in so many iterations."""
         return not self.proven and self.iterations < iterations
+
+    def look_far(self, work: Work, starts: int, warm: bool) -> None:
+        """Descend from points all over the range, up to as many as so many `starts` bring."""
+        descents = 1 + PER_START * (starts - 1) if self.several else 1
+        while len(self.costs) < descents and self.begins(PATIENCE * starts):
+            self.descend(work, propose(len(self.costs) - warm, work.scaling.efforts, self.minimum.x))
 
     def descend(self, work: Work, x: Reals, guess: Reals = NO_GUESS) -> None:
         """Descend from efforts x (na,), and keep where it ends if that is better."""
         rows, stop = work.scaling.rows, _attempt(work, x, guess)
         errors = rows.f[len(rows.C) : -len(x)]
         feasible = stop.violation <= ALLOWED
-        cheaper = stop.cost < self.lowest - SAME_COST * (abs(stop.cost) + float(errors @ errors))
+        same = SAME_COST * (abs(stop.cost) + float(errors @ errors))
+        cheaper = stop.cost < self.lowest - same
         if feasible and cheaper if self.feasible else stop.violation < self.violation:
             self.lowest, self.violation, self.chosen = stop.cost, stop.violation, len(self.costs)
+            self.same = same
             self.minimum = _minimum(work, stop)
             self.proven = self.several and feasible and stop.status != UNFINISHED
             self.proven = self.proven and is_global(work.scaling, work.region, stop.cost)

@@ -1,11 +1,13 @@
-"""Where K is indefinite but locked drives support the robot: a trunk about to buckle, its winches locked.
+"""Where K is indefinite but locked drives and what pushes support the robot: a trunk about to buckle, its
+winches locked; a rod that is bent between the walls of a pipe.
 
-W has then as many negative eigenvalues on the rows t of these drives as K has negative pivots. With the
-stiffness γ D of the drives lent to K (never assembled: Woodbury's formula on the small matrices),
+W has then as many negative eigenvalues on the rows t of these drives and contacts as K has negative pivots.
+With the stiffness γ D of these rows lent to K (never assembled: Woodbury's formula on the small matrices),
 
     W' = W − W_t (D⁻¹/γ + W_tt)⁻¹ W_tᵀ,        λ' = λ + γ D (δ⁺ − δ)
 
-W' is positive and the same quadratic program applies to λ'; the efforts follow from λ'.
+W' is positive and the same quadratic program applies to λ'; the efforts follow from λ'. A contact that stays
+closed has λ' = λ; one that opens is held back by what it lends until the next linearisation.
 """
 
 from __future__ import annotations
@@ -14,11 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-MARGIN = 2.0  # times the least stiffness that makes W' positive: what the drives lend
+REDUNDANT = 1e-11  # of the largest eigenvalue: a smaller one is rounding, its row follows from others
+MARGIN = 2.0  # times the least stiffness that makes W' positive: what the rows lend
 
 
 @dataclass(frozen=True)
-class LockedDrives:
+class Supporting:
     """Rows (t,) of the condensed problem, what stiffness γD (t,) they lend, and δ (t,) before the step."""
 
     rows: np.ndarray
@@ -41,17 +44,17 @@ class LockedDrives:
         return lam
 
 
-def locked_drives(W: np.ndarray, here: np.ndarray, taut: np.ndarray, negative: int) -> LockedDrives | None:
-    """What the taut rows (mask) must lend for `negative` negative pivots of K.
+def supporting(W: np.ndarray, here: np.ndarray, kept: np.ndarray, negative: int) -> Supporting | None:
+    """What the rows that keep their δ (mask) must lend for `negative` negative pivots of K.
 
     None if they do not support the robot.
     """
-    t = np.flatnonzero(taut)
+    t = np.flatnonzero(kept)
     size = np.sqrt(np.abs(np.diagonal(W)[t]))
     if not len(t) or (size == 0.0).any():
         return None
     values = np.linalg.eigvalsh(W[np.ix_(t, t)] / np.outer(size, size))
-    below = values[values < 0.0]
+    below = values[values < -REDUNDANT * np.abs(values).max()]
     if len(below) != negative:
         return None
-    return LockedDrives(t, MARGIN / np.abs(below).min() / size**2, here[t])
+    return Supporting(t, MARGIN / np.abs(below).min() / size**2, here[t])
