@@ -48,18 +48,19 @@ export class Build {
     const same = Boolean(header.draft) && this.draft?.name === header.draft.name; // edited: the tool in hand stays there
     this.draft = header.draft ?? null;
     this.body.hidden = !this.draft;
-    if (this.draft) this.fill(header);
+    const typed = same ? this.size.value : ""; // what is being typed outlives a panel that is made anew
+    if (this.draft) this.fill(header, typed);
     this.app.pick.build(this.draft, same);
     this.use(same ? this.tool : null);
   }
 
-  fill(header) {
+  fill(header, typed) {
     const { draft } = this;
     const input = (label, value, change, more = {}) => h("input", { type: "number", step: "any", "aria-label": label, value, onchange: change, ...more });
     this.figures = h("output", { class: "soft" });
     this.fits = h("p", { class: "soft advice", id: "fits" });
     this.faster = h("button", { id: "fast", title: "Make a reduced model that runs in its place, in the background", onclick: () => this.say({ do: "fast", on: !this.making }) }, "Make it fast");
-    const size = input("edges of the mesh in mm", "", () => {}, { id: "edges", placeholder: "edges" });
+    const size = (this.size = input("edges of the mesh in mm", typed, () => {}, { id: "edges", placeholder: "edges" }));
     const again = h("button", { id: "remesh", onclick: () => Number(size.value) > 0 && this.say({ do: "remesh", size: Number(size.value) / 1e3 }) }, "Mesh again");
     const stuff = h("select", { id: "material", onchange: () => this.say({ do: "material", name: stuff.value }) },
       ...(draft.material ? [] : [h("option", { value: "" }, "of the file")]), ...Object.entries(header.materials).map(([name, young]) => h("option", { value: name, selected: name === draft.material }, `${name}, ${quantity(young, "Pa", 2)}`)));
