@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any, ClassVar
 
 import numpy as np
@@ -65,6 +66,8 @@ class Choice:
 
 def as_vector(value: Any, size: int, what: str) -> np.ndarray:
     """A scalar or (m,) command as a finite (m,) array."""
+    if type(value) is float and isfinite(value):
+        return np.full(size, value)
     try:
         array = np.asarray(value, float)
     except (TypeError, ValueError, OverflowError):

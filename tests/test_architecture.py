@@ -77,7 +77,7 @@ LAYERS = {
     "joints": FOUNDATIONS | {"interactions", "laws", "robot"},
     "assemble": FOUNDATIONS
     | {"bodies", "interactions", "laws", "robot", "result", "core", "static", "units"},
-    "compliance": FOUNDATIONS | {"laws", "robot", "state", "core"},
+    "compliance": FOUNDATIONS | {"algebra", "laws", "robot", "state", "core"},
     "urdf": FOUNDATIONS | {"bodies", "interactions", "joints", "laws", "mesh", "robot"},
     "things": FOUNDATIONS
     | {"algebra", "solvers", "bodies", "interactions", "laws", "materials", "mesh", "robot", "result"}

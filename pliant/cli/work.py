@@ -197,7 +197,7 @@ def _reduce_project(path: str, error: float, address: str, json: File) -> int:
     )
     facts = made.facts
     table.add(
-        modes=made.robot.ndof,
+        modes=sum(len(model.basis) for model in made.models),
         coordinates=made.full.ndof,
         **{
             "error mm": 1e3 * facts["error"],

@@ -41,6 +41,7 @@ class Aim:
     energy: float  # ε, which keeps redundant efforts low
     starts: int  # from how many the solver looks for a minimum; 1: that of the efforts at hand
     reach: float = 0.0  # [m] how far contacts are searched for, if that is more than usual
+    idle: bool = False  # whether the effectors came no nearer, so that contacts farther off may be of help
 
 
 @dataclass(frozen=True)
@@ -74,11 +75,12 @@ class InverseRows:
     open: np.ndarray
 
     @classmethod
-    def of(cls, roles: Roles, view: View, motion: float, least: float) -> InverseRows:
+    def of(cls, roles: Roles, view: View, motion: float, least: float, idle: bool) -> InverseRows:
         """Without the contacts that push nothing and are farther than a step of some motion [m] may close.
 
         Where others push, that is twice as far as they have come nearer in the last step, or `least` [m]: of
-        many contacts around these a step closes a few. Where none does, any may be what the robot needs.
+        many contacts around these a step closes a few. Where none does, or the robot is idle, any of them may
+        be what it needs.
         """
         contacts = view.contacts
         if contacts is None or len(contacts) <= FEW_CONTACTS:
@@ -86,7 +88,7 @@ class InverseRows:
         n = len(contacts)
         gap, pushes = view.delta[view.own : view.own + n], view.force[:n] > 0.0
         reach = search_distance.MOTION * max(motion, least)
-        if pushes.any() and view.at.contacts is not None:
+        if pushes.any() and not idle and view.at.contacts is not None:
             approached = contacts.approached(view.at.contacts)
             reach = np.minimum(reach, np.maximum(search_distance.MOTION * approached, least))
         return cls(roles, view, ~pushes & (gap > reach))

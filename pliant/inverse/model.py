@@ -225,7 +225,7 @@ class Model:
         view = pose.view if pose is before else _with_slip_from(pose.view, before.q)
         choose = partial(solve, aim=aim, previous=previous, settings=self.settings)
         motion = self.distance(aim.goal, view.delta[roles.effectors])
-        rows = InverseRows.of(roles, view, motion, STILL * self.detector.alarm)
+        rows = InverseRows.of(roles, view, motion, STILL * self.detector.alarm, aim.idle)
         taken = step(self.scene, view, rows, partial(choose, rows=rows), LADDER, self.work)
         while taken is not None and (more := rows.with_closed(taken.dq)) is not None:
             rows = more

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from inspect import isabstract
 from typing import Any
@@ -45,7 +46,7 @@ def body_of(source: Source, spec: BodySpec, number: int, refine: bool = False) -
         mesh = mesh.refined() if refine else mesh
     fixed = _fixed_mask(source, spec.fixed, mesh, (*here, "fixed"))
     rigid = [_rigid(source, region, mesh, (*here, "rigid", k)) for k, region in enumerate(spec.rigid)]
-    with source.at(*here):
+    with source.at(*here), _unit_doubted_once():
         return Solid(
             mesh,
             stuff,
@@ -58,14 +59,21 @@ def body_of(source: Source, spec: BodySpec, number: int, refine: bool = False) -
 
 
 def _mesh(source: Source, spec: BodySpec) -> Mesh:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*wrong unit", PliantWarning)  # said below, with the way out
+    with _unit_doubted_once():
         mesh = read(_beside(source, str(spec.mesh)), unit=spec.unit, size=spec.size, merge=spec.merge)
     doubt = unit_doubt(mesh, spec.unit)
     if doubt:
         line = source.line("bodies")
         warnings.warn(f"{source.path.name}, line {line}, {spec.mesh}: {doubt}", PliantWarning, stacklevel=2)
     return mesh
+
+
+@contextmanager
+def _unit_doubted_once() -> Iterator[None]:
+    """Without the doubts of meshes about their size: `_mesh` says it, with the way out."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*wrong unit", PliantWarning)
+        yield
 
 
 def unit_doubt(mesh: Mesh, unit: str | None) -> str:

@@ -98,7 +98,7 @@ def check_limits(robot: Robot, laws: Mapping[str, Known]) -> None:
                 f"{word} of {name!r}",
                 expected=f"within its limits, {_limits((low, high), unit)}",
                 got=quantity(values, unit),
-                hint=f"Command less, or raise the limit `{side}` of this row where it is described.",
+                hint=f"Command less, or raise the limit `{word}` of this row where it is described.",
             )
 
 

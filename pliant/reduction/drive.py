@@ -25,9 +25,9 @@ from pliant.state import State
 from pliant.static import Budget, static
 
 CREEP_TIME_STEP = 0.02  # [s]
-PATIENCE = Budget(
-    iterations=150, seconds=3600.0
-)  # of a step, which takes ten; limits may be far beyond what has equilibria
+# Of a step, which takes ten iterations. Limits may be far beyond what has equilibria, and to find that out
+# costs all of it; no clock decides.
+PATIENCE = Budget(iterations=60, seconds=3600.0)
 STRAIGHT = 1e-6  # how far off a straight way a command on it may lie, of its length
 STILL = 1e-7  # of the robot's length: a step that moves less has come to rest
 

@@ -78,9 +78,15 @@ def apart(full: Robot, q: np.ndarray, other: np.ndarray) -> float:
 
 def on_full(full: Robot, reduced: Robot, state: State) -> State:
     """The state of the full robot that a reduced one shows, without speed."""
-    return State(
-        expanded(reduced, state), np.zeros(full.ndof), state.effort, full.rest.internal, state.gravity
-    )
+    z = remembered(full, reduced, state.internal)
+    return State(expanded(reduced, state), np.zeros(full.ndof), state.effort, z, state.gravity)
+
+
+def remembered(robot: Robot, other: Robot, internal: np.ndarray) -> np.ndarray:
+    """Internal variables of a robot with bodies at rest, and what the same rows of another remember."""
+    z = np.array(robot.rest.internal)
+    z[robot.row_z] = internal[other.row_z]
+    return z
 
 
 class Watch:

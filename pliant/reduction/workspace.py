@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pliant.compliance import compliance
-from pliant.errors import ConvergenceError, InputError
+from pliant.errors import ConvergenceError, InputError, SingularError
 from pliant.laws import Known
 from pliant.reduction.plans import Plan
 from pliant.robot import Robot
@@ -19,7 +19,7 @@ from pliant.static import Budget, static
 ANTAGONISTIC = -0.02  # correlation of two actuators in W below which they work against each other
 PARTS = (1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6, 1.0)  # of a reach, tried one after the other
 SMALLEST = 1 / 100  # of a reach
-PATIENCE = Budget(iterations=80, seconds=3600.0)  # of one: steps take about ten; no clock decides
+PATIENCE = Budget(iterations=40, seconds=3600.0)  # of one: steps take about ten; no clock decides
 LEAST_SHARE = 0.3  # of an actuator's reach: the smallest that is drawn
 
 
@@ -54,9 +54,8 @@ def reaches(robot: Robot, laws: Mapping[str, Known]) -> dict[str, Reach]:
 def limit_reaches(robot: Robot) -> dict[str, Reach]:
     """The reach of every scalar actuator, from the limits of its own row.
 
-    It is driven by displacement where that has limits, as far as these go, or as far as W at rest says that
-    its largest effort takes it, whichever is less; otherwise by effort. What can only pull is paid out at
-    rest.
+    It is driven by displacement where that has limits, as far as these go, or as far as its largest effort
+    takes it, whichever is less; otherwise by effort. What can only pull is paid out at rest.
     """
     W, out = compliance(robot), {}
     for name in robot.by_role("actuator"):
@@ -71,11 +70,23 @@ def limit_reaches(robot: Robot) -> dict[str, Reach]:
             out[name] = Reach("effort", 0.0, high, low if low < 0 else None)
             continue
         softness = float(W.block(name, name)[0, 0])
-        most = min(high, softness * facts.effort[1])
-        least = max(low, softness * facts.effort[0])
+        least, most = (_taken(robot, name, effort, softness) for effort in facts.effort)
+        most, least = min(high, most), max(low, least)
         rest = max(low, -most) if pulls else 0.0
         out[name] = Reach("displacement", rest, most, least if least < 0 and not pulls else None)
     return out
+
+
+def _taken(robot: Robot, name: str, effort: float, softness: float) -> float:
+    """δ to which an effort takes a row with all others idle; where that is not found, as W at rest says."""
+    if effort == 0.0 or not np.isfinite(effort):
+        return softness * effort
+    idle = {other: Known(effort=0.0) for other in robot.by_role("actuator")}
+    try:
+        found = static(robot, {**idle, name: Known(effort=effort)}, budget=PATIENCE)
+    except (ConvergenceError, SingularError):  # none there, or an actuator alone holds it
+        return softness * effort
+    return float(found.displacement[name][0])
 
 
 def attainable(robot: Robot, reach: Mapping[str, Reach]) -> dict[str, Reach]:

@@ -15,7 +15,7 @@ from pliant.bodies.reduced import Reduced
 from pliant.contact import Obstacle
 from pliant.laws import Law
 from pliant.reduction.fast import Fast
-from pliant.reduction.watch import Look, Watch, apart, balanced, commands_of, on_full
+from pliant.reduction.watch import Look, Watch, apart, balanced, commands_of, on_full, remembered
 from pliant.session.hand import Hand
 from pliant.session.reading import Reading
 from pliant.state import State
@@ -113,6 +113,5 @@ class StandIn:
         full, reduced = self._hands["full"].robot, self._hands["reduced"].robot
         parts = zip(reduced.bodies, full.q_spans, strict=True)
         q = [b.project(state.q[s]) if isinstance(b, Reduced) else state.q[s] for b, s in parts]
-        return State(
-            np.concatenate(q), np.zeros(reduced.ndof), state.effort, reduced.rest.internal, state.gravity
-        )
+        z = remembered(reduced, full, state.internal)
+        return State(np.concatenate(q), np.zeros(reduced.ndof), state.effort, z, state.gravity)

@@ -27,7 +27,7 @@ from pliant.static.budget import Account, Budget, Report
 from pliant.static.departure import departed
 from pliant.static.loads import Loads
 from pliant.static.memory import Passing
-from pliant.static.path import Count, Path, walk
+from pliant.static.path import Count, Path, Walk, walk
 from pliant.static.report import make_result, not_found, nowhere_stable, too_deep
 from pliant.static.stability import judged
 from pliant.timing import Stopwatch
@@ -35,6 +35,7 @@ from pliant.timing import Stopwatch
 DEFAULT_TOLERANCE = Tolerance()
 LEAVE, KEEP, IGNORE = "leave", "keep", "ignore"
 MOST_DEPARTURES = 5  # of unstable states, one after the other
+CAREFUL = 32  # load steps of a second walk among obstacles
 DEGREES = 16  # load steps, each left where it is unstable, if the last one cannot be left
 
 
@@ -79,6 +80,8 @@ def static(
         raise InputError("state", expected="cells that are not inside out", got="inverted cells", hint=hint)
     fall = unstable == LEAVE
     end = walk(loads, tolerance, account, work, load_steps=load_steps, report=progress, fall=fall)
+    if end.reason and detector is not None and load_steps < CAREFUL and unstable != IGNORE:
+        end = _carefully(loads, end, tolerance, account, work, progress, fall=fall)
     if end.reason:
         raise not_found(loads, end, work, account.clock)
     if unstable == IGNORE:
@@ -88,6 +91,29 @@ def static(
     if result.certificate.status == TOO_DEEP:
         raise too_deep(loads, result)
     return result
+
+
+def _carefully(
+    loads: Loads,
+    end: Walk,
+    tolerance: Tolerance,
+    account: Account,
+    work: Stopwatch,
+    report: Report | None,
+    *,
+    fall: bool,
+) -> Walk:
+    """The walk again in small steps, if it comes farther: large ones may lead past an obstacle, or into it.
+
+    From there nothing may lead on, however small the steps are then.
+    """
+    count = Count(0, end.path.count.iterations)
+    if account.overdrawn(count.iterations):
+        return end
+    begun = replace(Path.begun(loads), count=count)
+    options = {"load_steps": CAREFUL, "report": report, "fall": fall, "begun": begun}
+    again = walk(loads, tolerance, account, work, **options)
+    return again if again.path.reached > end.path.reached else end
 
 
 def _judged(

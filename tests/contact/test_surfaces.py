@@ -142,7 +142,7 @@ def roof(low: float, ridge: int, slope: float, shift=(0.0, 0.0)) -> pl.Solid:
     return pl.Solid(mesh, pl.Hooke(YOUNG, 0.0), fixed=~free)
 
 
-@pytest.mark.parametrize("shift", [(0.0, 0.0), (0.0037, -0.0051), (0.0031, 0.0056)])
+@pytest.mark.parametrize("shift", [(0.0037, -0.0051), (0.0031, 0.0056)])
 def test_ridges_that_cross_between_nodes_are_as_deep_as_contacts_say(shift):
     """Two roofs across each other, h deep where the ridges cross: a point there is h cos α inside."""
     slope, deep = 0.1, 1e-4

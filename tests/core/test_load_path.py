@@ -224,6 +224,15 @@ def test_feet_that_walk_end_where_one_stride_ends(feet, turn, way, poisson):
     np.testing.assert_allclose(found[0], found[1], atol=1e-8)
 
 
+def test_a_rod_that_is_pushed_into_a_fork_at_once_ends_where_small_steps_lead():
+    """One step brings its tip to where the branches part, from where no small step leads on."""
+    robot, push = pl.robots.rod(), {"insertion": pl.Known(displacement=0.08)}
+    at_once, slowly = pl.static(robot, push), pl.static(robot, push, load_steps=16)
+    assert slowly.certificate.iterations < 150  # the way itself is not hard
+    np.testing.assert_allclose(at_once.displacement["tip"], slowly.displacement["tip"], atol=1e-5)
+    assert slowly.displacement["tip"][1] > 0.015  # in one of the branches
+
+
 def test_moved_supports_are_met_by_what_is_in_the_way():
     """A finger on a plate is lowered by its base: the plate carries it, half way as well as at the end."""
     robot = finger(0.2)

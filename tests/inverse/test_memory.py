@@ -109,13 +109,8 @@ def test_a_step_goes_through_the_modes_of_the_policy():
     assert controller.step().certificate.moved and isinstance(controller.memory.mode, Following)
 
 
-def test_a_robot_about_to_buckle_goes_back_looks_elsewhere_and_rests(monkeypatch):
-    """Along the poses that were stable, then for good where no scout is stable; until the target moves."""
-    controller = Inverse(arm())
-    for _ in range(5):
-        controller.step({"tip": tip(0.0, 0.02, 0.0)})
-    stable, brink = controller.memory.trail.guides, controller.pose.q
-    assert len(stable) > 2
+def found_unstable(monkeypatch):
+    """From now on the robot would buckle wherever a step begins."""
     attempt = line_search.attempt
 
     def unstable(model, memory):
@@ -123,6 +118,33 @@ def test_a_robot_about_to_buckle_goes_back_looks_elsewhere_and_rests(monkeypatch
         return found and replace(found, stable=False)
 
     monkeypatch.setattr(line_search, "attempt", unstable)
+
+
+@pytest.mark.parametrize("stable_at_first", [True, False])
+def test_a_robot_about_to_buckle_goes_back_to_where_it_began_if_that_is_stable(monkeypatch, stable_at_first):
+    """One that begins where it would buckle goes on."""
+    controller = Inverse(arm())
+    begin = controller.pose.q
+    if stable_at_first:
+        controller.step({"tip": tip(0.0, 0.02, 0.0)})
+        assert len(controller.memory.trail.guides) == 1
+    found_unstable(monkeypatch)
+    statuses = [controller.step({"tip": tip(0.0, 0.02, 0.0)}).certificate.status for _ in range(3)]
+    if stable_at_first:
+        assert statuses[:2] == ["going back"] * 2
+        statuses, away = [], np.abs(controller.pose.q - begin).max()
+        assert away < 1e-2 * controller.robot.length
+    assert "going back" not in statuses
+
+
+def test_a_robot_about_to_buckle_goes_back_looks_elsewhere_and_rests(monkeypatch):
+    """Along the poses that were stable, then for good where no scout is stable; until the target moves."""
+    controller = Inverse(arm())
+    for _ in range(5):
+        controller.step({"tip": tip(0.0, 0.02, 0.0)})
+    stable, brink = controller.memory.trail.guides, controller.pose.q
+    assert len(stable) > 2
+    found_unstable(monkeypatch)
     seen, motions, q = [], [], brink
     for _ in range(80):
         out = controller.step()

@@ -15,7 +15,7 @@ import pliant as pl
 from pliant.errors import PliantWarning
 from pliant.materials import library
 from pliant.mesh import convert
-from pliant.project import aside, load, save
+from pliant.project import aside, load, save, sizing
 from pliant.project.reduced import chosen
 from pliant.session import Session
 from pliant.studio import messages
@@ -137,9 +137,10 @@ def test_robots_of_the_gallery_are_not_edited(tmp_path):
 
 
 def at_once(task, path, text):
-    """What a process of its own reports, without the process."""
+    """What a process of its own reports when it begins a robot, without the process; nothing of others."""
     reports = []
-    aside.TASKS[task](path, text, lambda **report: reports.append(report))
+    if task == "begin":
+        aside.TASKS[task](path, text, lambda **report: reports.append(report))
     return reports
 
 
@@ -153,6 +154,7 @@ def test_a_part_gets_a_mesh_whose_rate_was_measured(desk, tmp_path, monkeypatch)
 
     monkeypatch.setattr(convert, "mesh_stl", meshed)
     monkeypatch.setattr(aside, "Aside", at_once)
+    monkeypatch.setattr(sizing, "TRIALS", 2)
     skin = pl.mesh.box((0.1, 0.02, 0.02), cells=(1, 1, 1)).surface
     meshio.write(tmp_path / "bar.stl", meshio.Mesh(1e3 * skin.nodes, [("triangle", skin.triangles)]))
     said = []
@@ -167,7 +169,8 @@ def test_a_part_gets_a_mesh_whose_rate_was_measured(desk, tmp_path, monkeypatch)
     assert desk.session.robot.bodies[0].mesh.volume == pytest.approx(4e-5)
 
 
-def test_a_part_that_is_none_leaves_the_robot_as_it_was(desk):
+def test_a_part_that_is_none_leaves_the_robot_as_it_was(desk, monkeypatch):
+    monkeypatch.setattr(aside, "Aside", at_once)
     documents = desk.workshop.documents
     desk.do(Begin("bad", "stl", b"solid nothing\nendsolid nothing\n", "mm", 0.0))
     while desk.workshop.busy:

@@ -14,8 +14,8 @@ import numpy as np
 from pliant.inverse.condensed import Aim
 from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate
-from pliant.inverse.policy.certificates import of_waiting, of_walk
-from pliant.inverse.policy.line_search import aim_of, leaps, tried_aim
+from pliant.inverse.policy.certificates import REACHED, of_waiting, of_walk
+from pliant.inverse.policy.line_search import Attempt, aim_of, leaps, tried_aim
 from pliant.inverse.policy.memory import Memory
 from pliant.inverse.policy.modes import PARTS, Approaching, Following
 
@@ -52,14 +52,22 @@ def approached(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate
         again = replace(mode, parts=parts, steps=mode.steps - 1)
         memory = memory.with_(mode=Following() if given_up else again)
         return memory, of_waiting(model, memory, "searching")
+    if _leads_away(model, memory, taken):
+        return memory.with_(mode=Following()), of_waiting(model, memory, "searching")
     further = replace(mode, parts=mode.parts - 1, steps=mode.steps - 1)
     memory = memory.with_(
         pose=taken.move.pose,
         decrement=taken.decrement,
-        trail=memory.trail.passed(model, taken.before, memory.decrement) if taken.stable else memory.trail,
+        trail=memory.trail.left(model, taken.before, memory.decrement, stable=taken.stable),
         mode=further if min(mode.parts, mode.steps) > 1 else Following(),
         idle=0,
         nearest=np.inf,
         disturbed=False,
     )
     return memory, of_walk(model, memory, "moving", moved=True)
+
+
+def _leads_away(model: Model, memory: Memory, taken: Attempt) -> bool:
+    """Whether a robot is past its target, since the contact is closed; a scout may go anywhere."""
+    far = lambda pose: model.distance(memory.target, model.effector_delta(pose))
+    return not memory.scout and far(taken.move.pose) > far(memory.pose) + REACHED * model.robot.length

@@ -13,7 +13,8 @@ from pliant.inverse.policy.memory import Memory
 from pliant.result import STANDING_OFF, UNSOLVED
 
 REACHED = 1e-3  # of the length: distance from a target that is reached
-IN_EQUILIBRIUM = 1e-4  # of the length: decrement of a state that counts as reached
+IN_EQUILIBRIUM = 1e-4  # of the length: decrement of a state that counts as reached …
+SURELY = 1e-5  # … while the robot moves: near a brink the equilibrium is farther away than that tells
 
 UNDER_WAY = ("moving", "going back", "recovered")  # said of steps on the way, wherever they end
 WAITING = ("looking for another way", "searching")  # said of a robot that stays, if it can stay there
@@ -29,7 +30,7 @@ def at_target(model: Model, memory: Memory) -> bool:
 def of_step(model: Model, memory: Memory, taken: Attempt) -> InverseCertificate:
     """Of a step that was taken."""
     efforts, there = taken.move.efforts, at_target(model, memory)
-    status = "reached" if there and _touches(model, memory) else "moving"
+    status = "reached" if there and _has_come(model, memory) else "moving"
     if not there and memory.idle and _all_tried(model, memory):
         status = unreached(model, memory)
     return replace(
@@ -41,9 +42,13 @@ def of_step(model: Model, memory: Memory, taken: Attempt) -> InverseCertificate:
     )
 
 
-def _touches(model: Model, memory: Memory) -> bool:
-    """Whether what pushes is touched to the last: a gap that closes with a lever would move the effectors."""
-    return memory.pose.standoff < IN_EQUILIBRIUM * model.robot.length
+def _has_come(model: Model, memory: Memory) -> bool:
+    """Whether a robot that moves is in equilibrium, with all that pushes touched to the last.
+
+    A gap that closes with a lever would move the effectors.
+    """
+    touches = memory.pose.standoff < IN_EQUILIBRIUM * model.robot.length
+    return touches and memory.decrement < SURELY * model.robot.length
 
 
 def _all_tried(model: Model, memory: Memory) -> bool:

@@ -165,6 +165,7 @@ def aim_of(model: Model, memory: Memory) -> Aim:
         energy=settings.energy * memory.thrift,
         starts=settings.starts if leaps(model, memory) else 1,
         reach=memory.reach,
+        idle=memory.idle > 0,
     )
 
 

@@ -14,7 +14,7 @@ from pliant.inverse.policy.trail import Trail
 from pliant.inverse.pose import Pose
 from pliant.static.memory import Passing
 
-SCOUTS = 6  # that are sent for one target, at most, see `scouting`
+SCOUTS = 7  # that are sent for one target, at most, see `scouting`
 PATIENCE = 45  # steps in which a robot waits for scouts, at most, so that it rests before long
 
 

@@ -7,8 +7,8 @@ policy, a few steps of it in each control step while the robot waits:
     1       straight on from where statics leads from the undeformed shape, if obstacles or laws have
             changed since the trail began
     2, 3    by way of a detour to either side
-    4, 5    from where one of the actuators that are used least has half of its largest effort, if the target
-            is near
+    4       from where all actuators have a quarter of their largest effort, if the target is near
+    5, 6    from where one of those that are used least has half of it
 
 If one comes nearer than the robot, the robot goes back along its trail and then along the scout's, pose by
 pose. If none does, nothing that was tried brings it closer.
@@ -44,7 +44,8 @@ STEPS = 120  # of a scout, at most
 WORTH = 5e-3  # of the length: what a scout must come nearer than the robot
 STRAIGHT, UNDEFORMED = 0, 1  # scouts by number
 NEAR = 0.1  # of the length: how far a target is, at most, for which actuators are set against each other
-TENSED = 4  # the first of those that begin with an actuator that has half of its largest effort
+TENSED = 4  # the first of those that begin with actuators against each other: all of them, then one by one
+TENSION, ALL_TENSION = 0.5, 0.25  # of their largest efforts
 DETOURS = {2: 1.0, 3: -1.0}  # to which side of the straight way the others go
 WIDER = 2.0  # factor of the search distance, where a robot comes no nearer …
 WIDEST = 0.1  # … up to this share of the length
@@ -68,20 +69,27 @@ def _next(model: Model, memory: Memory) -> int:
     """The number of the next scout that has something new to try; SCOUTS if none has."""
     first, tried = memory.trail.guides[0], memory.tried
     vain = {STRAIGHT: tried.fresh, UNDEFORMED: first.version == model.detector.version}
-    vain |= {k: k - TENSED >= len(_tensed(model, memory)) for k in range(TENSED, SCOUTS)}
+    vain |= {k: _tension(model, memory, k) is None for k in range(TENSED, SCOUTS)}
     return next((k for k in range(tried.scouts, SCOUTS) if not vain.get(k, False)), SCOUTS)
 
 
-def _tensed(model: Model, memory: Memory) -> np.ndarray:
-    """Actuators with a largest effort, by their number: those that are used least come first.
+def _tension(model: Model, memory: Memory, number: int) -> np.ndarray | None:
+    """Efforts (na,) with which this scout begins: of all actuators with a largest effort, or of one of them.
 
-    None where the target is far.
+    None where there is none left, or where the target is far.
     """
     if model.distance(memory.target, model.effector_delta(memory.pose)) > NEAR * model.robot.length:
-        return np.zeros(0, int)
+        return None
     most, used = model.roles.effort[1], np.abs(memory.pose.lam[model.roles.actuators])
     with_limits = np.flatnonzero(np.isfinite(most) & (most > 0.0))
-    return with_limits[np.argsort(used[with_limits] / most[with_limits], kind="stable")]
+    ordered = with_limits[np.argsort(used[with_limits] / most[with_limits], kind="stable")]
+    groups = [(ordered, ALL_TENSION), *((one, TENSION) for one in ordered[:, None])]  # least used first
+    if not len(ordered) or number - TENSED >= len(groups):
+        return None
+    chosen, share = groups[number - TENSED]
+    efforts = np.clip(np.zeros(len(most)), *model.roles.effort)
+    efforts[chosen] = share * most[chosen]
+    return efforts
 
 
 def send(model: Model, memory: Memory) -> Memory:
@@ -108,13 +116,11 @@ def send(model: Model, memory: Memory) -> Memory:
 
 def _mode(model: Model, memory: Memory) -> Mode:
     """What the next scout does at first."""
-    number = memory.tried.scouts - TENSED
-    if number < 0:
-        return Settling() if memory.tried.scouts == UNDEFORMED else Following()
-    efforts = np.clip(np.zeros(len(model.roles.actuators)), *model.roles.effort)
-    chosen = _tensed(model, memory)[number]
-    efforts[chosen] = 0.5 * model.roles.effort[1][chosen]
-    return Approaching(efforts, PARTS)
+    number = memory.tried.scouts
+    efforts = _tension(model, memory, number) if number >= TENSED else None
+    if efforts is not None:
+        return Approaching(efforts, PARTS)
+    return Settling() if number == UNDEFORMED else Following()
 
 
 def reaching_out(model: Model, memory: Memory) -> Memory | None:
