@@ -13,6 +13,7 @@ from pliant.inverse import Inverse, Settings
 from pliant.inverse.policy.going_back import go_back
 from pliant.inverse.policy.memory import Tried
 from pliant.inverse.policy.modes import Following, GoingBack, Scouting
+from pliant.inverse.policy.scouting import TENSED, tension
 from pliant.inverse.policy.trail import MOST, Trail
 from pliant.session import Session
 from pliant.session.session import LINEARISATIONS
@@ -242,3 +243,19 @@ def test_python_says_what_the_page_says(offset):
             assert frame.words.startswith(out.why)
             said.add(out.certificate.status)
     assert len(said) > 1
+
+
+def test_scouts_for_a_near_target_begin_with_actuators_against_each_other():
+    """All of them, then those that are used least, one by one; none where the target is far."""
+    controller = Inverse(arm(effort=(0.0, 4.0)))
+    for _ in range(6):
+        controller.step({"tip": tip(-0.004, 0.015, 0.004)})
+    model, memory = controller.model, controller.memory
+    used, count = memory.pose.lam[model.roles.actuators], len(model.roles.actuators)
+    together, least = (tension(model, memory, number) for number in (TENSED, TENSED + 1))
+    assert together is not None and least is not None
+    np.testing.assert_allclose(together, 1.0)
+    assert np.count_nonzero(least) == 1 and least.max() == 2.0 and used[np.argmax(least)] == used.min()
+    assert tension(model, memory, TENSED + count + 1) is None
+    far = memory.with_(target=tip(0.0, 0.5, 0.0))
+    assert tension(model, far, TENSED) is None

@@ -69,11 +69,11 @@ def _next(model: Model, memory: Memory) -> int:
     """The number of the next scout that has something new to try; SCOUTS if none has."""
     first, tried = memory.trail.guides[0], memory.tried
     vain = {STRAIGHT: tried.fresh, UNDEFORMED: first.version == model.detector.version}
-    vain |= {k: _tension(model, memory, k) is None for k in range(TENSED, SCOUTS)}
+    vain |= {k: tension(model, memory, k) is None for k in range(TENSED, SCOUTS)}
     return next((k for k in range(tried.scouts, SCOUTS) if not vain.get(k, False)), SCOUTS)
 
 
-def _tension(model: Model, memory: Memory, number: int) -> np.ndarray | None:
+def tension(model: Model, memory: Memory, number: int) -> np.ndarray | None:
     """Efforts (na,) with which this scout begins: of all actuators with a largest effort, or of one of them.
 
     None where there is none left, or where the target is far.
@@ -117,7 +117,7 @@ def send(model: Model, memory: Memory) -> Memory:
 def _mode(model: Model, memory: Memory) -> Mode:
     """What the next scout does at first."""
     number = memory.tried.scouts
-    efforts = _tension(model, memory, number) if number >= TENSED else None
+    efforts = tension(model, memory, number) if number >= TENSED else None
     if efforts is not None:
         return Approaching(efforts, PARTS)
     return Settling() if number == UNDEFORMED else Following()
