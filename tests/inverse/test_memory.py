@@ -163,7 +163,15 @@ def test_a_robot_about_to_buckle_goes_back_looks_elsewhere_and_rests(monkeypatch
 
 @pytest.mark.parametrize(
     "mode",
-    [Following(), Searching(2), Recovering(None, 10), Settling(), GoingBack(()), Resting(SAID)],
+    [
+        Following(),
+        Searching(2),
+        Recovering(None, 10),
+        Settling(),
+        Settling(spent=3, onwards=True),
+        GoingBack(()),
+        Resting(SAID),
+    ],
     ids=lambda m: type(m).__name__,
 )
 def test_another_target_ends_what_was_given_up(mode: Mode):
@@ -171,7 +179,7 @@ def test_another_target_ends_what_was_given_up(mode: Mode):
     tried = Tried(scouts=2, doubt=True, brink=True, settled=1)
     memory = Inverse(arm()).memory.with_(mode=mode, step_length=0.1, tried=tried, idle=9, nearest=0.01)
     anew = memory.anew()
-    goes_on = isinstance(mode, Searching | Recovering)
+    goes_on = isinstance(mode, Searching | Recovering) or mode == Settling(spent=3, onwards=True)
     assert anew.mode == (mode if goes_on else Following())
     assert (anew.step_length, anew.idle, anew.nearest, anew.tried) == (1.0, 0, np.inf, Tried(fresh=True))
 

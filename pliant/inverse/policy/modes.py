@@ -109,8 +109,13 @@ Mode = Following | Searching | Recovering | Approaching | Scouting | GoingBack |
 
 
 def when_target_moves(mode: Mode) -> Mode:
-    """What was given up is tried again; a search or a recovery under way goes on."""
-    return mode if isinstance(mode, Searching | Recovering) else Following()
+    """What was given up is tried again; a search or a recovery under way goes on.
+
+    So does the way to the equilibrium that is needed before any step will do: a target that moves in every
+    step would interrupt it for ever.
+    """
+    under_way = isinstance(mode, Searching | Recovering) or (isinstance(mode, Settling) and mode.onwards)
+    return mode if under_way else Following()
 
 
 def when_obstacle_moves(mode: Mode) -> Mode:
