@@ -14,7 +14,7 @@
 
 | event | Searching | Recovering | GoingBack | all others |
 |---|---|---|---|---|
-| another target | goes on | goes on | Following | Following |
+| another target | goes on | goes on | Following | Following, but Settling onwards goes on |
 | an obstacle moves | goes on | goes on | goes on | Following |
 | laws change | Following | Following | Following | Following |
 """
