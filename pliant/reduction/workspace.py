@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pliant.compliance import compliance
+from pliant.compliance import Compliance, compliance
 from pliant.errors import ConvergenceError, InputError, SingularError
 from pliant.laws import Known
 from pliant.reduction.plans import Plan
@@ -55,9 +55,10 @@ def limit_reaches(robot: Robot) -> dict[str, Reach]:
     """The reach of every scalar actuator, from the limits of its own row.
 
     It is driven by displacement where that has limits, as far as these go, or as far as its largest effort
-    takes it, whichever is less; otherwise by effort. What can only pull is paid out at rest.
+    takes it, whichever is less; otherwise by effort. What can only pull is paid out at rest. Where actuators
+    hold the robot, as motors an arm on hinges, efforts alone take it nowhere.
     """
-    W, out = compliance(robot), {}
+    W, out = _compliance(robot), {}
     for name in robot.by_role("actuator"):
         facts = RowFacts.of(robot, name)
         _check_scalar(name, facts)
@@ -69,9 +70,11 @@ def limit_reaches(robot: Robot) -> dict[str, Reach]:
         if facts.drive == "effort":
             out[name] = Reach("effort", 0.0, high, low if low < 0 else None)
             continue
-        softness = float(W.block(name, name)[0, 0])
-        least, most = (_taken(robot, name, effort, softness) for effort in facts.effort)
-        most, least = min(high, most), max(low, least)
+        most, least = high, low
+        if W is not None:
+            softness = float(W.block(name, name)[0, 0])
+            weakest, strongest = (_taken(robot, name, effort, softness) for effort in facts.effort)
+            most, least = min(high, strongest), max(low, weakest)
         rest = max(low, -most) if pulls else 0.0
         out[name] = Reach("displacement", rest, most, least if least < 0 and not pulls else None)
     return out
@@ -87,6 +90,14 @@ def _taken(robot: Robot, name: str, effort: float, softness: float) -> float:
     except (ConvergenceError, SingularError):  # none there, or an actuator alone holds it
         return softness * effort
     return float(found.displacement[name][0])
+
+
+def _compliance(robot: Robot) -> Compliance | None:
+    """W at rest; None where nothing but actuators holds the robot."""
+    try:
+        return compliance(robot)
+    except SingularError:
+        return None
 
 
 def attainable(robot: Robot, reach: Mapping[str, Reach]) -> dict[str, Reach]:

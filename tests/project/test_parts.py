@@ -136,6 +136,20 @@ def test_an_arm_with_a_soft_finger_is_that_of_python(arm):
     assert np.allclose(project.robot.rows["motor"].law.displacement, np.radians([-120, 120]))
 
 
+def test_an_arm_with_a_soft_finger_is_learned_on(arm):
+    """The action is the motor's angle: the tip goes where statics has it at the angle that it comes to."""
+    pytest.importorskip("gymnasium")
+    from pliant.learning import environment
+
+    env = environment(arm)
+    env.reset(seed=0)
+    for _ in range(30):
+        _, reward, _, _, said = env.step([0.25])
+        assert not said["failed"] and reward < 0.0
+    there = pl.static(env.robot, {"motor": pl.Known(displacement=0.25 * np.radians(120))})
+    assert np.allclose(env.deltas()["tip"], there.displacement["tip"], atol=2e-3)
+
+
 def test_things_lie_on_a_table_and_their_pose_is_an_effector(tmp_path):
     (tmp_path / "loose.toml").write_text(LOOSE)
     robot = load(tmp_path / "loose.toml").robot
