@@ -26,17 +26,16 @@ STEPS, SETTLED = (
     1e-3,
 )  # of the inverse model for one target, and motion [rad] at which it has come to rest
 DRUM, LEVER = 0.022, 1e-3  # [m] from a motor's axis to its leg as it is drawn, and the step of its difference
-ZERO = 0.01  # [rad], of the zeros of the motors
 ABOUT = np.array([0.0, 0.0, -0.13])  # [m] where the tracker's turn is taken about
 NOISE = 1e-3  # [m] of a coordinate: of the tracker, and what friction does to a pose
 COUNTS = (10, 20)  # of inner poses
-KNOWN = {"drum": 5e-3, "zero": 0.03, "turn": 0.1, "shift": 0.02}  # deviations: [m], [rad], [rad], [m]
+KNOWN = {"drum": 5e-3, "turn": 0.1, "shift": 0.02}  # deviations: [m], [rad], [m]
 TEXT = (
     "The robot of the gallery, as its public sizes say, with the motor angles that bring it to the "
     "recorders' targets; then with what the real one may differ by, to first order: the lever from a "
-    "motor's axis to its leg, the zeros of four motors, and where the tracker stands. These eleven numbers "
-    "are fitted to some inner poses, with priors, and the outer half is scored, beside affine and quadratic "
-    "maps of the targets on the same poses. Which numbers are fitted was chosen on inner poses."
+    "motor's axis to its leg, and where the tracker stands. These seven numbers are fitted to some inner "
+    "poses, with priors, and the outer half is scored, beside affine and quadratic maps of the targets on "
+    "the same poses. Which numbers are fitted was chosen on inner poses."
 )
 
 
@@ -50,8 +49,7 @@ class Legs:
 
     Motor angles were not recorded: ours are those with which the drawn robot reaches the targets at least
     work, as the recorders' inverse model does. What differs in the real one is the lever from a motor's axis
-    to its leg, the zeros of the motors and where the tracker stands: to first order, (n, 3, k) over their
-    deviations.
+    to its leg and where the tracker stands: to first order, (n, 3, k) over their deviations.
     """
 
     def __init__(self, targets: np.ndarray) -> None:
@@ -60,9 +58,6 @@ class Legs:
         self.drawn = self._platform(self.rest, self.angles)
         longer = self._platform(self._mounted(drum=DRUM + LEVER), self.angles)
         columns = [(longer - self.drawn) * KNOWN["drum"] / LEVER]
-        for k in range(len(MOTORS)):
-            off = self._platform(self.rest, self.angles + ZERO * np.eye(len(MOTORS))[k])
-            columns.append((off - self.drawn) * KNOWN["zero"] / ZERO)
         for axis in np.eye(3):
             columns.append(
                 np.cross(np.broadcast_to(axis, self.drawn.shape), self.drawn - ABOUT) * KNOWN["turn"]

@@ -50,8 +50,8 @@ CHOICES = (
     Choice("inner and outer poses of Emio", "by the largest coordinate from the middle", "before any run"),
     Choice(
         "what is fitted of Emio",
-        "the motors' lever and zeros, the tracker",
-        "on inner poses: of six sizes of the robot, the lever left least",
+        "the motors' lever, the tracker",
+        "on inner poses: of six sizes, zeros and yield of the motors, the lever left least",
     ),
     Choice(
         "what is fitted of the tendon arm, priors, noise",
