@@ -277,5 +277,5 @@ def calibration(draws: int = 40, seed: int = 0, only: str = "") -> list[Table]:
                 good = bool(good and (share >= least or refused == draws))
                 row = {"covered": share, "refused": refused, "times as wide": wide}
                 table.add(case=name, draws=draws, check=None if name in HIDDEN else good, **row)
-        out.append(table)
+        out += [table] if table.rows else []
     return out

@@ -221,7 +221,7 @@ def _contradictions(poses: Poses, fit: _Fit, misfit: Misfit, prior: np.ndarray, 
         free = not np.isfinite(prior[k]) and not np.isfinite([bound[k] for bound in bounds]).any()
         if misfit.size and free and begin and not 1 / FAR < values[name] / begin < FAR:
             out.append(f"{name} would be {values[name]:.4g}, far from {begin:.4g}")
-    left = np.linalg.norm(fit.r) / max(float(np.linalg.norm(poses.motion_seen(fit.motion))), 1e-300)
+    left = np.linalg.norm(fit.r) / max(float(np.linalg.norm(poses.moved_by(fit.motion))), 1e-300)
     if misfit.size and left > UNEXPLAINED:
         out.append(f"{100 * left:.0f} % of what the readings did is left")
     return out

@@ -114,7 +114,7 @@ class Poses:
         """Of each residual: its step, counted over all records, and which of the step's readings it is."""
         return self._step[self._seen], self._channel[self._seen]
 
-    def motion_seen(self, motion: Rigid | None) -> np.ndarray:
+    def moved_by(self, motion: Rigid | None) -> np.ndarray:
         """By how much the readings are off the robot as it is drawn, over their noise."""
         robot = self._made(tuple(self.start.values()))[0]
         drawn = robot.split(robot.bundle.delta(robot.bundle.positions(robot.rest.q)))
