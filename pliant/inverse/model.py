@@ -38,7 +38,7 @@ from pliant.timing import Stopwatch
 
 STILL = 0.01  # of the alarm distance: contacts may close by it, however still the effectors are
 PIVOTS = 500  # of the solver, that cost no more than a linearisation of a small robot
-LADDER = (EXACT, INDEFINITE, FLAT, CLAMPED, SHIFTED)
+LADDER = (EXACT, FLAT, INDEFINITE, CLAMPED, SHIFTED)
 AT_EFFORT_LIMIT = 1e-6  # of a bound, or of one unit where that is more: an effort so near is at it
 AT_DISPLACEMENT_LIMIT = 1e-5  # of the length: a displacement so near a bound is at it
 
