@@ -165,6 +165,14 @@ def test_places_are_equilibria_within_the_bounds(bar):
     assert np.ptp([place.targets["tip"][1] for place in places]) > 0.01  # they are different places
 
 
+def test_a_command_that_is_too_strong_to_be_followed_is_made_weaker(bar):
+    """An actuator that could do a hundred times as much leaves as much to reach."""
+    strong = {"lower": pl.Bounded(effort=(0.0, 300.0)), "upper": pl.Known(effort=0.0)}
+    detector = bar.robot.surroundings.detector(bar.robot)
+    places = Judge(bar.robot, bar.robot.chosen_laws(strong), detector).places(np.random.default_rng(0), 2)
+    assert len(places) > 6 and max(place.result.effort["lower"][0] for place in places) > 1.0
+
+
 @pytest.mark.parametrize("load, stands", [(0.8, True), (1.3, False)])
 def test_no_place_is_where_the_robot_would_buckle(load, stands):
     """A column under so many of Euler's loads is straight in an equilibrium that statics finds."""
