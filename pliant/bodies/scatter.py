@@ -52,9 +52,7 @@ def node_blocks(coordinates: Coordinates) -> np.ndarray:
     return blocks
 
 
-def pattern_of(
-    cells: np.ndarray, coordinates: Coordinates, *more: tuple[np.ndarray, np.ndarray]
-) -> Pattern:
+def pattern_of(cells: np.ndarray, coordinates: Coordinates, *more: tuple[np.ndarray, np.ndarray]) -> Pattern:
     """The sparsity of K: nodes of a cell are coupled, and each region's translation and rotation.
 
     `more` are other pairs of nodes (i, j) that are.

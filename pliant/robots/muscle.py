@@ -52,10 +52,10 @@ def muscle(
         steps=along,
         kind="hex",
     )
-    z = mesh.nodes[:, 2]
-    sleeve = braid(
-        radius, length - 2 * end, angle=angle, count=threads, per_turn=around, start=(0.0, 0.0, end)
-    )
+    z, free = mesh.nodes[:, 2], length - 2 * end
+    turns = free * math.tan(angle) / (2 * math.pi * radius)
+    glued = max(around, round(along / turns))  # in every layer of cells: in between the wall would bulge
+    sleeve = braid(radius, free, angle=angle, count=threads, per_turn=glued, start=(0.0, 0.0, end))
     stuff = library[material]
     body = Solid(
         mesh,

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ def _checked_paths(paths: Any) -> tuple[np.ndarray, ...]:
             raise InputError(what, expected="finite numbers", got=f"some that are not in thread {n}")
         if not (np.diff(path, axis=0) != 0.0).any(axis=1).all():
             raise InputError(what, expected=expected, got=f"the same point twice in thread {n}")
-    return read_only(*threads)
+    return tuple(read_only(*threads))
 
 
 def as_fibres(fibres: Sequence[Fibres] | Fibres) -> tuple[Fibres, ...]:
@@ -87,13 +88,28 @@ def as_fibres(fibres: Sequence[Fibres] | Fibres) -> tuple[Fibres, ...]:
     return tuple(several)
 
 
+def glued(mesh: Mesh, fibres: Fibres) -> sp.csr_array:
+    """The points of all threads as weighted sums of the nodes of a mesh, a sparse array (P, k)."""
+    where = np.concatenate(fibres.paths)
+    extent = np.ptp(mesh.nodes[mesh.cells], axis=1).max(axis=1)
+    try:
+        location = locate(mesh, where, tolerance=FARTHEST_OFF * float(np.median(extent)))
+    except InputError as error:
+        hint = "Threads are glued to points on or in the body: more cells, or a smaller radius."
+        what = f"fibres: {error.what}"
+        raise InputError(what, expected=error.expected, got=error.got, hint=hint) from None
+    nodes = mesh.cells[location.cells].ravel()
+    ptr = mesh.cells.shape[1] * np.arange(len(where) + 1)
+    return sp.csr_array((location.weights.ravel(), nodes, ptr), shape=(len(where), len(mesh.nodes)))
+
+
 class FibreGroup:
     """Fibres ready for assembly: for each string, the nodes and weights of its ends' difference."""
 
     def __init__(self, fibres: Fibres, mesh: Mesh, rank: np.ndarray) -> None:
         self.fibres = fibres
         counts = np.array([len(path) for path in fibres.paths])
-        self._glue(mesh, np.concatenate(fibres.paths))
+        self.points = glued(mesh, fibres)
         start = np.delete(np.arange(counts.sum()), np.cumsum(counts) - 1)
         self._split = np.cumsum(counts)[:-1]
         difference = (self.points[start + 1] - self.points[start]).tocsr()
@@ -106,22 +122,6 @@ class FibreGroup:
         length = np.linalg.norm(difference @ mesh.nodes, axis=1) / fibres.prestretch
         self.pairs = _lower_pairs(ptr, node)
         self.ptr, self.node, self.c, self.length = read_only(ptr, node, c, length)
-
-    def _glue(self, mesh: Mesh, where: np.ndarray) -> None:
-        """`points`: the points of all threads as weighted sums of the nodes, a sparse array (P, k)."""
-        extent = np.ptp(mesh.nodes[mesh.cells], axis=1).max(axis=1)
-        reach = FARTHEST_OFF * float(np.median(extent))
-        try:
-            location = locate(mesh, where, tolerance=reach)
-        except InputError as error:
-            hint = "Threads are glued to points on or in the body: more cells, or a smaller radius."
-            raise InputError(
-                f"fibres: {error.what}", expected=error.expected, got=error.got, hint=hint
-            ) from None
-        nn = mesh.cells.shape[1]
-        ptr = nn * np.arange(len(where) + 1)
-        nodes = mesh.cells[location.cells].ravel()
-        self.points = sp.csr_array((location.weights.ravel(), nodes, ptr), shape=(len(where), len(mesh.nodes)))
 
     def bind(self, slots: np.ndarray) -> None:
         """Slots in K of the lower pairs of each string's nodes, string after string."""
@@ -168,7 +168,7 @@ class FibreGroup:
 def _lower_pairs(ptr: np.ndarray, node: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Nodes (i, j) of the lower pairs of each string, string after string."""
     i, j = [], []
-    for first, last in zip(ptr[:-1], ptr[1:], strict=True):
+    for first, last in pairwise(ptr.tolist()):
         a, b = np.tril_indices(last - first)
         i.append(node[first:last][a])
         j.append(node[first:last][b])
