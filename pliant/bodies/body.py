@@ -143,6 +143,10 @@ class Body(ABC):
     def rigid_modes(self) -> int:
         """How many rigid motions no support prevents."""
 
+    def fibre_paths(self, q: np.ndarray) -> list[np.ndarray]:
+        """Where the points of each thread that is glued to it are, (P, 3) [m]; none by default."""
+        return []
+
     # Material points
 
     @abstractmethod

@@ -13,6 +13,7 @@ from pliant.bodies import fields
 from pliant.bodies.assembly import Assembly
 from pliant.bodies.body import Linearised
 from pliant.bodies.coordinates import FRAME_NODES, number
+from pliant.bodies.fibres.fibres import FibreGroup, Fibres, as_fibres
 from pliant.bodies.groups import make_groups
 from pliant.bodies.inputs import checked_material, elevated
 from pliant.bodies.location import LEAST_WEIGHT, checked_points, locate
@@ -57,6 +58,7 @@ class Solid(Numbered):
     support_layers: hexahedra of a slender body that are deep at a fixed face are cut behind it from ν = 0.35,
     as the section cannot contract there; nodes and cells that were given keep their numbers. False leaves the
     mesh as it is, without a warning.
+    fibres: threads that are glued to it, see `Fibres`.
     """
 
     node_fields = ("stress", "strain")
@@ -76,6 +78,7 @@ class Solid(Numbered):
         quadrature: int | None = None,
         incompatible_modes: bool = True,
         support_layers: bool = True,
+        fibres: Sequence[Fibres] | Fibres = (),
     ) -> None:
         self.input_mesh, self.mesh = mesh, elevated(mesh, order)
         self.may_fold = self.mesh.kind == "hex20" and (quadrature is None or quadrature < 4)
@@ -97,8 +100,9 @@ class Solid(Numbered):
             incompatible_modes=incompatible_modes,
             degree=quadrature,
         )
-        pattern = pattern_of(self.mesh.cells, self.coordinates)
-        self.assembly = Assembly(groups, self.coordinates, pattern)
+        self.fibres = [FibreGroup(one, self.mesh, self.coordinates.rank) for one in as_fibres(fibres)]
+        pattern = pattern_of(self.mesh.cells, self.coordinates, *(group.pairs for group in self.fibres))
+        self.assembly = Assembly(groups, self.coordinates, pattern, self.fibres)
         self._mass.bind(self.assembly)
         self.region_masses = RegionMasses(regions, self.coordinates, pattern)
         self._load = np.zeros(len(self.coordinates.rest))
@@ -246,6 +250,16 @@ class Solid(Numbered):
     def strain(self, q: np.ndarray, measure: str = "green", *, at: str = "cells") -> np.ndarray:
         """Strain (ne, 3, 3) in cells or (k, 3, 3) at nodes; measure "green", "small" or "hencky"."""
         return fields.strain(self.assembly, self.mesh, q, measure, at)
+
+    def fibre_tension(self, q: np.ndarray) -> np.ndarray:
+        """Tension (n,) [N] of every string of its fibres, thread after thread; zero in slack ones."""
+        x = self.positions(q)
+        return np.concatenate([np.zeros(0), *(group.tension(x) for group in self.fibres)])
+
+    def fibre_paths(self, q: np.ndarray) -> list[np.ndarray]:
+        """Where the points of each thread of its fibres are, (P, 3) [m]."""
+        x = self.positions(q)
+        return [path for group in self.fibres for path in group.paths(x)]
 
     # Material points
 

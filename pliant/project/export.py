@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pliant.bodies import Beam, Solid
+from pliant.bodies.fibres import Fibres
 from pliant.errors import InputError
 from pliant.laws import Known
 from pliant.materials.material import Material
@@ -72,6 +73,7 @@ def _body(body: Any, name: str, stem: Path) -> dict[str, Any]:
         masks = body.fixed[: len(body.input_mesh.nodes)]
         data |= _fixed(masks, body.input_mesh)
         data |= {"materials": _materials(body.material, _density(body))}
+        data |= {"fibres": [_fibres(group.fibres) for group in body.fibres]} if body.fibres else {}
         regions = _rigid(body, body.node_region[: len(body.input_mesh.nodes)])
     elif isinstance(body, Beam):
         write_lines(stem.with_suffix(".npz"), body)
@@ -140,6 +142,14 @@ def _density(body: Solid) -> dict[int | None, float | None]:
         return {None: None}
     by_region = {int(r): float(known[body.mesh.regions == r][0]) for r in np.unique(body.mesh.regions)}
     return {None: next(iter(by_region.values())), **by_region}
+
+
+def _fibres(fibres: Fibres) -> dict[str, Any]:
+    """Threads by their points, whatever they were wound by."""
+    data: dict[str, Any] = {"stiffness": fibres.stiffness}
+    data |= {} if fibres.prestretch == 1.0 else {"prestretch": fibres.prestretch}
+    data |= {} if fibres.tension_only else {"tension_only": False}
+    return data | {"paths": [path.tolist() for path in fibres.paths]}
 
 
 def _clamped(body: Beam) -> np.ndarray:
