@@ -126,8 +126,8 @@ class Facets(NamedTuple):
     def of(cls, skin: Skin) -> Facets | None:
         """None where its facets are no more than their triangles, or nearly; and where the body deforms.
 
-        The triangles' weights are those by which pushes act: on a rigid body it makes no difference where
-        along the normal they do, on others gaps to the curved facets would not be what the rows are slopes of.
+        Pushes act by the triangles' weights: where along the normal makes no difference on a rigid body. On
+        others, gaps to the curved facets would not be what the rows are slopes of.
         """
         nodes, part, r = skin_facets(skin)
         return cls(nodes, part, r) if nodes.shape[1] > CORNERS and skin.body.element == "rigid" else None
