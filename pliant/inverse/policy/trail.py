@@ -101,7 +101,7 @@ class Trail:
         return replace(self, guides=tuple(replace(guide, version=OTHER_LAWS) for guide in self.guides))
 
     def softened(self, model: Model, z: np.ndarray) -> Trail:
-        """The same trail when materials have become softer, with internal variables z: nothing is as it was."""
+        """The same trail when materials have become softer, with internal variables z: all has changed."""
         guides = self.under_other_laws().guides
         arrived = [model.robot.arrived(None, guide.internal, z) for guide in guides]
         now = zip(guides, arrived, strict=True)
