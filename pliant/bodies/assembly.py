@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -105,7 +106,23 @@ class Assembly:
         """Pressures after the update p ← p + κ(ϑ̄ − 1)."""
         z = z.copy()
         for group, span in self._incompressible():
-            z[span] += group.material.penalty * (group.dilatation(q) - 1.0)
+            z[span][: group.pressures] += group.material.penalty * (group.dilatation(q) - 1.0)
+        return z
+
+    @cached_property
+    def largest(self) -> np.ndarray:
+        """Which internal variables are largest energies, (internal,)."""
+        out = np.zeros(self.internal, bool)
+        for group, span in zip(self.groups, self.internal_spans):
+            out[span.start + group.pressures : span.stop] = True
+        return out
+
+    def arrived(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Internal variables with what cells that soften have seen at q."""
+        z = z.copy()
+        for group, span in zip(self.groups, self.internal_spans):
+            if isinstance(group, Generic):
+                z[span] = group.arrived(q, z[span])
         return z
 
     def volume_error(self, q: np.ndarray) -> np.ndarray:
@@ -115,7 +132,7 @@ class Assembly:
 
     def _incompressible(self) -> list[tuple[Generic, slice]]:
         pairs = zip(self.groups, self.internal_spans)
-        return [(group, span) for group, span in pairs if isinstance(group, Generic) and group.internal]
+        return [(group, span) for group, span in pairs if isinstance(group, Generic) and group.pressures]
 
     def project(self, q: np.ndarray, chosen: Plan, K: np.ndarray) -> np.ndarray:
         """Node blocks K (blocks, 3, 3) of another plan, such as the mass, on the pattern (nb, 3, 3)."""

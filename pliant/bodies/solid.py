@@ -118,7 +118,11 @@ class Solid(Numbered):
 
     @cached_property
     def z0(self) -> np.ndarray:
-        """Internal variables at rest: a pressure [Pa] for each cell of an incompressible material."""
+        """Internal variables at rest, material by material.
+
+        A pressure [Pa] for each cell of an incompressible one, then the largest energy [J/m³] so far for each
+        quadrature point of one that softens.
+        """
         return read_only(np.zeros(self.assembly.internal))[0]
 
     def move_supports(
@@ -217,7 +221,19 @@ class Solid(Numbered):
         """Mass (k,) [kg] that gravity acts on at each node; corners of quadratic cells may be negative."""
         return self._mass.load
 
-    # Incompressible materials
+    # Materials with internal variables
+
+    @cached_property
+    def softens(self) -> bool:
+        """Whether a material remembers the largest energy it has seen, see `materials.Mullins`."""
+        return any(group.internal > group.pressures for group in self.assembly.groups)
+
+    def arrived(self, q: np.ndarray | None, z: np.ndarray, before: np.ndarray) -> np.ndarray:
+        """Internal variables with the largest energies of those so far, `before` and, if given, at q."""
+        if not self.softens:
+            return z
+        z = np.where(self.assembly.largest, np.maximum(z, before), z)
+        return z if q is None else self.assembly.arrived(q, z)
 
     def update_internal(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Pressures after the augmented-Lagrangian update p ← p + κ(ϑ̄ − 1)."""

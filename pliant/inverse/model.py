@@ -175,6 +175,15 @@ class Model:
         at = replace(pose.view.at, contacts=pose.contacts, force=pose.force, search=reach)
         return self._pose(self.scene.touched(pose.view.bare(), at, self.work))
 
+    def arrived(self, pose: Pose, before: np.ndarray, *, been: bool) -> Pose:
+        """The same pose with what materials that soften have been through `before`, and, if the robot has
+        `been` there, in it.
+        """
+        z = self.robot.arrived(pose.q if been else None, pose.internal, before)
+        if np.array_equal(z, pose.internal):
+            return pose
+        return self.pose(pose.q, pose.lam, (pose.contacts, pose.force), internal=z)
+
     def effector_delta(self, pose: Pose) -> np.ndarray:
         """δ of the effectors (ne,)."""
         return pose.delta[self.roles.effectors]

@@ -31,7 +31,7 @@ LAWS = {
     if isinstance(thing := getattr(materials, name), type)
     and issubclass(thing, Material)
     and not isabstract(thing)
-    and name != "Incompressible"  # wraps another law
+    and name not in ("Incompressible", "Mullins")  # wrap another law
 }
 
 
@@ -120,6 +120,9 @@ def _materials(source: Source, specs: tuple[MaterialSpec, ...], here: tuple) -> 
         if spec.region in made:
             raise source.fault((*path, "region"), expected="a region of its own", got=spec.region)
         law, weight = material_of(source, spec, path)
+        if spec.softening is not None:
+            with source.at(*path, "softening"):
+                law = materials.Mullins(law, **dict(spec.softening))  # type: ignore[arg-type]
         made[spec.region], densities[spec.region] = law, weight
     if list(made) == [None]:
         return made[None], densities[None]

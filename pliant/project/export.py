@@ -13,6 +13,7 @@ from pliant.bodies import Beam, Solid
 from pliant.bodies.fibres import Fibres
 from pliant.errors import InputError
 from pliant.laws import Known
+from pliant.materials import Mullins
 from pliant.materials.material import Material
 from pliant.mesh import near_plane, write
 from pliant.project.build import LAWS, write_lines
@@ -118,7 +119,9 @@ def _selection(chosen: np.ndarray, mesh: Any) -> dict[str, Any]:
 def _materials(material: Any, density: Mapping[int | None, float | None]) -> list[dict[str, Any]]:
     laws: Mapping[int | None, Material] = material if isinstance(material, Mapping) else {None: material}
     out = []
-    for region, law in laws.items():
+    for region, wrapped in laws.items():
+        softens = isinstance(wrapped, Mullins)
+        law: Material = wrapped.law if softens else wrapped
         name = type(law).__name__
         if name not in LAWS:
             raise InputError("material", expected=f"one of {sorted(LAWS)}", got=name)
@@ -128,6 +131,8 @@ def _materials(material: Any, density: Mapping[int | None, float | None]) -> lis
             value = getattr(law, field.name)
             if value is not None and not (isinstance(value, bool) and value is field.default):
                 data[field.name] = value.tolist() if isinstance(value, np.ndarray) else value
+        if softens:
+            data["softening"] = {name: getattr(wrapped, name) for name in ("r", "m", "beta")}
         weight = density.get(region, density.get(None))
         out.append(data | ({} if weight is None else {"density": weight}))
     return out

@@ -9,12 +9,14 @@ from pydantic import ConfigDict, Field, model_validator
 from pliant.project.kinds import (
     Angle,
     Axes,
+    Bound,
     Count,
     Density,
     Direction,
     Flag,
     Indices,
     LengthBound,
+    NotNegative,
     NotNegativeLength,
     Order,
     Part,
@@ -105,6 +107,14 @@ class RigidSpec(Part):
         return self
 
 
+class SofteningSpec(Part):
+    """How a material softens with what it has been through, see `materials.Mullins`."""
+
+    r: Annotated[Bound, Field(gt=1)]
+    m: NotNegative
+    beta: NotNegative = 0.0
+
+
 class MaterialSpec(Part):
     """A silicone of the library, or a law and its numbers; of one region of the mesh, or of all."""
 
@@ -114,6 +124,7 @@ class MaterialSpec(Part):
     large_strain: Flag = False  # of the library: its rubber instead of Hooke's law
     region: Count | None = None
     density: Density | None = None
+    softening: SofteningSpec | None = None
 
     @model_validator(mode="after")
     def _one(self) -> MaterialSpec:

@@ -314,6 +314,19 @@ name = "rod"
         )
 
 
+def test_what_softens_is_read_and_written(folder):
+    said = ROBOT.replace(
+        'law = "NeoHookean"', 'law = "NeoHookean"\nsoftening = { r = 1.5, m = 2e3, beta = 0.1 }'
+    )
+    (folder / "robot.toml").write_text(said, encoding="utf-8")
+    body = load(folder / "robot.toml").robot.bodies[0]
+    assert body.softens
+    assert body.material == pl.materials.Mullins(pl.NeoHookean(young=3e5, poisson=0.45), 1.5, 2e3, 0.1)
+    assert load(save(pl.Robot(body), folder / "again.toml")).robot.bodies[0].material == body.material
+    _, key, message = fault(folder, said.replace("r = 1.5", "r = 0.5"))
+    assert "materials" in key and "greater than 1" in message
+
+
 ALSO_RIGHT = [("radius", [0.002]), ("displacement", [0.002]), ("port", 17)]
 
 
