@@ -39,7 +39,9 @@ def finger(
     """A finger with a cable, and the creep of its material; `locking`: of linear tetrahedra."""
     shape = (0.1, 0.012, 0.012)
     mesh = box(shape, cells=(5, 1, 1)) if locking else box(shape, cells=(5, 1, 1), order=1)
-    body = Solid(mesh, Hooke(young, 0.3), density=density, fixed=mesh.nodes[:, 0] < 1e-9, order=1)
+    body = Solid(
+        mesh, Hooke(young, 0.3), density=density, fixed=mesh.nodes[:, 0] < 1e-9, order=1 if locking else 2
+    )
     path = np.column_stack([np.linspace(0.004, 0.098, 6), np.full(6, 0.006), np.full(6, 0.010)])
     cable = Cable(body.points(path), anchor=(-0.01, 0.006, 0.010), friction=friction)
     robot = Robot(body, {"cable": Row(cable, Bounded(effort=(0, 20)))}, gravity=(0, 0, -GRAVITY))

@@ -161,6 +161,12 @@ class _Fit:
         """Of readings, then of priors."""
         return np.concatenate([self.r, -self.weight * self.x])
 
+    def counting(self, weight: np.ndarray) -> _Fit:
+        """The same values, with other weights of the priors."""
+        A = np.concatenate([self.A[: len(self.r)], np.diag(weight)])
+        gain, rank = _inverse(A)
+        return replace(self, weight=weight, A=A, gain=gain, rank=rank)
+
     @property
     def freedom(self) -> int:
         """Readings and priors, less what was fitted."""
@@ -168,14 +174,18 @@ class _Fit:
 
 
 def _honest(poses: Poses, prior: np.ndarray, limits: dict, shapes: dict[str, np.ndarray]) -> Calibration:
-    """The fit; where it leaves more than noise, the fit to readings that count as much less; or a refusal."""
+    """The fit; where it leaves more than noise, with readings that count as much less; or a refusal.
+
+    Values that agree with what was known of them stay as they were fitted, with wider intervals.
+    """
     bounds = _bounds(poses, limits)
     fit = _fitted(poses, prior, bounds)
     misfit = _judged(poses, fit, shapes)
-    if misfit.size and np.isfinite(prior).any():
+    if misfit.size and (poses.scale * abs(fit.x) / prior > CONFLICT).any():
         fit = _fitted(poses, prior / misfit.widening, bounds, fit)
         after = _judged(poses, replace(fit, weight=np.zeros_like(fit.weight)), shapes)
         misfit = Misfit(max(misfit.size, after.size), misfit.signs)
+    fit = fit.counting(poses.scale / prior * misfit.widening)
     found = _report(poses, fit, misfit, prior, limits)
     reasons = _contradictions(poses, fit, misfit, prior, bounds)
     left = f" What is left {misfit.signs[0]}." if misfit.signs else ""
