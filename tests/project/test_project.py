@@ -736,7 +736,7 @@ def test_cables_that_would_fit_into_a_hollow_part_are_offered_behind_a_sign(tmp_
         (
             1 / 0.0254,
             "read in m: 3937 × 787.4 × 787.4 mm.",
-            "39.37 mm in cm, 100 mm in in: say so with --unit",
+            "39.37 mm if drawn in cm, 100 mm if drawn in in: say so with --unit",
         ),
     ],
 )
