@@ -197,7 +197,8 @@ def _over(model: Model, scout: Memory, most_idle: int) -> bool:
 def returned(model: Model, memory: Memory, scout: Memory) -> tuple[Memory, InverseCertificate]:
     """The memory when a scout has come back: the next one sets out, or the robot goes a scout's way.
 
-    Where one came nearer, but not to the target, those that set actuators against each other go first.
+    Where one came nearer, but not to the target, those that set actuators against each other go first; a robot
+    that is not in equilibrium leaves at once.
     """
     far = lambda m: model.distance(memory.target, model.effector_delta(m.pose))
     lost = memory.decrement == np.inf  # not in equilibrium itself, and no way to one
@@ -214,7 +215,7 @@ def returned(model: Model, memory: Memory, scout: Memory) -> tuple[Memory, Inver
         found = replace(scout.trail, guides=(*scout.trail.guides, end))
         memory = memory.having_tried(found=found, led=far(scout))
     found, more = memory.tried.found, may_scout(model, memory) and not (better and there)
-    if more and (found is None or _next(model, memory) in TENSED):
+    if more and (found is None or (not lost and _next(model, memory) in TENSED)):
         return send(model, memory), of_waiting(model, memory, "looking for another way")
     if found is not None:
         return _going(model, memory, found, blindly=lost), of_waiting(model, memory, "going back")
