@@ -197,8 +197,8 @@ def _over(model: Model, scout: Memory, most_idle: int) -> bool:
 def returned(model: Model, memory: Memory, scout: Memory) -> tuple[Memory, InverseCertificate]:
     """The memory when a scout has come back: the next one sets out, or the robot goes a scout's way.
 
-    Where one came nearer, but not to the target, those that set actuators against each other go first; a robot
-    that is not in equilibrium leaves at once.
+    Where one came nearer, but not to the target, those that set actuators against each other go first; a
+    robot that is not in equilibrium leaves at once.
     """
     far = lambda m: model.distance(memory.target, model.effector_delta(m.pose))
     lost = memory.decrement == np.inf  # not in equilibrium itself, and no way to one
