@@ -302,3 +302,18 @@ def test_a_scout_that_only_comes_nearer_is_followed_by_those_with_actuators_agai
         waiting, certificate = returned(model, waiting, robot)
     assert certificate.status == "going back"
     assert isinstance(waiting.mode, GoingBack) and waiting.mode.path[-1].q is nearer.pose.q
+
+
+@pytest.mark.parametrize("decrement", [0.5 * LENGTH, np.inf])
+def test_a_robot_that_is_far_from_equilibrium_goes_a_scouts_way_pose_by_pose(decrement):
+    """From there statics would find no equilibrium on the way, and it would be stuck with the way at hand."""
+    controller = Inverse(arm(effort=(0.0, 4.0)))
+    for _ in range(12):
+        controller.step({"tip": tip(-0.004, 0.012, 0.0)})
+    model, scout = controller.model, controller.memory
+    stuck = scout.with_(decrement=decrement, disturbed=True)
+    going, certificate = returned(model, stuck, scout)
+    assert certificate.status == "going back"
+    assert isinstance(going.mode, GoingBack) and going.mode.blindly
+    going, _ = returned(model, scout.having_tried(led=0.5), scout)
+    assert isinstance(going.mode, GoingBack) and not going.mode.blindly

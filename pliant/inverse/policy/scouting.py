@@ -201,7 +201,8 @@ def returned(model: Model, memory: Memory, scout: Memory) -> tuple[Memory, Inver
     robot that is not in equilibrium leaves at once.
     """
     far = lambda m: model.distance(memory.target, model.effector_delta(m.pose))
-    lost = memory.decrement == np.inf  # not in equilibrium itself, and no way to one
+    balanced = near_equilibrium(model, memory.pose, memory.decrement)
+    lost = memory.disturbed and not balanced  # and no way to an equilibrium
     nearest, there = min(far(memory), memory.tried.led), at_target(model, scout)
     better = lost or far(scout) < nearest - WORTH * model.robot.length or there
     better = better and near_equilibrium(model, scout.pose, scout.decrement)
@@ -219,10 +220,9 @@ def returned(model: Model, memory: Memory, scout: Memory) -> tuple[Memory, Inver
         return send(model, memory), of_waiting(model, memory, "looking for another way")
     if found is not None:
         return _going(model, memory, found, blindly=lost), of_waiting(model, memory, "going back")
-    settles = near_equilibrium(model, memory.pose, memory.decrement)
     doubt = memory.tried.doubt or _given_up(model, memory)
     memory = memory.having_tried(scouts=SCOUTS, doubt=doubt)
-    memory = memory.with_(mode=Settling() if settles else Following())
+    memory = memory.with_(mode=Settling() if balanced else Following())
     return memory, of_waiting(model, memory, "looking for another way")
 
 
