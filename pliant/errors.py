@@ -49,6 +49,14 @@ class ConvergenceError(PliantError):
         super().__init__(message)
 
 
+class CalibrationError(PliantError):
+    """Records that the model cannot explain; `found` is the fit that was refused, to look at."""
+
+    def __init__(self, message: str, found: Any = None) -> None:
+        self.found = found
+        super().__init__(message)
+
+
 class MissingExtraError(PliantError, ImportError):
     """An optional dependency is not installed."""
 

@@ -13,6 +13,7 @@ from pliant.io.terminal import complain, console, tell
 
 # What can be measured, and where. Those apart are not part of "all": they need a folder, an extra or minutes.
 BENCHES = {
+    "calibration": "pliant.bench.calibration:calibration",
     "cantilever": "pliant.bench:cantilever",
     "closed": "pliant.hardware.bench_closed:closed_bench",
     "damping": "pliant.bench.damping:damping",
@@ -37,6 +38,7 @@ BENCHES = {
     "validation": "pliant.bench:validation",
 }
 APART = {
+    "calibration",
     "closed",
     "fuzz",
     "golden",
@@ -59,6 +61,7 @@ def bench(
     /,
     json: File = None,
     count: int = 10_000,
+    draws: int = 40,
     steps: int = 10_000,
     seed: int = 0,
     only: str = "",
@@ -67,23 +70,26 @@ def bench(
     """Measure accuracy and speed; exit code 1 when a stated check fails.
 
     Args:
-        what: cantilever (error against cost), closed (feedback on a wrong model), damping (the trunk's first
-            vibration, controlled), dynamics (time of a step in motion), fuzz (damaged files and messages),
-            golden (reference equilibria in a folder), hand (soft hand), hardware (deadlines of the loop, ten
-            minutes), large (one linearisation of large bodies, one and two threads), lcp and qpcc (solvers),
-            learning (steps of the environments per second), manipulator (a tree of rods that touches itself),
-            precision (rate against discretisation error), rates (steps of the inverse model per second),
-            reduced (the hyper-reduced trunk), soak (every robot and scene, troubled at random), speed (one
-            step), stop (from an emergency stop to the safe state), studio (how fast the page is served),
-            trace (every robot by every method, compared with an earlier run), validation (closed forms and
-            orders of convergence), or all but closed, fuzz, golden, hardware, large, learning, precision,
-            reduced, soak, stop, studio and trace.
+        what: calibration (coverage of intervals, and wrong models), cantilever (error against cost), closed
+            (feedback on a wrong model), damping (the trunk's first vibration, controlled), dynamics (time
+            of a step in motion), fuzz (damaged files and messages), golden (reference equilibria in a
+            folder), hand (soft hand), hardware (deadlines of the loop, ten minutes), large (one
+            linearisation of large bodies, one and two threads), lcp and qpcc (solvers), learning (steps of
+            the environments per second), manipulator (a tree of rods that touches itself), precision (rate
+            against discretisation error), rates (steps of the inverse model per second), reduced (the
+            hyper-reduced trunk), soak (every robot and scene, troubled at random), speed (one step), stop
+            (from an emergency stop to the safe state), studio (how fast the page is served), trace (every
+            robot by every method, compared with an earlier run), validation (closed forms and orders of
+            convergence), or all but calibration, closed, fuzz, golden, hardware, large, learning,
+            precision, reduced, soak, stop, studio and trace.
         path: the folder with cases.json, for golden; with earlier runs, for trace.
         json: also write the tables to this file.
         count: of fuzz, how many inputs.
+        draws: of calibration, of noise.
         steps: of soak, how many in all.
-        seed: of fuzz, which inputs; of soak, which episodes.
-        only: of fuzz, one kind of input; of precision, trace and soak, cases whose name contains it.
+        seed: of fuzz, which inputs; of soak, which episodes; of calibration, which noise.
+        only: of fuzz, one kind of input; of calibration, precision, trace and soak, cases whose name
+            contains it.
         repeat: of fuzz, the number of one input to read again, where a fault can be looked at; of soak, that
             of an episode.
     """
@@ -99,6 +105,7 @@ def bench(
     if what == "all":
         console().print(f"{', '.join(sorted(APART))}: skipped, ask for them by name.", style="dim")
     given = {
+        "calibration": (draws, seed, only),
         "golden": (path,),
         "fuzz": (count, seed, only, repeat),
         "precision": (only,),

@@ -13,7 +13,7 @@ from pliant.sensing.location import ForceLocator, Location
 from pliant.sensing.moving import MovingForceEstimator
 from pliant.sensing.placement import Placement, place_markers
 from pliant.sensing.places import Places, places
-from pliant.sensing.record import Record
+from pliant.sensing.record import Loop, Record
 from pliant.sensing.registration import Rigid, register
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Identifiability",
     "Layout",
     "Location",
+    "Loop",
     "MarkerTracker",
     "MovingForceEstimator",
     "Placement",

@@ -6,7 +6,7 @@ apart and composed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,11 @@ from pliant.laws import Measured
 from pliant.robot import Robot
 from pliant.sensing.instruments import instrumented
 from pliant.sensing.readings import vector
-from pliant.sensing.record import Record, check_offset
+from pliant.sensing.record import Loop, Record, check_offset
 from pliant.sensing.registration import Rigid, check_size, register
+from pliant.sensing.replay import replay
 from pliant.sensing.roles import Noise, Sensors, compile_sensors
 from pliant.state import State
-from pliant.static import static
 
 DIFFERENCE = 1e-3  # of a parameter's scale: step of the differences, far above an equilibrium's tolerance
 OFFSET_SCALE = 0.01  # of the robot's length, or of the largest displacement imposed
@@ -34,8 +34,8 @@ class Poses:
 
     def __init__(
         self,
-        build: Callable[..., Robot],
-        records: list[Record],
+        build: Callable[..., Any],
+        records: Sequence[Record | Loop],
         start: Mapping[str, float],
         offsets: tuple[str, ...],
         transform: bool | Rigid,
@@ -43,14 +43,14 @@ class Poses:
         row: str,
         equip: Mapping[str, Any],
     ) -> None:
-        if not records or not all(isinstance(record, Record) for record in records):
+        if not records or not all(isinstance(record, (Record, Loop)) for record in records):
             raise InputError("records", expected="at least one Record(readings, laws)", got=f"{len(records)}")
         self._build, self._equip = build, {k: v for k, v in equip.items() if v is not None}
         self.records, self.start, self.rows = records, dict(start), offsets
-        self._robots: dict[tuple[float, ...], Robot] = {}
+        self._robots: dict[tuple[float, ...], tuple[Robot, Any]] = {}  # and the damping of each
         self._states: list[State | None] = [None] * len(records)
         self._last: tuple[np.ndarray, np.ndarray] | None = None  # x and the model there
-        first = self._robot(tuple(self.start.values()))
+        first = self._made(tuple(self.start.values()))[0]
         for name in offsets:
             check_offset(first, records, name)
         moving = MOTION if transform is not False else ()
@@ -66,7 +66,7 @@ class Poses:
 
     def robot(self, x: np.ndarray) -> Robot:
         """The robot of these parameters."""
-        return self._robot(tuple(self.split(x)[0].values()))
+        return self._made(tuple(self.split(x)[0].values()))[0]
 
     def split(self, x: np.ndarray) -> tuple[dict[str, float], dict[str, float]]:
         """Values of the parameters, and offsets by row name."""
@@ -109,6 +109,19 @@ class Poses:
             columns += list(self._moved(motion).T)
         return (np.column_stack(columns) / self._noise[:, None])[self._seen]
 
+    @property
+    def places(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of each residual: its step, counted over all records, and which of the step's readings it is."""
+        return self._step[self._seen], self._channel[self._seen]
+
+    def motion_seen(self, motion: Rigid | None) -> np.ndarray:
+        """By how much the readings are off the robot as it is drawn, over their noise."""
+        robot = self._made(tuple(self.start.values()))[0]
+        drawn = robot.split(robot.bundle.delta(robot.bundle.positions(robot.rest.q)))
+        names = [self._sensors[k] for k, record in enumerate(self.records) for _ in record.steps]
+        still = np.concatenate([drawn[name] for step in names for name in step])
+        return ((self._readings(motion) - still) / self._noise)[self._seen]
+
     def rms(self, x: np.ndarray, motion: Rigid) -> float:
         """Root mean square distance [m] of markers to the model."""
         model = self._model(x)
@@ -118,12 +131,14 @@ class Poses:
 
     # How it is made
 
-    def _robot(self, values: tuple[float, ...]) -> Robot:
+    def _made(self, values: tuple[float, ...]) -> tuple[Robot, Any]:
+        """The robot of these parameters with its sensors, and the damping of its bodies if that is known."""
         if values not in self._robots:
             if len(self._robots) > 2 * len(self.start) + ROBOTS_KEPT:
                 self._robots.pop(next(iter(self._robots)))
             made = self._build(**dict(zip(self.start, values, strict=True)))
-            self._robots[values] = instrumented(made, **self._equip)
+            robot, damping = made if isinstance(made, tuple) else (made, None)
+            self._robots[values] = instrumented(robot, **self._equip), damping
         return self._robots[values]
 
     def _scales(self, robot: Robot, moving: int) -> np.ndarray:
@@ -136,11 +151,16 @@ class Poses:
 
     def _read(self, robot: Robot, noise: Noise) -> None:
         """Sets the readings of all records (n,), their noise, and which are positions of markers."""
-        parts = [compile_sensors(robot, robot.chosen_laws(record.laws), noise) for record in self.records]
-        self._sensors = [part.names for part in parts]
+        steps = [step for record in self.records for step in record.steps]
+        parts = [compile_sensors(robot, robot.chosen_laws(step.laws), noise) for step in steps]
+        first = np.cumsum([0, *(len(record.steps) for record in self.records[:-1])])
+        self._sensors = [parts[k].names for k in first]
         self._values = np.concatenate(
-            [vector(robot, part, record.readings) for part, record in zip(parts, self.records, strict=True)]
+            [vector(robot, part, step.readings) for part, step in zip(parts, steps, strict=True)]
         )
+        sizes = [len(part.value) for part in parts]
+        self._step = np.repeat(np.arange(len(steps)), sizes)  # of each reading, counted over all records
+        self._channel = np.concatenate([np.arange(size) for size in sizes])
         self._noise = np.concatenate([part.noise for part in parts])
         self._seen = np.isfinite(self._values) & np.isfinite(self._noise)
         if not self._seen.any():
@@ -150,7 +170,7 @@ class Poses:
     def _registered(self, transform: bool | Rigid) -> Rigid | None:
         if transform is False:
             return None
-        robot = self._robot(tuple(self.start.values()))
+        robot = self._made(tuple(self.start.values()))[0]
         law = robot.rows[self.row].law if self.row in robot.rows else None
         if not isinstance(law, Measured) or not isinstance(robot.rows[self.row].interaction, Position):
             raise InputError("transform", expected=f"measured positions in row {self.row!r}", got="none")
@@ -183,13 +203,11 @@ class Poses:
         values, offsets = self.split(x)
         out = []
         try:
-            robot = self._robot(tuple(values.values()))
+            robot, damping = self._made(tuple(values.values()))
             for k, record in enumerate(self.records):
-                before = self._states[k]
-                begin = before if before is not None and len(before.q) == robot.nq else None
-                result = static(robot, record.shifted(offsets), state=begin)
-                self._states[k] = result.state
-                out += [result.displacement[name] for name in self._sensors[k]]
+                shown, state = replay(robot, damping, record, offsets, self._sensors[k], self._states[k])
+                self._states[k] = state
+                out += shown
         except PliantError:
             return None
         self._last = x.copy(), np.concatenate(out)

@@ -100,7 +100,7 @@ def test_the_finest_mesh_that_is_lively_is_taken(tmp_path, monkeypatch, constant
     heard = []
     monkeypatch.setattr(sizing, "rates", lambda robot: (2.0 * speed(robot), speed(robot)))
     trial = sizing.finest(meshed, draft, tmp_path, told=lambda edge, rate: heard.append(rate))
-    tried, mesh, lines = list(made), trial.mesh, sizing.described(trial)
+    tried, mesh, (found, lines) = list(made), trial.mesh, sizing.described(trial)
     again = lambda across: bar(tmp_path / f"again {across}", meshed(0.02 / across)).robot
     rates = {across: speed(again(across)) for across in set(made)}
     lively = [across for across, hertz in rates.items() if hertz >= 25.0]
@@ -108,6 +108,7 @@ def test_the_finest_mesh_that_is_lively_is_taken(tmp_path, monkeypatch, constant
     assert taken == (max(lively) if lively else min(rates))
     assert heard == [rates[across] for across in tried]
     assert "Hz here" in lines[0] and "edges of" in lines[0] and "not known" not in lines[0]
+    assert found.slowest == trial.slowest and found.error > 0
 
 
 def test_head_and_run_say_rate_error_and_advice(tmp_path, monkeypatch, capsys):

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from pliant.materials import NeoHookean
+from pliant.static import static
 from pliant.studies import registry
-from pliant.studies.real import study
+from pliant.studies.real import arm, study
 from pliant.studies.real.beam import INCUMBENT, INCUMBENT_YOUNG, POISSON, fall, measured
 from pliant.studies.real.emio import baselines
 from pliant.studies.real.lab import FULL, QUICK, Lab
-from pliant.studies.real.recordings import DATA, LOADS, emio, settled_beam, swinging_beam
+from pliant.studies.real.legs import turned
+from pliant.studies.real.recordings import DATA, LOADS, emio, settled_beam, swinging_beam, tendon_arm
 from pliant.studies.real.swing import Swing
 from pliant.studies.setup import Setup
 
@@ -22,12 +24,16 @@ def lab():
 
 
 def test_it_is_a_study():
-    assert registry["real"] is study and list(study.parts) == ["beam", "swing", "emio"]
+    assert registry["real"] is study and list(study.parts) == ["beam", "swing", "arm", "emio", "legs"]
     assert FULL.cells > QUICK.cells and FULL.time_step < QUICK.time_step
 
 
 def test_recordings_stand_beside_their_licences():
-    assert {p.name for p in DATA.glob("LICENSE-*")} == {"LICENSE-emio", "LICENSE-silicone-beam"}
+    assert {p.name for p in DATA.glob("LICENSE-*")} == {
+        "LICENSE-emio",
+        "LICENSE-silicone-beam",
+        "LICENSE-tendon-arm",
+    }
     for load in LOADS:
         takes, (t, x) = settled_beam()[load], swinging_beam(load)
         assert len(takes) == 2 and len(takes[0]) == 6
@@ -65,3 +71,31 @@ def test_the_simplest_fits(lab):
     assert all(
         rows[n, "affine"]["on outer"] < rows[n, "incumbent less its mean error"]["on outer"] for n in (10, 51)
     )
+
+
+def test_ten_poses_of_the_tendon_arm():
+    """They are spread over the inner strokes; an affine map of them misses the outer tips by 8 mm."""
+    a, tips = tendon_arm()
+    assert a.shape == tips.shape == (1000, 3) and a.max() <= 0.01 and (a.min(axis=1) == 0.0).all()
+    order = np.argsort(a.max(axis=1), kind="stable")
+    known = arm.spread(a, order[:500], 10, np.random.default_rng(0))
+    apart = np.linalg.norm(a[known][:, None] - a[known], axis=2)[np.triu_indices(10, 1)]
+    assert len(set(known)) == 10 and apart.min() > 1.5e-3
+    off = np.linalg.norm(arm.affine(a[known], tips[known], a[order[500:]]) - tips[order[500:]], axis=1)
+    assert 6e-3 < off.mean() < 12e-3
+
+
+def test_the_arm_bends_to_the_cable_that_is_pulled():
+    """By its closed form for one cable: θ = a lever/(lever² + EI/EA), a circle of the length that is left."""
+    robot = arm.arm(**arm.START)
+    pull, lever = 0.004, arm.LEVER
+    tip = static(robot, arm.pulled(np.array([pull, 0.0, 0.0]))).displacement["tip"]
+    angle = 0.5 * pull / lever  # axial = 1: half of the pull shortens the arm
+    left = arm.START["length"] - 0.5 * pull
+    assert np.allclose(tip[:2], left / angle * np.array([np.sin(angle), 1 - np.cos(angle)]), rtol=0.02)
+    assert abs(tip[2]) < 1e-9
+
+
+def test_the_trackers_axes_are_turned_not_mirrored():
+    assert np.isclose(np.linalg.det(turned(np.eye(3))), 1.0)
+    assert turned(np.array([[0.0, 1.0, 0.0]])).tolist() == [[0.0, 0.0, 1.0]]

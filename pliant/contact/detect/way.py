@@ -119,7 +119,7 @@ def skin_facets(skin: Skin) -> tuple[np.ndarray, np.ndarray, Reference]:
 
 
 class Facets(NamedTuple):
-    """Curved facets of a skin as `feet` reads them; nodes (t, nn) and part (t,) of each triangle."""
+    """Curved facets of a rigid skin as `feet` reads them; nodes (t, nn) and part (t,) of each triangle."""
 
     nodes: np.ndarray
     part: np.ndarray
@@ -127,9 +127,13 @@ class Facets(NamedTuple):
 
     @classmethod
     def of(cls, skin: Skin) -> Facets | None:
-        """None where its facets are no more than their triangles, or nearly."""
+        """None where its facets are no more than their triangles, or nearly; and where the body deforms.
+
+        Pushes act by the triangles' weights: where along the normal makes no difference on a rigid body. On
+        others, gaps to the curved facets would not be what the rows are slopes of.
+        """
         nodes, part, r = skin_facets(skin)
-        return cls(nodes, part, r) if nodes.shape[1] > CORNERS else None
+        return cls(nodes, part, r) if nodes.shape[1] > CORNERS and skin.body.element == "rigid" else None
 
     def measure(self, which: np.ndarray, p: np.ndarray, X: np.ndarray, found: tuple[np.ndarray, ...]) -> None:
         """Turn gaps and normals of points `which` (n,) to triangles into those to the facets themselves.

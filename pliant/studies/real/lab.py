@@ -16,9 +16,15 @@ class Setting:
     fits: int  # tries of a fit of one number
     swinging: tuple[int, int, int]
     time_step: float  # [s] of the swinging beam
+    draws: int  # of poses that an arm is fitted to, and how many poses are scored
+    scored: int
+    thinned: int  # every so many-th pose of Emio is modelled
 
 
-FULL, QUICK = Setting((16, 4, 4), 5, (8, 3, 3), 0.003), Setting((8, 3, 3), 4, (6, 2, 2), 0.005)
+FULL, QUICK = (
+    Setting((16, 4, 4), 5, (8, 3, 3), 0.003, 6, 120, 1),
+    Setting((8, 3, 3), 4, (6, 2, 2), 0.005, 2, 30, 3),
+)
 
 
 class Lab:

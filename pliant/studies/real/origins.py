@@ -21,6 +21,19 @@ SHARES = (
         "the same numbers",
         "SofaComplianceRobotics/Emio.validation (MIT); motor angles are not recorded",
     ),
+    Share(
+        "motor angles of Emio",
+        "those of the recorders' inverse model, not recorded",
+        "those of ours, for the same targets, of legs whose flexible part begins at the drum",
+        "",
+    ),
+    Share(
+        "tendon arm",
+        "30,000 quasi-static poses; size and material not stated",
+        "every thirtieth pose: shortenings of three cables, position of the tip",
+        "ARM-Lab/Learning-Based-Position-Control-for-Continuum-Robots (MIT)",
+    ),
+    Share("slack cables of the arm", "not stated", "a cable with no shortening carries nothing", ""),
 )
 CHOICES = (
     Choice(
@@ -35,6 +48,16 @@ CHOICES = (
     ),
     Choice("Poisson's ratio, density", "0.499, 1070 kg/m³", "the incumbent's"),
     Choice("inner and outer poses of Emio", "by the largest coordinate from the middle", "before any run"),
+    Choice(
+        "what is fitted of Emio",
+        "the motors' lever, the tracker",
+        "on inner poses: of six sizes, zeros and yield of the motors, the lever left least",
+    ),
+    Choice(
+        "what is fitted of the tendon arm, priors, noise",
+        "as in `arm.py`",
+        "on inner poses; the outer half was looked at with two draws, and nothing was changed after that",
+    ),
 )
 
 

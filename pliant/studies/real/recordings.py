@@ -34,3 +34,9 @@ def emio() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Targets, positions that the recorders' own simulation predicted, and measured ones, (515, 3) [m]."""
     all_of = 1e-3 * np.loadtxt(DATA / "emio_run_mm.csv", delimiter=",", skiprows=1)
     return all_of[:, :3], all_of[:, 3:6], all_of[:, 6:]
+
+
+def tendon_arm() -> tuple[np.ndarray, np.ndarray]:
+    """Shortenings of three cables and positions of the tip in the camera's frame, (1000, 3) each [m]."""
+    all_of = np.loadtxt(DATA / "tendon_arm.csv", delimiter=",", skiprows=1)
+    return 1e-4 * all_of[:, :3], 1e-3 * all_of[:, 3:]
