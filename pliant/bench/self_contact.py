@@ -36,11 +36,14 @@ def self_contact(finger: Robot) -> Table:
     for friction, asked in ASKED.items():
         around = Surroundings(self_contact=True, friction=friction)
         robot = Robot(finger.bodies, finger.rows, gravity=(0.0, 0.0, 0.0), surroundings=around)
-        table.add(case=f"μ = {friction:g}", coordinates=robot.ndof, asked=asked, **_measured(robot, asked))
+        _folded(robot)  # compiled code is loaded on the way
+        steps = _folded(robot)
+        table.add(case=f"μ = {friction:g}", coordinates=robot.ndof, asked=asked, **_summary(steps, asked))
     return table
 
 
-def _measured(robot: Robot, asked: float | None) -> dict[str, object]:
+def _folded(robot: Robot) -> np.ndarray:
+    """Of each step in which something pushes (n, 4): contacts, those that push, linearisations, ÷ dgemm."""
     sim, measured = Simulation(robot, time_step=0.01), []
     for k in range(STEPS):
         if k % MEASURED_ANEW == 0:
@@ -52,7 +55,11 @@ def _measured(robot: Robot, asked: float | None) -> dict[str, object]:
         push = int((moment.contact_force > 0.0).sum())
         if push and moment.contacts is not None:
             measured.append((len(moment.contacts), push, moment.certificate.iterations, ratio))
-    contacts, push, linearisations, ratio = np.array(measured).T
+    return np.array(measured)
+
+
+def _summary(steps: np.ndarray, asked: float | None) -> dict[str, object]:
+    contacts, push, linearisations, ratio = steps.T
     median = float(np.median(ratio))
     return {
         "contacts": float(contacts.mean()),
