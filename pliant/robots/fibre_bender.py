@@ -37,8 +37,9 @@ def fibre_bender(
     One thread of each hand is wound round it with `pitch` [m] per turn, so that it can hardly swell; on the
     side towards +x `threads` straight ones over `layer` [rad] keep their length. Each has the stiffness EA
     [N] and is stretched by `prestretch` when it is put on, as slack ones would come taut all at once; so the
-    tube is a little bent at rest. After Polygerinos et al., 'Modeling of soft fiber-reinforced bending actuators', IEEE Trans. Robotics
-    2015, with a round bladder. Rows: "chamber", up to `pressure` [Pa]; "tip", the middle of the free end.
+    tube is a little bent at rest. After Polygerinos et al., 'Modeling of soft fiber-reinforced bending
+    actuators', IEEE Trans. Robotics 2015, with a round bladder. Rows: "chamber", up to `pressure` [Pa];
+    "tip", the middle of the free end.
     """
     mesh = bellows(
         length,
