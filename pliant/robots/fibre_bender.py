@@ -24,8 +24,9 @@ def fibre_bender(
     layer: float = 1.0,
     threads: int = 5,
     stiffness: float = 2e3,
-    around: int = 16,
-    along: int = 30,
+    prestretch: float = 1.01,
+    around: int = 12,
+    along: int = 20,
     material: str = "dragon skin 30",
     poisson: float = 0.48,
     pressure: float = 80e3,
@@ -35,8 +36,10 @@ def fibre_bender(
 
     One thread of each hand is wound round it with `pitch` [m] per turn, so that it can hardly swell; on the
     side towards +x `threads` straight ones over `layer` [rad] keep their length. Each has the stiffness EA
-    [N]. After Polygerinos et al., 'Modeling of soft fiber-reinforced bending actuators', IEEE Trans. Robotics
-    2015, with a round bladder. Rows: "chamber", up to `pressure` [Pa]; "tip", the middle of the free end.
+    [N] and is stretched by `prestretch` when it is put on, as slack ones would come taut all at once; so the
+    tube is a little bent at rest. After Polygerinos et al., 'Modeling of soft fiber-reinforced bending
+    actuators', IEEE Trans. Robotics 2015, with a round bladder. Rows: "chamber", up to `pressure` [Pa];
+    "tip", the middle of the free end.
     """
     mesh = bellows(
         length,
@@ -62,7 +65,7 @@ def fibre_bender(
         fixed=z < end + ROUNDING,
         rigid=Rigid(z > length - end - ROUNDING, name="end"),
         support_layers=False,
-        fibres=Fibres([*wound, *kept], stiffness),
+        fibres=Fibres([*wound, *kept], stiffness, prestretch=prestretch),
     )
     (inside,) = cavity_surfaces(body.mesh)
     rows = {

@@ -21,7 +21,6 @@ COARSE = {
     "bellows": {"steps": 4},
     "manipulator": {"length": 0.4, "vertebrae": 6},
     "muscle": {"around": 12, "along": 16},
-    "fibre_bender": {"around": 12, "along": 20},
 }
 
 LEAST = {
