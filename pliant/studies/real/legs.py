@@ -77,8 +77,8 @@ class Legs:
         ours = self.drawn + self.change @ x
         return distance(ours[scored], turned(real)[scored])
 
-    def _mounted(self, **sizes: float) -> Result:
-        robot = build(limit=REACH, **{"free": 0.0, "drum": DRUM, **sizes})
+    def _mounted(self, drum: float = DRUM) -> Result:
+        robot = build(limit=REACH, free=0.0, drum=drum)
         return assemble(robot, {name: Known(displacement=0.0) for name in MOTORS})
 
     def _angles(self, targets: np.ndarray) -> np.ndarray:
