@@ -108,7 +108,8 @@ def drive(
         complain(
             f"Only {100 * outcome.met:.3g} % of the deadlines were met, {100 * deadlines:.3g} % are asked "
             "for: commands left late, and the robot moved slower than its model. "
-            f"Lower the rate in {path} from {1.0 / outcome.period:g} Hz, or give this machine less to do."
+            f"Lower the rate in {path} from {1.0 / outcome.period:g} Hz, make a fast model "
+            f"(`pliant reduce {path}`), or give this machine less to do."
         )
     return 0 if outcome.status in ("done", "stopped") and not late else FAILED
 

@@ -78,6 +78,30 @@ def test_the_advice_follows_from_rate_and_error():
     assert "not known (rods)" in str(Fit(1, 3, 60.0, 60.0, None, "rods"))
 
 
+def test_figures_are_printed_as_a_person_would():
+    said = str(Fit(2045, 6003, 127.46, 27.49, 1.42))
+    assert "about 130 Hz here, 27 Hz in contact; error of its mesh 140 %" in said
+
+
+def test_rates_are_measured_within_the_limits_of_actuators(tmp_path, monkeypatch):
+    """A weak actuator takes its effector half as far as it can, and no farther."""
+    from pliant.inverse import Inverse
+    from pliant.project.fit import STEPS, WARM, rates
+
+    asked, step = [], Inverse.step
+    monkeypatch.setattr(Inverse, "step", lambda self, to: (asked.append(to["middle"]), step(self, to))[1])
+    mesh = pl.mesh.box((0.1, 0.02, 0.02), cells=(4, 1, 1), kind="tet")
+    project = bar(tmp_path, mesh)
+    path = tmp_path / "robot.toml"
+    text = path.read_text().replace("direction = [0, 0, 1]", "direction = [0, 0, 1]\neffort = [0, 0.01]")
+    path.write_text(text.replace("poisson = 0.45", "poisson = 0.45, density = 1000"))
+    project = load(path)
+    (move,) = motions(project.robot)
+    rates(project.robot)
+    farthest = max(np.linalg.norm(to - asked[0]) for to in asked[: WARM + STEPS])
+    assert 0 < farthest < 0.5 * 0.01 * np.linalg.norm(move)
+
+
 # Which mesh a part gets
 
 
