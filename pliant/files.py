@@ -10,6 +10,7 @@ import math
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -36,8 +37,10 @@ def reading(
     named = f"{what} {shown(path)}"
     try:
         file = Path(path)
+        if file.is_dir():
+            raise error(named, expected=expected, got="a folder")
         if not file.is_file():
-            raise error(named, expected=expected, got="a folder" if file.is_dir() else "nothing there")
+            raise error(named, expected=expected, got="nothing there", hint=_beside(file))
         yield file
     except (FileError, Warning):
         raise
@@ -49,6 +52,16 @@ def reading(
         raise
     except Exception as fault:
         raise error(named, expected=expected, got=_said(fault), hint=hint) from fault
+
+
+def _beside(missing: Path) -> str:
+    """Which files of the same folder have nearly this name, in words."""
+    try:
+        there = sorted(entry.name for entry in missing.parent.iterdir() if entry.suffix == missing.suffix)
+    except OSError:
+        return ""
+    near = get_close_matches(missing.name, there, n=2)
+    return f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 def shown(path: Any) -> str:

@@ -241,7 +241,7 @@ def line_search(
 ) -> tuple[Iterate, Look | None]:
     """The iterate after a step, halved while cells turn inside out or the residual blows up."""
     robot, rows, view = problem.scene.robot, len(now.lam), look.view
-    before = _merit(look, scale)
+    before = imbalance(look, scale)
     longest = robot.farthest(dq)
     length = min(1.0, look.longest / longest) if longest > 0 else 1.0
     candidate, trial = now, None
@@ -260,7 +260,7 @@ def line_search(
         )
         trial = looked(problem, candidate, work)
         if trial is not None:
-            after = _merit(trial, scale)
+            after = imbalance(trial, scale)
             if np.isfinite(after) and after < BLOW_UP * max(before, 1.0):
                 return candidate, trial
         length *= 0.5
@@ -298,7 +298,8 @@ def is_converged(now: Iterate, tolerance: Tolerance, length: float) -> bool:
     return balanced or (now.shift == 0.0 and now.decrement < tolerance.length * length)
 
 
-def _merit(look: Look, scale: float) -> float:
+def imbalance(look: Look, scale: float) -> float:
+    """Of forces, in units of `scale` [N], and how far rows are off what laws ask, of their spans."""
     return _norm(look.view.residual()) / scale + violation(look)
 
 

@@ -260,6 +260,19 @@ class Robot:
         self.named(name)
         return internal[self.row_z][self.bundle.own_internal[list(self.rows).index(name)]]
 
+    @cached_property
+    def softens(self) -> bool:
+        """Whether a body remembers what it has been through, see `materials.Mullins`."""
+        return any(body.softens for body in self.bodies)
+
+    def arrived(self, q: np.ndarray | None, internal: np.ndarray, before: np.ndarray) -> np.ndarray:
+        """Internal variables with what softening materials have been through: `before`, and at q if given."""
+        if not self.softens:
+            return internal
+        parts = zip(self.bodies, self.q_spans, self.z_spans, strict=True)
+        own = [b.arrived(None if q is None else q[s], internal[z], before[z]) for b, s, z in parts]
+        return np.concatenate([*own, internal[self.row_z]])
+
     def rigid_modes(self) -> int:
         """How many rigid motions of all bodies no support prevents."""
         return sum(self.loose_motions)

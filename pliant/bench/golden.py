@@ -16,6 +16,7 @@ import numpy as np
 from pliant.algebra import factorise
 from pliant.bench.inverse import inverse
 from pliant.bench.public import public
+from pliant.bench.self_contact import self_contact
 from pliant.bodies import Solid
 from pliant.core.view import linearise
 from pliant.errors import ConvergenceError
@@ -135,7 +136,10 @@ def speed(cases: list[dict[str, Any]], folder: Path) -> Table:
 
 
 def _inverse(cases: list[dict[str, Any]], folder: Path) -> list[Table]:
-    """The inverse model on the trunk with its eight cables and on the other meshes that the folder has."""
+    """The inverse model on the trunk with its eight cables and on the other meshes that the folder has.
+
+    And the finger in contact with itself.
+    """
     of = lambda name: [case for case in cases if case["mesh"] == name]
     trunks, fingers = of("trunk.vtk"), of("finger.vtk")
     if not trunks:
@@ -151,7 +155,7 @@ def _inverse(cases: list[dict[str, Any]], folder: Path) -> list[Table]:
     if bent:
         finger = build(max((c for c in fingers if not any(c["gravity_mm_s2"])), key=_cables), folder)
         tips = MM * np.array([fingers[0]["tip_rest_mm"], *bent])
-        tables.append(public(finger, trunk, tips, folder))
+        tables += [public(finger, trunk, tips, folder), self_contact(finger)]
     return tables
 
 

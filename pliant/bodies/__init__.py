@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from pliant.bodies.body import Body
+from pliant.bodies.fibres import Fibres
 from pliant.bodies.rigid import Ball, Hinge, Joint, Prismatic, Rigid
 from pliant.bodies.solid import Solid
 from pliant.lazy import lazy
@@ -28,6 +29,7 @@ __all__ = [
     "Beam",
     "Body",
     "Circle",
+    "Fibres",
     "Hinge",
     "Joint",
     "Membrane",

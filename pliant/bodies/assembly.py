@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
 from pliant.algebra.pattern import Pattern
 from pliant.arrays import read_only, read_only_view
 from pliant.bodies.coordinates import Coordinates
+from pliant.bodies.fibres.fibres import FibreGroup
 from pliant.bodies.groups import Generic, Group
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.projection import add_second_derivatives, move_regions, project_blocks, project_forces
@@ -16,21 +19,31 @@ from pliant.bodies.scatter import Plan, plan
 
 
 class Assembly:
-    """Groups of cells on one pattern, with rigid regions projected and locked coordinates taken out."""
+    """Groups of cells on one pattern, with rigid regions projected and locked coordinates taken out.
 
-    def __init__(self, groups: list[Group], coordinates: Coordinates, pattern: Pattern) -> None:
-        self.groups, self.coordinates, self.pattern = groups, coordinates, pattern
+    `fibres` are threads between them, which have no cells, stress or memory.
+    """
+
+    def __init__(
+        self,
+        groups: list[Group],
+        coordinates: Coordinates,
+        pattern: Pattern,
+        fibres: Sequence[FibreGroup] = (),
+    ) -> None:
+        self.groups, self.coordinates, self.pattern, self.fibres = groups, coordinates, pattern, fibres
         counts = np.cumsum([group.internal for group in groups], dtype=int)
         self.internal_spans = [slice(int(end) - g.internal, int(end)) for end, g in zip(counts, groups)]
         self.internal = int(counts[-1]) if groups else 0
         remembered = np.cumsum([group.memory for group in groups], dtype=int)
         self._memory_spans = [slice(int(end) - g.memory, int(end)) for end, g in zip(remembered, groups)]
-        ends = np.cumsum([group.pairs[0].size for group in groups], dtype=int)[:-1]
+        parts = [*groups, *fibres]
+        ends = np.cumsum([part.pairs[0].size for part in parts], dtype=int)[:-1]
         empty = np.zeros(0, np.int64)
-        i, j = (np.concatenate([empty, *(g.pairs[side].ravel() for g in groups)]) for side in (0, 1))
+        i, j = (np.concatenate([empty, *(part.pairs[side].ravel() for part in parts)]) for side in (0, 1))
         self.plan = plan(i, j, coordinates, pattern)
-        for group, slots in zip(groups, np.split(self.plan.slots, ends)):
-            group.bind(slots.reshape(group.pairs[0].shape))
+        for part, slots in zip(parts, np.split(self.plan.slots, ends)):
+            part.bind(slots.reshape(part.pairs[0].shape))
         c = coordinates
         self._moving, self._own = c.moving, len(c.moving)
         self._rigid_nodes, self._region, self._arm, self._frame = read_only(
@@ -58,6 +71,8 @@ class Assembly:
         for group, span, remembered in zip(self.groups, self.internal_spans, self._memory_spans):
             own = None if viscous is None else Overstress(viscous.scale, viscous.stress[remembered])
             energy += group.assemble(q, z[span], K, g, tangent, clamp, own)
+        for fibre in self.fibres:
+            energy += fibre.assemble(q, K, g, tangent, clamp)
         if not energy < math.inf:
             return math.inf, None, None
         g -= external
@@ -83,13 +98,31 @@ class Assembly:
         g = np.zeros(self.coordinates.pose)
         for group, span in zip(self.groups, self.internal_spans):
             group.assemble(q, z[span], np.zeros(0), g, False, False)
+        for fibre in self.fibres:
+            fibre.assemble(q, np.zeros(0), g, False, False)
         return g
 
     def update_internal(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Pressures after the update p ← p + κ(ϑ̄ − 1)."""
         z = z.copy()
         for group, span in self._incompressible():
-            z[span] += group.material.penalty * (group.dilatation(q) - 1.0)
+            z[span][: group.pressures] += group.material.penalty * (group.dilatation(q) - 1.0)
+        return z
+
+    @cached_property
+    def largest(self) -> np.ndarray:
+        """Which internal variables are largest energies, (internal,)."""
+        out = np.zeros(self.internal, bool)
+        for group, span in zip(self.groups, self.internal_spans):
+            out[span.start + group.pressures : span.stop] = True
+        return out
+
+    def arrived(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Internal variables with what cells that soften have seen at q."""
+        z = z.copy()
+        for group, span in zip(self.groups, self.internal_spans):
+            if isinstance(group, Generic):
+                z[span] = group.arrived(q, z[span])
         return z
 
     def volume_error(self, q: np.ndarray) -> np.ndarray:
@@ -99,7 +132,7 @@ class Assembly:
 
     def _incompressible(self) -> list[tuple[Generic, slice]]:
         pairs = zip(self.groups, self.internal_spans)
-        return [(group, span) for group, span in pairs if isinstance(group, Generic) and group.internal]
+        return [(group, span) for group, span in pairs if isinstance(group, Generic) and group.pressures]
 
     def project(self, q: np.ndarray, chosen: Plan, K: np.ndarray) -> np.ndarray:
         """Node blocks K (blocks, 3, 3) of another plan, such as the mass, on the pattern (nb, 3, 3)."""

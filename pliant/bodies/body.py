@@ -53,6 +53,7 @@ class Body(ABC):
     node_fields: tuple[str, ...] = ()  # which of stress and strain it has at its nodes
     penalty: float = 0.0  # κ [Pa] of incompressible materials
     predicted_size: int = 0  # numbers that `predict` gives
+    softens: bool = False  # whether its material remembers what it has been through, see `arrived`
     may_fold: bool = False  # whether its cells may fold at no cost, as 20-node hexahedra with 2×2×2 points
 
     @property
@@ -113,6 +114,13 @@ class Body(ABC):
         """Internal variables after an update at q; nothing to update by default."""
         return z
 
+    def arrived(self, q: np.ndarray | None, z: np.ndarray, before: np.ndarray) -> np.ndarray:
+        """Internal variables with what its material has been through, `before` and, if given, at q.
+
+        As they are by default.
+        """
+        return z
+
     def volume_error(self, q: np.ndarray) -> np.ndarray:
         """Relative change of volume of the cells that have a pressure, in the order of z; none by default."""
         return self.z0
@@ -142,6 +150,10 @@ class Body(ABC):
     @abstractmethod
     def rigid_modes(self) -> int:
         """How many rigid motions no support prevents."""
+
+    def fibre_paths(self, q: np.ndarray) -> list[np.ndarray]:
+        """Where the points of each thread that is glued to it are, (P, 3) [m]; none by default."""
+        return []
 
     # Material points
 

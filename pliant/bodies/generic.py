@@ -44,7 +44,7 @@ def _mean_dilatation(nn, nq, code, x, G, w, e, F, D, B):
 
 
 @kernel
-def _tangent_rows(nn, first, G, w, A, e, p, left, rows):
+def tangent_rows(nn, first, G, w, A, e, p, left, rows):
     """left[a, 3p+j] = g_a[j];  rows[b, 3p+j, 3i+k] = w Σ_l A[3i+j, 3k+l] g_b[l]."""
     for b in range(first, nn):
         x, y, z = G[e, p, b, 0], G[e, p, b, 1], G[e, p, b, 2]
@@ -114,7 +114,7 @@ def assemble(q, cells, first, G, w, slots, code, c, pressure, mean, clamp, tange
             if tangent:
                 if clamp:
                     evaluate(code, c, F, _clamped(code, c, F, s), P, A, True)
-                _tangent_rows(nn, first[e], G, w[e, p], A, e, p, left, rows)
+                tangent_rows(nn, first[e], G, w[e, p], A, e, p, left, rows)
         if not energy < math.inf:
             return math.inf
         scatter_forces(nn, cells, e, fe, f)

@@ -8,12 +8,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant.arrays import read_only, read_only_view
-from pliant.bodies import corotated, enhanced, fields, generic, hourglass, incompatible, overstress
+from pliant.bodies import corotated, enhanced, fields, generic, hourglass, incompatible, overstress, softening
 from pliant.bodies.coordinates import Coordinates
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.scatter import lower_pairs, ordered_cells
 from pliant.materials import Hooke
 from pliant.materials.material import Material
+from pliant.materials.mullins import Mullins, shape_parameters, virgin
 from pliant.mesh import Mesh, quadrature
 from pliant.mesh.elements import material_gradients
 
@@ -28,6 +29,7 @@ class Group(Protocol):
     chosen: np.ndarray  # (ne,) indices of the cells in the mesh
     pairs: tuple[np.ndarray, np.ndarray]  # nodes of the lower pairs, (ne, nn(nn+1)/2)
     internal: int  # internal variables
+    pressures: int  # of them, the first, pressures of cells
     memory: int  # numbers that a viscous stress remembers
 
     def bind(self, slots: np.ndarray) -> None:
@@ -63,7 +65,8 @@ class Group(Protocol):
 class _Cells:
     """Cells with nodes in the order of K; G (ne, nq, nn, 3) [1/m] and w (ne, nq) [m³] at their points."""
 
-    internal = 0
+    internal = 0  # internal variables: pressures of cells, then largest energies at points
+    pressures = 0
     G: np.ndarray
     w: np.ndarray
     c: np.ndarray
@@ -86,7 +89,7 @@ class _Cells:
         if isinstance(self.material, Hooke) and not self.material.small_strain:
             return fields.corotated_piola(self.c, F, w), F, w
         P = np.empty_like(F)
-        pressure = z if self.internal else np.zeros(len(F))
+        pressure = z[: self.pressures] if self.pressures else np.zeros(len(F))
         fields.piola(self.material.code, self.c, F, *read_only(w, pressure), P)
         return P, F, w
 
@@ -168,15 +171,19 @@ class Corotated(_Integrated):
 
 
 class Generic(_Integrated):
-    """Any law; an incompressible one has a pressure per cell."""
+    """Any law; an incompressible one has a pressure per cell, one that softens an energy per point."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.internal = len(self.cells) if self.material.incompressible else 0
+        self.pressures = len(self.cells) if self.material.incompressible else 0
+        self.softens = isinstance(self.material, Mullins)
+        self.internal = self.pressures + (self.w.size if self.softens else 0)
+        self._shape = self.material.code, *read_only(shape_parameters(self.c))
+        self._loss = self.material.softening if isinstance(self.material, Mullins) else ()
         (self._no_pressure,) = read_only(np.zeros(len(self.cells)))
 
     def _elastic(self, q, z, w, K, f, tangent, clamp) -> float:
-        return generic.assemble(
+        energy = generic.assemble(
             q,
             self.cells,
             self.first,
@@ -185,13 +192,36 @@ class Generic(_Integrated):
             self.slots,
             self.material.code,
             self.c,
-            read_only_view(z) if self.internal else self._no_pressure,
+            read_only_view(z[: self.pressures]) if self.pressures else self._no_pressure,
             self.split,
             clamp,
             tangent,
             K,
             f,
         )
+        if not self.softens or not energy < math.inf:
+            return energy
+        cells = (q, self.cells, self.first, self.G, w, self.slots)
+        law = (*self._shape, self._largest(z), *self._loss)
+        return energy + softening.assemble(*cells, *law, tangent, K, f)
+
+    def _largest(self, z: np.ndarray) -> np.ndarray:
+        """The largest energies (ne, nq) [J/m³] among internal variables."""
+        return read_only_view(z[self.pressures :].reshape(self.w.shape))
+
+    def piola(self, q: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        P, F, w = super().piola(q, z)
+        if self.softens:
+            softening.add_piola(*self._shape, F, self._largest(z), *self._loss, P)
+        return P, F, w
+
+    def arrived(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """z with the energies at q where they are the largest so far."""
+        if not self.softens:
+            return z
+        largest = np.array(self._largest(z))
+        softening.remember(*self._shape, np.ascontiguousarray(self.deformation(q)[0]), largest)
+        return np.concatenate([z[: self.pressures], largest.ravel()])
 
     def dilatation(self, q: np.ndarray) -> np.ndarray:
         """Mean dilatation ϑ̄ of each cell (ne,)."""
@@ -309,10 +339,11 @@ def make_groups(
     inside = coordinates.node_region[mesh.cells]
     active, rank = (inside[:, 0] < 0) | np.ptp(inside, axis=1).astype(bool), coordinates.rank
     if isinstance(materials, Material):
-        parts = [(materials, np.flatnonzero(active))]
+        parts = [(virgin(materials), np.flatnonzero(active))]
     else:
         parts = [
-            (law, np.flatnonzero(active & (mesh.regions == region))) for region, law in materials.items()
+            (virgin(law), np.flatnonzero(active & (mesh.regions == region)))
+            for region, law in materials.items()
         ]
     groups: list[Group] = []
     for law, chosen in parts:

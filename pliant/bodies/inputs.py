@@ -9,6 +9,7 @@ import numpy as np
 
 from pliant.errors import InputError
 from pliant.materials.material import Material
+from pliant.materials.mullins import Mullins
 from pliant.mesh import Mesh
 
 
@@ -36,6 +37,12 @@ def checked_material(material: Any, mesh: Mesh) -> Material | dict[int, Material
         got = f"regions {sorted(material)}"
         raise InputError("material", expected=f"a Material for region {missing[0]}", got=got)
     return dict(material)
+
+
+def refuse_softening(law: Material, kind: str) -> None:
+    """Raise InputError for a law that softens, on a body that does not remember what it has been through."""
+    if isinstance(law, Mullins):
+        raise InputError(f"material of {kind}", expected="a law that does not soften", got="Mullins")
 
 
 def missing_regions(values: Mapping[int, Any], mesh: Mesh) -> list[int]:

@@ -5,7 +5,7 @@ Nodes are x = X + Φ q with modes Φ (n, 3, k), so that
     f(q) = Σₑ wₑ Φₑᵀ fₑ(Xₑ + Φₑ q),     K(q) = Σₑ wₑ Φₑᵀ Kₑ Φₑ,     M = ΦᵀMΦ,     f_gravity = Φᵀ f
 
 over a few cells e with weights wₑ > 0 (or over all of them): what a step costs then does not depend on the
-mesh. f is the gradient of the energy Σ wₑ Eₑ, whatever the weights.
+mesh. f is the gradient of the energy Σ wₑ Eₑ, whatever the weights. Fibres are all taken, with weight one.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from pliant.algebra.pattern import Pattern
 from pliant.arrays import read_only
 from pliant.bodies.body import Body, Linearised
+from pliant.bodies.fibres.fibres import FibreGroup
 from pliant.bodies.overstress import Overstress
 from pliant.bodies.reduced_inputs import checked_body, checked_cells, checked_modes
 from pliant.bodies.sampling import cell_numbers, sample
@@ -76,6 +77,12 @@ class Reduced(Body):
         self._flat = self._shapes.reshape(3 * m * nn, -1)
         self._x0 = np.ascontiguousarray(self._rest[sampled.nodes].ravel())
         (self._nothing,) = read_only(np.zeros(len(self._x0)))
+        self._fibres = [(group, *self._strings(group)) for group in self.full.fibres]
+
+    def _strings(self, group: FibreGroup) -> tuple[np.ndarray, np.ndarray]:
+        """Strings of fibres (n, 3) [m] at rest, and what the modes do to them, (3n, ndof)."""
+        moved = group.strings(self.modes)
+        return group.strings(self._rest), np.ascontiguousarray(moved.reshape(-1, moved.shape[2]))
 
     # Coordinates
 
@@ -146,15 +153,23 @@ class Reduced(Body):
         if r_cells is None:
             return energy, None, None
         r = r_cells @ self._flat
+        K = None if K_cells is None else self._reduced(self._sampled.stiffness(K_cells))
+        for group, rest, modes in self._fibres:
+            own, force, stiffness = group.pull(rest + (modes @ q).reshape(-1, 3), clamp)
+            if not own < np.inf:
+                return own, None, None
+            energy, r = energy + own, r - force.ravel() @ modes
+            if K is not None:
+                K += modes.T @ (stiffness @ modes.reshape(len(force), 3, -1)).reshape(modes.shape)
         if np.any(gravity):
             weight = np.asarray(gravity, float) @ self._load
             r += weight
             energy -= float(weight @ q)
-        return energy, r, None if K_cells is None else self._reduced(self._sampled.stiffness(K_cells))
+        return energy, r, None if K is None else self._on_pattern(K)
 
     def _reduced(self, K: np.ndarray) -> np.ndarray:
-        """Σ Φₑᵀ Kₑ Φₑ on the pattern (nb, 3, 3)."""
-        return self._on_pattern(self._flat.T @ (K @ self._shapes).reshape(self._flat.shape))
+        """Σ Φₑᵀ Kₑ Φₑ (ndof, ndof)."""
+        return self._flat.T @ (K @ self._shapes).reshape(self._flat.shape)
 
     def _on_pattern(self, A: np.ndarray) -> np.ndarray:
         """A matrix (ndof, ndof) in blocks, with something on the diagonal of what is locked."""
@@ -221,7 +236,7 @@ class Reduced(Body):
         return self.full.node_mass
 
     def energy(self, q: np.ndarray, z: np.ndarray | None = None) -> float:
-        """Elastic energy [J] of the sampled cells."""
+        """Elastic energy [J] of the sampled cells and of all fibres."""
         return self.linearise(q, np.zeros(3), tangent=False)[0]
 
     def stress(
@@ -233,6 +248,14 @@ class Reduced(Body):
     def strain(self, q: np.ndarray, measure: str = "green", *, at: str = "cells") -> np.ndarray:
         """Strain of all cells; see `Solid.strain`."""
         return self.full.strain(self.expand(q), measure, at=at)
+
+    def fibre_tension(self, q: np.ndarray) -> np.ndarray:
+        """Tension (n,) [N] of every string of its fibres; see `Solid.fibre_tension`."""
+        return self.full.fibre_tension(self.expand(q))
+
+    def fibre_paths(self, q: np.ndarray) -> list[np.ndarray]:
+        """Where the points of each thread of its fibres are; see `Solid.fibre_paths`."""
+        return self.full.fibre_paths(self.expand(q))
 
     # Material points
 

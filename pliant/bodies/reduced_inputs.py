@@ -18,10 +18,9 @@ def checked_body(body: Any) -> Solid:
         hint = "Rods and shells have rotations among their coordinates, which modes cannot add up."
         raise InputError("body to reduce", expected="a Solid", got=type(body).__name__, hint=hint)
     if len(body.z0):
-        hint = "A law with ν = 0.49 can be reduced."
-        raise InputError(
-            "body to reduce", expected="no pressures of cells", got="an incompressible law", hint=hint
-        )
+        hint = "A law with ν = 0.49 that does not soften can be reduced."
+        got = "a law that softens" if body.softens else "an incompressible law"
+        raise InputError("body to reduce", expected="no internal variables of cells", got=got, hint=hint)
     if body.region_masses:
         expected = "a body whose rigid regions weigh what their cells do"
         raise InputError("body to reduce", expected=expected, got="one with masses of regions")

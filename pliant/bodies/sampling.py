@@ -87,7 +87,8 @@ def _apart(
         each = weight[:, None, None, None]
         part.K0, part.centre, part.X = read_only(group.K0[which] * each, group.centre[which], X)
     elif isinstance(group, Generic):
-        part.internal = len(which) if group.internal else 0
+        part.pressures = len(which) if group.pressures else 0
+        part.internal = part.pressures + (part.w.size if group.softens else 0)
         (part._no_pressure,) = read_only(np.zeros(len(which)))
     if isinstance(group, Stabilised):
         part.gamma, part.slopes, part.C = read_only(

@@ -52,9 +52,13 @@ def node_blocks(coordinates: Coordinates) -> np.ndarray:
     return blocks
 
 
-def pattern_of(cells: np.ndarray, coordinates: Coordinates) -> Pattern:
-    """The sparsity of K: nodes of a cell are coupled, and each region's translation and rotation."""
-    i, j = _distinct(*lower_pairs(cells), len(coordinates.rest))
+def pattern_of(cells: np.ndarray, coordinates: Coordinates, *more: tuple[np.ndarray, np.ndarray]) -> Pattern:
+    """The sparsity of K: nodes of a cell are coupled, and each region's translation and rotation.
+
+    `more` are other pairs of nodes (i, j) that are.
+    """
+    i, j = (np.concatenate([side.ravel() for side in sides]) for sides in zip(lower_pairs(cells), *more))
+    i, j = _distinct(i, j, len(coordinates.rest))
     blocks = node_blocks(coordinates)
     rows, cols = np.broadcast_arrays(blocks[i][:, :, None], blocks[j][:, None, :])
     both = (rows >= 0) & (cols >= 0)

@@ -13,6 +13,7 @@ from pliant.bodies import fields
 from pliant.bodies.assembly import Assembly
 from pliant.bodies.body import Linearised
 from pliant.bodies.coordinates import FRAME_NODES, number
+from pliant.bodies.fibres.fibres import FibreGroup, Fibres, as_fibres
 from pliant.bodies.groups import make_groups
 from pliant.bodies.inputs import checked_material, elevated
 from pliant.bodies.location import LEAST_WEIGHT, checked_points, locate
@@ -57,6 +58,7 @@ class Solid(Numbered):
     support_layers: hexahedra of a slender body that are deep at a fixed face are cut behind it from ν = 0.35,
     as the section cannot contract there; nodes and cells that were given keep their numbers. False leaves the
     mesh as it is, without a warning.
+    fibres: threads that are glued to it, see `Fibres`.
     """
 
     node_fields = ("stress", "strain")
@@ -76,6 +78,7 @@ class Solid(Numbered):
         quadrature: int | None = None,
         incompatible_modes: bool = True,
         support_layers: bool = True,
+        fibres: Sequence[Fibres] | Fibres = (),
     ) -> None:
         self.input_mesh, self.mesh = mesh, elevated(mesh, order)
         self.may_fold = self.mesh.kind == "hex20" and (quadrature is None or quadrature < 4)
@@ -97,8 +100,9 @@ class Solid(Numbered):
             incompatible_modes=incompatible_modes,
             degree=quadrature,
         )
-        pattern = pattern_of(self.mesh.cells, self.coordinates)
-        self.assembly = Assembly(groups, self.coordinates, pattern)
+        self.fibres = [FibreGroup(one, self.mesh, self.coordinates.rank) for one in as_fibres(fibres)]
+        pattern = pattern_of(self.mesh.cells, self.coordinates, *(group.pairs for group in self.fibres))
+        self.assembly = Assembly(groups, self.coordinates, pattern, self.fibres)
         self._mass.bind(self.assembly)
         self.region_masses = RegionMasses(regions, self.coordinates, pattern)
         self._load = np.zeros(len(self.coordinates.rest))
@@ -114,7 +118,11 @@ class Solid(Numbered):
 
     @cached_property
     def z0(self) -> np.ndarray:
-        """Internal variables at rest: a pressure [Pa] for each cell of an incompressible material."""
+        """Internal variables at rest, material by material.
+
+        A pressure [Pa] for each cell of an incompressible one, then the largest energy [J/m³] so far for each
+        quadrature point of one that softens.
+        """
         return read_only(np.zeros(self.assembly.internal))[0]
 
     def move_supports(
@@ -213,7 +221,19 @@ class Solid(Numbered):
         """Mass (k,) [kg] that gravity acts on at each node; corners of quadratic cells may be negative."""
         return self._mass.load
 
-    # Incompressible materials
+    # Materials with internal variables
+
+    @cached_property
+    def softens(self) -> bool:
+        """Whether a material remembers the largest energy it has seen, see `materials.Mullins`."""
+        return any(group.internal > group.pressures for group in self.assembly.groups)
+
+    def arrived(self, q: np.ndarray | None, z: np.ndarray, before: np.ndarray) -> np.ndarray:
+        """Internal variables with the largest energies of those so far, `before` and, if given, at q."""
+        if not self.softens:
+            return z
+        z = np.where(self.assembly.largest, np.maximum(z, before), z)
+        return z if q is None else self.assembly.arrived(q, z)
 
     def update_internal(self, q: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Pressures after the augmented-Lagrangian update p ← p + κ(ϑ̄ − 1)."""
@@ -246,6 +266,16 @@ class Solid(Numbered):
     def strain(self, q: np.ndarray, measure: str = "green", *, at: str = "cells") -> np.ndarray:
         """Strain (ne, 3, 3) in cells or (k, 3, 3) at nodes; measure "green", "small" or "hencky"."""
         return fields.strain(self.assembly, self.mesh, q, measure, at)
+
+    def fibre_tension(self, q: np.ndarray) -> np.ndarray:
+        """Tension (n,) [N] of every string of its fibres, thread after thread; zero in slack ones."""
+        x = self.positions(q)
+        return np.concatenate([np.zeros(0), *(group.tension(x) for group in self.fibres)])
+
+    def fibre_paths(self, q: np.ndarray) -> list[np.ndarray]:
+        """Where the points of each thread of its fibres are, (P, 3) [m]."""
+        x = self.positions(q)
+        return [path for group in self.fibres for path in group.paths(x)]
 
     # Material points
 

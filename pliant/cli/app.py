@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import tyro
@@ -21,6 +22,7 @@ def entry_of(name: str) -> Any:
     """A robot of the gallery, or of a project file."""
     if name.endswith(".toml"):
         return project_of(name).entry()
+    refuse_part(name)
     from pliant.robots import entry, grippers
 
     if name in (*grippers, "hand"):
@@ -29,6 +31,18 @@ def entry_of(name: str) -> Any:
         hint = f"It moves in time, in the studio: pliant view {name}."
         raise InputError(f"robot {name!r}", expected="one that is driven at rest", got=repr(name), hint=hint)
     return entry(name)
+
+
+def refuse_part(name: str) -> None:
+    """Raise InputError for a mesh or a part, with the command that begins a robot from it."""
+    from pliant.errors import InputError
+    from pliant.mesh.files import SUFFIXES
+
+    if Path(name).suffix.lower() in SUFFIXES:
+        hint = f"Begin a project file from it: pliant new {quote(name)}"
+        raise InputError(
+            repr(name), expected="a robot or a project file (robot.toml)", got="a part", hint=hint
+        )
 
 
 def project_of(path: str) -> Any:

@@ -7,7 +7,18 @@ from typing import Annotated, Any
 
 import tyro
 
-from pliant.cli.app import FAILED, File, Folder, Model, Name, app, entry_of, project_of, save_tables
+from pliant.cli.app import (
+    FAILED,
+    File,
+    Folder,
+    Model,
+    Name,
+    app,
+    entry_of,
+    project_of,
+    refuse_part,
+    save_tables,
+)
 from pliant.errors import InputError, PliantError
 from pliant.io.terminal import complain, console, drive_with_progress, note, summarise, tell
 
@@ -121,6 +132,7 @@ def view(
         if browser:
             webbrowser.open(page.resolve().as_uri())
         return 0
+    refuse_part(name)
     from pliant.studio import view as open_studio
 
     project = project_of(name) if name.endswith(".toml") else None

@@ -36,7 +36,7 @@ def new(
             the finest mesh that reaches 25 Hz on this machine is taken.
     """
     from pliant.project import save, start
-    from pliant.units import parse
+    from pliant.units import parse, quantity
 
     if part is None and not robot and path.suffix.lower() != ".toml":
         part, path = path, path.with_suffix(".toml")
@@ -45,8 +45,12 @@ def new(
     _refuse_existing(path, part)
     if part is not None:
         edge = parse(size, "m", "--size") if size else None
-        with console().status("Choosing a mesh by its rate and its error" if edge is None else "Measuring"):
-            start(part, path, unit=unit, size=edge, fitted=True)
+        doing = "Choosing a mesh by its rate and its error" if edge is None else "Measuring"
+        with console().status(doing) as status:
+            told = lambda edge, rate: status.update(
+                f"{doing}: {quantity(edge, 'm', digits=2)}, {rate:.0f} Hz"
+            )
+            start(part, path, unit=unit, size=edge, fitted=True, told=told)
         for line in path.read_text(encoding="utf-8").splitlines():
             if not line.startswith("#"):
                 break
@@ -104,7 +108,8 @@ def drive(
         complain(
             f"Only {100 * outcome.met:.3g} % of the deadlines were met, {100 * deadlines:.3g} % are asked "
             "for: commands left late, and the robot moved slower than its model. "
-            f"Lower the rate in {path} from {1.0 / outcome.period:g} Hz, or give this machine less to do."
+            f"Lower the rate in {path} from {1.0 / outcome.period:g} Hz, make a fast model "
+            f"(`pliant reduce {path}`), or give this machine less to do."
         )
     return 0 if outcome.status in ("done", "stopped") and not late else FAILED
 

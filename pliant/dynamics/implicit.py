@@ -362,6 +362,7 @@ def arrive(model: Model, task: Task, solved: StageSolution, z: np.ndarray) -> Mo
     if (bundle := model.robot.bundle).lined:
         begun, end = (bundle.delta(bundle.positions(x)) for x in (now.q, q))
         z = flowed(model.robot, task.conditions, z, begun, end, solved.lam[:rows], task.step)
+    z = model.robot.arrived(q, z, now.internal)
     touching, push = pushes(solved.contacts, solved.lam[rows:])
     # A cable that comes taut is an impact, as a contact that closes is.
     changed = task.conditions.one_sided & ((now.effort != 0.0) != (solved.lam[:rows] != 0.0))

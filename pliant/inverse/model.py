@@ -38,7 +38,7 @@ from pliant.timing import Stopwatch
 
 STILL = 0.01  # of the alarm distance: contacts may close by it, however still the effectors are
 PIVOTS = 500  # of the solver, that cost no more than a linearisation of a small robot
-LADDER = (EXACT, INDEFINITE, FLAT, CLAMPED, SHIFTED)
+LADDER = (EXACT, FLAT, INDEFINITE, CLAMPED, SHIFTED)
 AT_EFFORT_LIMIT = 1e-6  # of a bound, or of one unit where that is more: an effort so near is at it
 AT_DISPLACEMENT_LIMIT = 1e-5  # of the length: a displacement so near a bound is at it
 
@@ -174,6 +174,15 @@ class Model:
             return self.pose(pose.q, pose.lam, (pose.contacts, pose.force), internal=pose.internal)
         at = replace(pose.view.at, contacts=pose.contacts, force=pose.force, search=reach)
         return self._pose(self.scene.touched(pose.view.bare(), at, self.work))
+
+    def arrived(self, pose: Pose, before: np.ndarray, *, been: bool) -> Pose:
+        """The same pose with what materials that soften have been through `before`, and, if the robot has
+        `been` there, in it.
+        """
+        z = self.robot.arrived(pose.q if been else None, pose.internal, before)
+        if np.array_equal(z, pose.internal):
+            return pose
+        return self.pose(pose.q, pose.lam, (pose.contacts, pose.force), internal=z)
 
     def effector_delta(self, pose: Pose) -> np.ndarray:
         """δ of the effectors (ne,)."""

@@ -25,7 +25,7 @@ class Pose:
     delta: np.ndarray  # of all rows (m,)
     version: int  # of the obstacles
     detector: Detector  # which knows them
-    internal: np.ndarray  # internal variables: what cables with friction and chambers remember
+    internal: np.ndarray  # internal variables: what cables with friction, chambers and rubber remember
 
     @property
     def normal(self) -> np.ndarray:

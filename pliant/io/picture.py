@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Shown = Result | Outcome
 
 COLOURS = ("#dfe9ee", "#b4d5dc", "#8cc3b8", "#d3cb74", "#f0ad45", "#e3703a", "#b8342c")
-INK, CABLE, SLACK, TRAIL = "#20262e", "#17202b", "#7c8792", "#a3195b"
+INK, CABLE, SLACK, TRAIL, FIBRE = "#20262e", "#17202b", "#7c8792", "#a3195b", "#42505f"
 LABELS, EDGE, BAR, TITLE = (
     0.52,
     0.12,
@@ -95,6 +95,7 @@ def picture(
         sheet.paste(before, 2.5)
     colours = _colour_map()
     sheet.paste(renderer.body(result.positions, colours(values / top)[:, :3], mesh=mesh), 2)
+    _draw_fibres(sheet.canvas, camera, result)
     _draw_cables(sheet.canvas, camera, result)
     _draw_trail(sheet.canvas, camera, [*trail, result])
     if scale:
@@ -217,6 +218,31 @@ def _cables(result: Shown) -> dict[str, np.ndarray]:
 
 def _outside(result: Shown) -> list[np.ndarray]:
     return list(_cables(result).values())
+
+
+def _draw_fibres(canvas: Any, camera: Camera, result: Shown) -> None:
+    """Threads that are glued to bodies, where the skin next to them faces the camera."""
+    from matplotlib.collections import LineCollection
+    from scipy.spatial import KDTree
+
+    for body, span in zip(result.robot.bodies, result.robot.q_spans, strict=True):
+        paths = body.fibre_paths(result.q[span])
+        if not paths:
+            continue
+        x, triangles = body.positions(result.q[span]), body.mesh.surface.triangles
+        skin = np.unique(triangles)
+        a, b, c = (x[triangles[:, k]] for k in range(3))
+        normals = np.zeros_like(x)
+        np.add.at(normals, triangles, np.cross(b - a, c - a)[:, None])
+        nearest = KDTree(x[skin])
+        for path in paths:
+            facing = normals[skin[nearest.query(path)[1]]] @ camera.axes[2] > 0.0
+            seen = facing[:-1] & facing[1:]
+            at = camera.project(path)[:, :2]
+            lines = LineCollection(
+                list(np.stack([at[:-1], at[1:]], axis=1)[seen]), colors=FIBRE, linewidths=0.6, zorder=3
+            )
+            canvas.add_collection(lines, autolim=False)
 
 
 def _draw_cables(canvas: Any, camera: Camera, result: Shown) -> None:

@@ -8,6 +8,7 @@ from .incompressible import Incompressible
 from .library import library
 from .material import NPARAM, Isotropic, Material
 from .mooney_rivlin import MooneyRivlin
+from .mullins import Mullins
 from .neo_hookean import NeoHookean
 from .ogden import Ogden
 from .registry import registry
@@ -22,6 +23,7 @@ __all__ = [
     "Isotropic",
     "Material",
     "MooneyRivlin",
+    "Mullins",
     "NeoHookean",
     "Ogden",
     "Orthotropic",

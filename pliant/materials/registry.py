@@ -8,6 +8,7 @@ from .hooke import Hooke
 from .incompressible import Incompressible
 from .material import Material
 from .mooney_rivlin import MooneyRivlin
+from .mullins import Mullins
 from .neo_hookean import NeoHookean
 from .ogden import Ogden
 from .saint_venant import StVenantKirchhoff
@@ -36,6 +37,7 @@ registry: list[Material] = [
         shear=(3e5, 2e5, 1.5e5),
         axes=((0, -1, 0), (1, 0, 0), (0, 0, 1)),
     ),
+    Mullins(Yeoh(c1=5e4, c2=2e3, c3=1e2, bulk=2e6), r=1.6, m=3e4, beta=0.1),
     Incompressible(NeoHookean(young=6e5)),
     Incompressible(Ogden(mu=[1e5], alpha=[2.5]), ratio=150.0),
 ]

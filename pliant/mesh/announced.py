@@ -57,9 +57,6 @@ def _check_stl(raw: bytes) -> None:
     if text.startswith(b"solid") and (b"facet" in text or b"endsolid" in text):
         if text.rfind(b"endsolid") <= text.rfind(b"facet"):
             raise MeshError("text", expected="'endsolid' at its end", got="none", hint=hint)
-        if not raw.isascii():
-            hint = "Export it as a binary STL, or name it without accents."
-            raise MeshError("text", expected="ASCII", got="other characters", hint=hint)
     elif len(raw) < STL_START or announced > _STL_SANE * len(raw):
         expected = "STL: text that begins with 'solid', or a binary head and triangles"
         raise MeshError("content", expected=expected, got=f"{len(raw)} bytes that are neither", hint=hint)

@@ -20,6 +20,7 @@ from pliant.files import shown
 from pliant.mesh.check import checked_nodes
 from pliant.mesh.files import parse, volume_mesh
 from pliant.mesh.mesh import Mesh
+from pliant.mesh.stl import lidded
 from pliant.mesh.surface import Surface
 
 _WORKERS = Path(__file__).parent / "workers"
@@ -74,7 +75,8 @@ def _stl_surface(path: Path) -> Surface:
     surface = Surface(checked_nodes(content.points), triangles, np.zeros(len(triangles)))
     for doubt in doubts(surface):
         warnings.warn(f"{shown(path)}: {doubt}", PliantWarning, stacklevel=5)
-    return surface
+    nodes, triangles, _ = lidded(surface.nodes, surface.triangles)
+    return Surface(nodes, triangles, np.zeros(len(triangles)))
 
 
 def doubts(surface: Surface) -> list[str]:
@@ -82,9 +84,13 @@ def doubts(surface: Surface) -> list[str]:
     sides = np.sort(surface.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
     single = int((np.unique(sides, axis=0, return_counts=True)[1] == 1).sum())
     if single:
+        *_, lids = lidded(surface.nodes, surface.triangles)
+        closed = (
+            f"{lids} hole{'s' * (lids > 1)} closed by flat lids" if lids else "gaps are closed by a guess"
+        )
         return [
-            f"its surface is open: {single} edges belong to one triangle only. The mesher closes gaps by a "
-            "guess: look at the shape, or close it in CAD."
+            f"its surface is open: {single} edges belong to one triangle only. It is taken for a solid, with "
+            f"{closed}: look at the shape, or close it in CAD."
         ]
     parts = surface.components()
     boxes = [(part.nodes[part.vertices].min(axis=0), part.nodes[part.vertices].max(axis=0)) for part in parts]

@@ -21,6 +21,7 @@ from pliant.mesh.check import checked_nodes
 from pliant.mesh.mesh import Mesh
 from pliant.mesh.orientation import checked_triangles
 from pliant.mesh.sheets import Sheet
+from pliant.mesh.stl import text_triangles
 from pliant.mesh.topology import compact, weld
 
 UNITS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "in": 0.0254}
@@ -219,7 +220,11 @@ def parse(path: Path, kind: str) -> Any:
         check_announced(file, kind)
         # meshio prints its complaints
         with contextlib.redirect_stderr(io.StringIO()), np.errstate(all="ignore"):
-            content = getattr(meshio, kind).read(file)
+            if kind == "stl" and file.stat().st_size != stl_bytes(file.read_bytes()[:STL_START]):
+                points, triangles = text_triangles(file.read_bytes())
+                content = meshio.Mesh(points, [("triangle", triangles)])
+            else:
+                content = getattr(meshio, kind).read(file)
         count = sum(len(block.data) for block in content.cells)
         announced = _announced_cells(file) if kind == "vtk" else None
         if announced not in (None, count):

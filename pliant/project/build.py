@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pliant import materials
-from pliant.bodies import Ball, Beam, Circle, Hinge, Prismatic, Rectangle, Rigid, Solid
+from pliant.bodies import Ball, Beam, Circle, Hinge, Prismatic, Rectangle, Rigid, Solid, fibres
 from pliant.errors import PliantWarning, unknown_name
 from pliant.files import read_arrays, reading
 from pliant.materials import library
@@ -21,7 +21,7 @@ from pliant.mesh import Mesh, inside_box, inside_cylinder, inside_sphere, near_p
 from pliant.mesh.files import UNITS
 from pliant.mesh.lines import Lines, curve, line
 from pliant.project.fault import Source
-from pliant.project.schema_bodies import BodySpec, MaterialSpec, RigidSpec, SelectionSpec
+from pliant.project.schema_bodies import BodySpec, FibresSpec, MaterialSpec, RigidSpec, SelectionSpec
 from pliant.units import parse, quantity
 
 SMALLEST, LARGEST = 2e-3, 5.0  # [m]: a soft robot's longest extent; beyond, its unit is doubted
@@ -31,7 +31,7 @@ LAWS = {
     if isinstance(thing := getattr(materials, name), type)
     and issubclass(thing, Material)
     and not isabstract(thing)
-    and name != "Incompressible"  # wraps another law
+    and name not in ("Incompressible", "Mullins")  # wrap another law
 }
 
 
@@ -46,6 +46,7 @@ def body_of(source: Source, spec: BodySpec, number: int, refine: bool = False) -
         mesh = mesh.refined() if refine else mesh
     fixed = _fixed_mask(source, spec.fixed, mesh, (*here, "fixed"))
     rigid = [_rigid(source, region, mesh, (*here, "rigid", k)) for k, region in enumerate(spec.rigid)]
+    threads = [_fibres(source, said, mesh, (*here, "fibres", k)) for k, said in enumerate(spec.fibres)]
     with source.at(*here), _unit_doubted_once():
         return Solid(
             mesh,
@@ -55,7 +56,21 @@ def body_of(source: Source, spec: BodySpec, number: int, refine: bool = False) -
             order=spec.order,
             rigid=rigid,
             support_layers=spec.support_layers,
+            fibres=threads,
         )
+
+
+def _fibres(source: Source, spec: FibresSpec, mesh: Mesh, here: tuple) -> fibres.Fibres:
+    """Threads of a winding, or through the points that are said."""
+    name = next(n for n in ("helix", "braid", "rings", "straight", "paths") if getattr(spec, n) is not None)
+    said = getattr(spec, name)
+    with source.at(*here, name):
+        paths = said if name == "paths" else getattr(fibres, name)(**dict(said))
+        made = fibres.Fibres(
+            paths, spec.stiffness, prestretch=spec.prestretch, tension_only=spec.tension_only
+        )
+        fibres.glued(mesh, made)  # here it is known which of them are not
+    return made
 
 
 def _mesh(source: Source, spec: BodySpec) -> Mesh:
@@ -105,6 +120,9 @@ def _materials(source: Source, specs: tuple[MaterialSpec, ...], here: tuple) -> 
         if spec.region in made:
             raise source.fault((*path, "region"), expected="a region of its own", got=spec.region)
         law, weight = material_of(source, spec, path)
+        if spec.softening is not None:
+            with source.at(*path, "softening"):
+                law = materials.Mullins(law, **dict(spec.softening))  # type: ignore[arg-type]
         made[spec.region], densities[spec.region] = law, weight
     if list(made) == [None]:
         return made[None], densities[None]

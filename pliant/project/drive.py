@@ -8,14 +8,13 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from pliant.errors import InputError
 from pliant.hardware import Follower, Keyboard, Loop, LoopReport, Signals, Stop, studio_stop
 from pliant.hardware.clock import Clock
 from pliant.io.recording import Recorder
 from pliant.project.emulate import emulated
 from pliant.project.project import Project, load
 from pliant.project.reduced import chosen
-from pliant.project.schema_hardware import HardwareSpec
+from pliant.project.wiring import hardware_of
 from pliant.session import Session
 
 
@@ -41,7 +40,7 @@ def drive(
     one runs, see `pliant.project.reduced.chosen`; `told` hears it in a sentence.
     """
     project = load(path)
-    hardware = _hardware(project)
+    hardware = hardware_of(project)
     fast, words = chosen(project, model)
     told(words)
     period = 1.0 / hardware.rate
@@ -82,21 +81,10 @@ def following(
 
     Its pause and reset are emergency stops, and `resume` arms again. `clock` is for tests.
     """
-    hardware = _hardware(project)
+    hardware = hardware_of(project)
     desk, stop = window.loop.desk, Stop()
     studio_stop(desk, stop)
     with Follower(
         desk.session, project.devices(), watchdog=hardware.watchdog, dry_run=dry_run, stop=stop, clock=clock
     ) as follower:
         yield follower
-
-
-def _hardware(project: Project) -> HardwareSpec:
-    if project.spec.hardware is None:
-        raise InputError(
-            project.source.path.name,
-            expected="a [hardware] table",
-            got="none",
-            hint="docs/hardware.md has one.",
-        )
-    return project.spec.hardware

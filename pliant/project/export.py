@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from pliant.bodies import Beam, Solid
+from pliant.bodies.fibres import Fibres
 from pliant.errors import InputError
 from pliant.laws import Known
+from pliant.materials import Mullins
 from pliant.materials.material import Material
 from pliant.mesh import near_plane, write
 from pliant.project.build import LAWS, write_lines
@@ -72,6 +74,7 @@ def _body(body: Any, name: str, stem: Path) -> dict[str, Any]:
         masks = body.fixed[: len(body.input_mesh.nodes)]
         data |= _fixed(masks, body.input_mesh)
         data |= {"materials": _materials(body.material, _density(body))}
+        data |= {"fibres": [_fibres(group.fibres) for group in body.fibres]} if body.fibres else {}
         regions = _rigid(body, body.node_region[: len(body.input_mesh.nodes)])
     elif isinstance(body, Beam):
         write_lines(stem.with_suffix(".npz"), body)
@@ -116,7 +119,9 @@ def _selection(chosen: np.ndarray, mesh: Any) -> dict[str, Any]:
 def _materials(material: Any, density: Mapping[int | None, float | None]) -> list[dict[str, Any]]:
     laws: Mapping[int | None, Material] = material if isinstance(material, Mapping) else {None: material}
     out = []
-    for region, law in laws.items():
+    for region, wrapped in laws.items():
+        softens = isinstance(wrapped, Mullins)
+        law: Material = wrapped.law if softens else wrapped
         name = type(law).__name__
         if name not in LAWS:
             raise InputError("material", expected=f"one of {sorted(LAWS)}", got=name)
@@ -126,6 +131,8 @@ def _materials(material: Any, density: Mapping[int | None, float | None]) -> lis
             value = getattr(law, field.name)
             if value is not None and not (isinstance(value, bool) and value is field.default):
                 data[field.name] = value.tolist() if isinstance(value, np.ndarray) else value
+        if softens:
+            data["softening"] = {name: getattr(wrapped, name) for name in ("r", "m", "beta")}
         weight = density.get(region, density.get(None))
         out.append(data | ({} if weight is None else {"density": weight}))
     return out
@@ -140,6 +147,14 @@ def _density(body: Solid) -> dict[int | None, float | None]:
         return {None: None}
     by_region = {int(r): float(known[body.mesh.regions == r][0]) for r in np.unique(body.mesh.regions)}
     return {None: next(iter(by_region.values())), **by_region}
+
+
+def _fibres(fibres: Fibres) -> dict[str, Any]:
+    """Threads by their points, whatever they were wound by."""
+    data: dict[str, Any] = {"stiffness": fibres.stiffness}
+    data |= {} if fibres.prestretch == 1.0 else {"prestretch": fibres.prestretch}
+    data |= {} if fibres.tension_only else {"tension_only": False}
+    return data | {"paths": [path.tolist() for path in fibres.paths]}
 
 
 def _clamped(body: Beam) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from platform import node
 from time import perf_counter, process_time
 
@@ -19,12 +20,16 @@ from pliant.project.mesh_error import discretisation_error
 from pliant.project.project import Project
 from pliant.project.reduced import place_of
 from pliant.robot import Robot
+from pliant.stage import RowFacts
 from pliant.state import State
+from pliant.units import number
 
 LIVELY = 25.0  # [Hz]: slower than this, dragging a target is no pleasure
 ACCURATE = 0.02  # of a motion
 STEPS, WARM = 7, 3  # of the inverse model that are timed, and before them
-PACE = 5e-3  # of the length: how far its target moves in a step
+PACE = 5e-3  # of the length: how far its target moves in a step, at most
+WITHIN = 0.5  # of the efforts' limits: where the timed steps end
+PATIENCE = 3.0  # [s] that the steps of one measurement take; two are made at least
 BALL = 0.08  # of the length: the radius of what it is pressed against
 STEEPNESS = 4.0  # the time of a step goes with about this power of 1/size
 
@@ -56,16 +61,17 @@ class Fit:
             return "An actuator and an effector are needed to tell."
         slow, rough = self.slowest < LIVELY, self.error is not None and self.error > ACCURATE
         if slow and rough:
-            return "Slow and inaccurate: make a finer mesh and reduce it (docs/reduction.md)."
+            return "Slow and inaccurate: make a finer mesh, and `pliant reduce` a fast model of it."
         if slow:
-            return f"Coarser: edges about {_coarser(self.slowest):.2g} times as long bring {LIVELY:g} Hz."
+            longer = f"edges about {_coarser(self.slowest):.2g} times as long"
+            return f"Slow: `pliant reduce` makes a fast model of it; {longer} bring {LIVELY:g} Hz, too."
         if rough:
-            return "Finer: halve the edges (size); where it is too slow then, reduce it (docs/reduction.md)."
+            return "Finer: halve the edges (size), and reduce it where it is too slow then."
         return "It fits." if self.error is not None else "Fast enough; how accurate it is, is not known."
 
     def __str__(self) -> str:
-        error = f"{100 * self.error:.2g} %" if self.error is not None else f"not known ({self.reason})"
-        pace = f"about {self.rate:.3g} Hz here, {self.touching:.3g} Hz in contact"
+        error = percent(self.error) if self.error is not None else f"not known ({self.reason})"
+        pace = f"about {number(self.rate, 2)} Hz here, {number(self.touching, 2)} Hz in contact"
         pace = pace if self.rate == self.rate else "its rate is not known"
         return (
             f"{self.nodes} nodes, {self.coordinates} coordinates: {pace}; error of its mesh {error}. "
@@ -73,18 +79,32 @@ class Fit:
         )
 
 
+def percent(share: float) -> str:
+    """A share as a person would print an estimate of it: "3.4 %", "140 %"."""
+    return f"{number(100 * share, 2)} %"
+
+
 def kept(project: Project) -> Fit:
     """The figures of a project, measured once on this machine and kept beside its file."""
-    place = place_of(project, f" fit on {node()}.json")
     try:
-        with reading(place, "figures of a project", "a file that pliant wrote") as file:
+        with reading(_place(project), "figures of a project", "a file that pliant wrote") as file:
             return Fit(**json.loads(file.read_text(encoding="utf-8")))
     except (FileError, TypeError):  # none yet, or of another version
         found = fit(project)
-        with suppress(OSError):  # where nothing can be written it is measured each time
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(json.dumps(asdict(found)), encoding="utf-8")
+        keep(project, found)
         return found
+
+
+def keep(project: Project, found: Fit) -> None:
+    """Write the figures of a project beside its file; where nothing can be written they are measured anew."""
+    place = _place(project)
+    with suppress(OSError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps(asdict(found)), encoding="utf-8")
+
+
+def _place(project: Project) -> Path:
+    return place_of(project, f" fit on {node()}.json")
 
 
 def _coarser(rate: float) -> float:
@@ -120,7 +140,8 @@ def motions(robot: Robot, state: State | None = None) -> np.ndarray:
 def rates(robot: Robot) -> tuple[float, float]:
     """Steps of the inverse model a second [Hz] on this machine: free, and pressed against a ball.
 
-    Its targets move as they can; then a ball lies in the way of what moves most. The time of a step is what
+    Its targets move as they can, within half of its actuators' limits; then a ball lies in the way of what
+    moves most. The time of a step is what
     passes, or the processors' if that is less: other programs do not count. A robot without actuators or
     effectors has no rates: nan.
     """
@@ -128,13 +149,21 @@ def rates(robot: Robot) -> tuple[float, float]:
         return float("nan"), float("nan")
     controller = Inverse(robot)
     moves = motions(robot, controller.state)
-    along = moves[np.argmax(np.linalg.norm(moves, axis=1))]
-    along = along / max(float(np.linalg.norm(along)), np.finfo(float).tiny)
+    first = int(np.argmax(np.linalg.norm(moves, axis=1)))
+    far = max(float(np.linalg.norm(moves[first])), np.finfo(float).tiny)
+    reach = WITHIN * far * _largest_efforts(robot)[first]
+    stride = moves[first] / far * min(PACE * robot.length, reach / (2 * (WARM + STEPS)))
     before = robot.positions(controller.state.q)
-    free = _timed(controller, along)
+    free = _timed(controller, stride)
     now = robot.positions(controller.state.q)
     controller.detector.add(_in_the_way(now, now - before, robot.length))
-    return free, _timed(controller, along)
+    return free, _timed(controller, stride)
+
+
+def _largest_efforts(robot: Robot) -> np.ndarray:
+    """How large the effort of each row of the actuators may become, as in `motions`; inf without a limit."""
+    facts = [RowFacts.of(robot, name) for name in robot.by_role("actuator")]
+    return np.concatenate([np.full(of.size, np.abs(of.effort).max()) for of in facts])
 
 
 def _in_the_way(nodes: np.ndarray, moved: np.ndarray, length: float) -> Sphere:
@@ -150,15 +179,17 @@ def _in_the_way(nodes: np.ndarray, moved: np.ndarray, length: float) -> Sphere:
     return Sphere(nodes[first] + way * along, BALL * length)
 
 
-def _timed(controller: Inverse, along: np.ndarray) -> float:
-    """Steps a second while all targets move along (effectors' rows,) from where their effectors are."""
+def _timed(controller: Inverse, stride: np.ndarray) -> float:
+    """Steps a second while all targets move by a stride (effectors' rows,) from where their effectors are."""
     rows = {name: controller.robot.named(name) for name in controller.targets}
     start, times = {name: controller.pose.delta[row] for name, row in rows.items()}, []
     ends = np.cumsum([len(place) for place in start.values()])
-    ways = np.split(PACE * controller.robot.length * along, ends[:-1])
+    ways = np.split(stride, ends[:-1])
     for step in range(WARM + STEPS):
         targets = {name: start[name] + (step + 1) * way for name, way in zip(rows, ways, strict=True)}
         begin, spent = perf_counter(), process_time()
         controller.step(targets)
         times.append(min(perf_counter() - begin, process_time() - spent))
-    return 1.0 / float(np.median(times[WARM:]))
+        if step > 0 and sum(times) > PATIENCE:
+            break
+    return 1.0 / float(np.median(times[min(WARM, len(times) // 2) :]))

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,6 +20,7 @@ from pliant.materials import library
 from pliant.mesh import Mesh, cavity_surfaces, inside_box, read, write
 from pliant.mesh.files import FORMATS, SUFFIXES, UNITS, format_of, parse
 from pliant.project.build import unit_doubt
+from pliant.project.fit import keep, kept
 from pliant.project.project import Project, load
 from pliant.project.schema import FORMAT
 from pliant.project.sizing import Told, described, finest
@@ -31,6 +33,7 @@ FLAT = 0.002  # of the length: how deep an end that is flat is held
 END_SHARES = (0.02, 0.05, 0.1, 0.2)  # and any other
 WHOLE = 0.9  # of the width at the first of these that a flat end has
 OFFSETS = (0.6, 0.75, 0.85, 0.4)  # of the way from the axis to the skin, where a cable may run
+SPANS = ((0.0, 0.98), (0.02, 0.98), (0.02, 0.9), (0.05, 0.85))  # of the length, along which it runs
 VIA = 9  # points of a cable
 CHECKED = 6  # times as many must lie inside the body: a cable does not run through air
 STRAIN = 0.2  # that a cable at its largest tension gives the body
@@ -67,12 +70,14 @@ def start(
     step = kind == "step"  # such a file says its unit; `read` refuses another
     chosen = unit if step else unit or likely_unit(part, kind)
     solid = kind in FORMATS.values()
-    found: tuple[str, ...] = ()
-    with _size_told_once(), TemporaryDirectory(prefix="pliant-") as folder:
+    figures, found = None, ()
+    with _each_told_once(), TemporaryDirectory(prefix="pliant-") as folder:
         if (fitted or (lively and size is None)) and not solid:
             meshed = lambda edge: read(part, unit=chosen, size=edge)
             trial = finest(meshed, partial(_draft, path.stem), Path(folder), size, told)
-            mesh, found = trial.mesh, described(trial) if fitted else ()
+            mesh = trial.mesh
+            if fitted:
+                figures, found = described(trial)
         else:
             mesh = read(part, unit=chosen, size=size)
     doubt = "" if step else unit_doubt(mesh, chosen)
@@ -92,22 +97,30 @@ def start(
     text = dumps(data) + "".join(f"\n# {line}" if line else "\n#" for line in more.splitlines())
     text += "\n" if more else ""
     path.write_text(f"{head}\n{text}", encoding="utf-8")
-    with _size_told_once():
+    with _each_told_once():
         project = load(path)
         if fitted and solid:
-            from pliant.project.fit import kept
-
             measured = kept(project)
             path.write_text(f"{head}# {measured}\n\n{text}", encoding="utf-8")
             project = load(path)
+    if figures is not None and project.robot.by_role("actuator"):
+        keep(project, figures)
     return project
 
 
 @contextmanager
-def _size_told_once() -> Iterator[None]:
-    """Meshes are read several times; `start` itself says once that one has an unlikely size."""
+def _each_told_once() -> Iterator[None]:
+    """Meshes are read several times: a warning is shown once, that of an unlikely size by `start`."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*(wrong unit|Is the file in)", PliantWarning)
+        show, shown = warnings.showwarning, set()
+
+        def once(message: Warning | str, *where: Any, **more: Any) -> None:
+            if str(message) not in shown:
+                shown.add(str(message))
+                show(message, *where, **more)
+
+        warnings.showwarning = once
         yield
 
 
@@ -121,7 +134,9 @@ def _in_other_units(mesh: Mesh, unit: str) -> str:
     if not DOUBTFUL < longest <= LONGEST:
         return ""
     told = [
-        f"{1e3 * longest * UNITS[u] / UNITS[unit]:.4g} mm in {u}" for u in ("mm", "cm", "in") if u != unit
+        f"{1e3 * longest * UNITS[u] / UNITS[unit]:.4g} mm if drawn in {u}"
+        for u in ("mm", "cm", "in")
+        if u != unit
     ]
     return f" Not that long? It is {', '.join(told)}: say so with --unit."
 
@@ -130,8 +145,19 @@ def _draft(stem: str, mesh: Mesh, folder: Path) -> Project:
     """The project of a mesh, with the same guesses, in a folder that is thrown away."""
     write(mesh, folder / f"{stem}.vtu")
     data, *_ = _guesses(mesh, stem, f"{stem}.vtu", "m")
+    if not data.keys() & {"cables", "cavities"}:
+        data["forces"] = _pushes(data["effectors"]["tip"]["points"], mesh)
     (folder / f"{stem}.toml").write_text(dumps(data), encoding="utf-8")
     return load(folder / f"{stem}.toml")
+
+
+def _pushes(points: list[list[float]], mesh: Mesh) -> dict[str, Any]:
+    """Forces on a robot that nothing drives yet: something must move it where its speed is measured."""
+    most = STRAIN * library[MATERIAL].young * float(np.ptp(mesh.nodes, axis=0).min()) ** 2 / 100.0
+    return {
+        f"push {axis}": {"points": points, "direction": direction, "effort": [-most, most]}
+        for axis, direction in zip("xyz", np.eye(3).tolist(), strict=True)
+    }
 
 
 def likely_unit(part: Path, kind: str) -> str:
@@ -175,6 +201,7 @@ def _guesses(mesh: Mesh, stem: str, name: str, unit: str) -> tuple[dict[str, Any
         notes.append(f"It is {pieces} pieces, which nothing joins.")
     if not (cables or chambers):
         notes.append("No cable fits inside along a straight line, and it is not hollow: add an actuator.")
+        notes.append("What is said of its mesh is measured with forces on its tip.")
     data["effectors"] = {"tip": {"points": [tip], "target": tip}}
     first = [{n: {"displacement": c["displacement"][1] / 4}} for n, c in cables.items()]
     first += [{n: {"effort": c["effort"][1] / 4}} for n, c in chambers.items()]
@@ -226,15 +253,17 @@ def _inside(body: Solid, places: np.ndarray) -> bool:
 
 
 def _cables(body: Solid, axis: int, limit: float) -> dict[str, Any]:
-    """Straight cables inside the body along an axis, on up to four sides."""
-    (low, high), out = body.mesh.bounds, {}
-    middle, half = (low + high) / 2, (high - low) / 2
+    """Straight cables inside the body along an axis, on up to four sides of its lower half."""
+    nodes, (low, high), out = body.mesh.nodes, body.mesh.bounds, {}
+    lower = nodes[nodes[:, axis] <= (low + high)[axis] / 2]
+    middle, half = (lower.max(axis=0) + lower.min(axis=0)) / 2, np.ptp(lower, axis=0) / 2
+    length = (high - low)[axis]
     for side in [s * np.eye(3)[k] for s in (1.0, -1.0) for k in range(3) if k != axis]:
-        for offset in OFFSETS:
+        for offset, (begin, end) in product(OFFSETS, SPANS):
             path = np.tile(middle + offset * side * half, (CHECKED * (VIA - 1) + 1, 1))
-            path[:, axis] = np.linspace(low[axis], high[axis] - 0.02 * (high - low)[axis], len(path))
+            path[:, axis] = low[axis] + length * np.linspace(begin, end, len(path))
             if _inside(body, path):
-                stroke = _rounded(0.4 * half[axis])
+                stroke = _rounded(0.2 * length)
                 out[f"cable {len(out) + 1}"] = {
                     "through": _neat(path[::CHECKED], body),
                     "effort": [0.0, limit],

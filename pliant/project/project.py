@@ -75,7 +75,7 @@ class Project:
 
 def load(path: str | Path) -> Project:
     """Read a project file. What is wrong in it is a FileError that names the file, the line and the key."""
-    with reading(path, "project file", "text in UTF-8") as file:
+    with reading(path, "project file", "a TOML file, text in UTF-8") as file:
         raw = file.read_bytes()
     return of_text(file, _text(file, raw))
 

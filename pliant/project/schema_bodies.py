@@ -7,19 +7,24 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from pliant.project.kinds import (
+    Angle,
     Axes,
+    Bound,
     Count,
     Density,
     Direction,
     Flag,
     Indices,
     LengthBound,
+    NotNegative,
     NotNegativeLength,
     Order,
     Part,
     Place,
     Positive,
+    PositiveForce,
     PositiveLength,
+    Sign,
     Word,
     one_of,
     refused,
@@ -102,6 +107,14 @@ class RigidSpec(Part):
         return self
 
 
+class SofteningSpec(Part):
+    """How a material softens with what it has been through, see `materials.Mullins`."""
+
+    r: Annotated[Bound, Field(gt=1)]
+    m: NotNegative
+    beta: NotNegative = 0.0
+
+
 class MaterialSpec(Part):
     """A silicone of the library, or a law and its numbers; of one region of the mesh, or of all."""
 
@@ -111,6 +124,7 @@ class MaterialSpec(Part):
     large_strain: Flag = False  # of the library: its rubber instead of Hooke's law
     region: Count | None = None
     density: Density | None = None
+    softening: SofteningSpec | None = None
 
     @model_validator(mode="after")
     def _one(self) -> MaterialSpec:
@@ -138,6 +152,70 @@ class SectionSpec(Part):
         return self
 
 
+ThreadCount = Annotated[Count, Field(ge=1, le=1000)]
+Around = Annotated[Count, Field(ge=3, le=1000)]
+
+
+class WoundSpec(Part):
+    """Threads round an axis."""
+
+    radius: PositiveLength
+    length: PositiveLength
+    count: ThreadCount = 1
+    per_turn: Around = 24
+    start: Place = (0.0, 0.0, 0.0)
+    axis: Direction = (0.0, 0.0, 1.0)
+    phase: Angle = 0.0
+
+
+class BraidSpec(WoundSpec):
+    """Helices of both hands."""
+
+    angle: Annotated[Angle, Field(gt=0, lt=1.5707)] | None = None
+    pitch: PositiveLength | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> BraidSpec:
+        one_of(self, ("angle", "pitch"))
+        return self
+
+
+class HelixSpec(BraidSpec):
+    """Helices of one hand."""
+
+    hand: Sign = 1
+
+
+class StraightSpec(Part):
+    """Straight threads side by side."""
+
+    start: Place
+    end: Place
+    count: ThreadCount = 1
+    across: Place | None = None
+    points: Annotated[Count, Field(ge=2, le=10_000)] = 20
+
+
+class FibresSpec(Part):
+    """Threads that are glued to a body: how they are wound, or the points of each."""
+
+    helix: HelixSpec | None = None
+    braid: BraidSpec | None = None
+    rings: WoundSpec | None = None
+    straight: StraightSpec | None = None
+    paths: (
+        Annotated[tuple[Annotated[tuple[Place, ...], Field(min_length=2)], ...], Field(min_length=1)] | None
+    ) = None
+    stiffness: PositiveForce
+    prestretch: Positive = 1.0
+    tension_only: Flag = True
+
+    @model_validator(mode="after")
+    def _one(self) -> FibresSpec:
+        one_of(self, ("helix", "braid", "rings", "straight", "paths"))
+        return self
+
+
 class BodySpec(Part):
     """A solid of a mesh file, or rods."""
 
@@ -151,6 +229,7 @@ class BodySpec(Part):
     materials: Annotated[tuple[MaterialSpec, ...], Field(min_length=1)]
     fixed: tuple[SelectionSpec, ...] = ()
     rigid: tuple[RigidSpec, ...] = ()
+    fibres: tuple[FibresSpec, ...] = ()
     path: Annotated[tuple[Place, ...], Field(min_length=2)] | None = None
     elements: Annotated[Count, Field(ge=1, le=10_000)] = 10
     up: Direction | None = None
@@ -165,6 +244,8 @@ class BodySpec(Part):
             raise refused("a mesh, a path or lines")
         if self.path is not None and self.section is None:
             raise refused("a section for the rods of the path")
+        if self.rods and self.fibres:
+            raise refused("no fibres on rods: they are glued to solids")
         return self
 
     @property

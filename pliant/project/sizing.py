@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.errors import PliantError, PliantWarning
+from pliant.errors import InputError, PliantError, PliantWarning
 from pliant.mesh import Mesh
-from pliant.project.fit import ACCURATE, LIVELY, STEEPNESS, Fit, rates
+from pliant.project.fit import ACCURATE, LIVELY, STEEPNESS, Fit, percent, rates
 from pliant.project.mesh_error import ORDER, difference, estimated, field, limit, on_two_meshes
 from pliant.project.project import Project
 from pliant.units import quantity
@@ -22,6 +22,7 @@ NEAR = 1.6  # times LIVELY: a mesh whose rate is below need not be finer
 FINEST, COARSEST = 1 / 80, 1 / 5  # of the longest extent
 SAME = 0.02  # of an edge: a trial that is nearer to one before is none
 REDUCIBLE = 30_000  # coordinates of the finest mesh that is offered: its reduction takes some minutes
+EACH = 5  # coordinates of a quadratic tetrahedron in a mesh, about
 SHARE = 1 / 20  # of the diagonal: edges of the first mesh
 Told = Callable[[float, float], object]
 
@@ -53,8 +54,8 @@ def finest(
 
     `meshed` makes a mesh of edges of a size, `draft` a project of it in a part of the folder; `told` hears
     the edges of each and its rate. Without a size, the time of a step being about size^−4, meshes are tried
-    until one is between LIVELY and NEAR times that; the finest that reaches LIVELY is taken, or the fastest
-    of all if none does.
+    until one is between LIVELY and NEAR times that; those too large to reduce are not measured. The finest
+    that reaches LIVELY is taken, or the fastest of all if none does.
     """
     tried: list[Trial] = []
     edge = size
@@ -62,6 +63,11 @@ def finest(
         mesh = meshed(edge)
         if edge is None:
             edge = SHARE * float(np.linalg.norm(np.ptp(mesh.nodes, axis=0)))
+        longest = float(np.ptp(mesh.nodes, axis=0).max())
+        heavy = EACH * len(mesh.cells) > REDUCIBLE and edge < COARSEST * longest
+        if heavy and size is None and k < TRIALS - 1:  # nobody need wait for its rate
+            edge = min(2.0 * edge, COARSEST * longest)
+            continue
         place = folder / str(k)
         place.mkdir()
         project = draft(mesh, place)
@@ -71,7 +77,6 @@ def finest(
             told(edge, speed)
         if not np.isfinite(speed) or LIVELY <= speed <= NEAR * LIVELY:
             break
-        longest = float(np.ptp(mesh.nodes, axis=0).max())
         wanted = edge * (AIM * LIVELY / speed) ** (1.0 / STEEPNESS)
         edge = float(np.clip(wanted, FINEST * longest, COARSEST * longest))
         if any(abs(edge - before.edge) < SAME * before.edge for before in tried):
@@ -82,27 +87,30 @@ def finest(
     return max(tried, key=lambda trial: np.nan_to_num(trial.slowest))
 
 
-def described(trial: Trial) -> tuple[str, ...]:
-    """What is measured of a trial, and the error of its mesh, in sentences for the head of a file."""
+def described(trial: Trial) -> tuple[Fit, tuple[str, ...]]:
+    """The figures of a trial, the error of its mesh among them, and sentences for the head of a file."""
     robot, error, reason, other = trial.project.robot, None, "", ()
     try:
         error, linear = both_elements(trial.project)
-        share = f"{100 * linear:.2g} %"
-        other = (f"Quadratic tetrahedra: linear ones with as many nodes err by about {share} there.",)
+        share = percent(linear)
+        other = (f"Its tetrahedra are quadratic: linear ones with as many nodes err by about {share}.",)
+    except InputError as refusal:
+        reason = f"expected {refusal.expected}, got {refusal.got}"
     except PliantError as trouble:
         reason = str(trouble).rstrip(".")
     nodes = len(robot.bodies[0].mesh.nodes)
     found = Fit(nodes, robot.ndof, trial.free, trial.touching, error, reason)
     lines = (f"Mesh: edges of {quantity(trial.edge, 'm', digits=2)}. {found}", *other)
-    return lines if error is None or error <= ACCURATE else (*lines, _offer(trial, error))
+    return found, (lines if error is None or error <= ACCURATE else (*lines, _offer(trial, error)))
 
 
 def _offer(trial: Trial, error: float) -> str:
     """A finer mesh to reduce: of ACCURATE, or the finest that is REDUCIBLE."""
     least = (trial.project.robot.ndof / REDUCIBLE) ** (1.0 / 3.0)
     finer = min(max((ACCURATE / error) ** (1.0 / ORDER), least), 1.0)
-    there = f"about {100 * error * finer**ORDER:.2g} % with `--size {1e3 * finer * trial.edge:.2g}mm`"
-    return f"Above {100 * ACCURATE:g} %: {there}, and `pliant reduce` makes a fast model of that mesh."
+    there = percent(error * finer**ORDER)
+    size = quantity(finer * trial.edge, "m", digits=2).replace(" ", "")
+    return f"With `--size {size}` it is about {there}, and `pliant reduce` makes a fast model of that mesh."
 
 
 def both_elements(project: Project) -> tuple[float, float]:

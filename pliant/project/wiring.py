@@ -10,9 +10,22 @@ from pliant.errors import InputError
 if TYPE_CHECKING:
     from pliant.hardware import Channel
     from pliant.project.project import Project
-    from pliant.project.schema_hardware import ChannelSpec, DeviceSpec
+    from pliant.project.schema_hardware import ChannelSpec, DeviceSpec, HardwareSpec
 
 ON_A_WIRE = ("serial", "dynamixel", "pressure")
+EXAMPLE = (
+    'Such as: [hardware.devices.winches] driver = "serial", port = "/dev/ttyACM0"; '
+    '[hardware.channels."cable 1"] device = "winches", id = 1, spool_radius = 0.01, counts_per_turn = 4096. '
+    "See docs/hardware.md."
+)
+
+
+def hardware_of(project: Project) -> HardwareSpec:
+    """The [hardware] table of a project; an InputError that shows one where there is none."""
+    if project.spec.hardware is None:
+        name = project.source.path.name
+        raise InputError(name, expected="a [hardware] table", got="none", hint=EXAMPLE)
+    return project.spec.hardware
 
 
 def channels_of(project: Project, device: str) -> list[Channel]:
@@ -29,14 +42,7 @@ def devices_of(project: Project, ports: Mapping[str, str] | None = None) -> list
     """
     from pliant.hardware import Guarded, driver
 
-    hardware = project.spec.hardware
-    if hardware is None:
-        raise InputError(
-            f"project {project.spec.name!r}",
-            expected="a [hardware] table",
-            got="none",
-            hint="docs/hardware.md",
-        )
+    hardware = hardware_of(project)
     out = []
     for name, spec in hardware.devices.items():
         with project.source.at("hardware", "devices", name):

@@ -32,9 +32,11 @@ from pliant.reduction.workspace import Reach, attainable, few, limit_reaches, to
 from pliant.robot import Robot
 
 ASKED = 0.01  # of the stroke: the error on held-out motions
-MARGIN = 0.6  # of the error asked for: what the motions of the choice must meet, as others will be worse
+MARGIN = 0.4  # of the error asked for: what the motions of the choice must meet, as others will be worse
 TRUST = 2.0  # times the error asked for, or of that measured if it is more: a larger one is not trusted
-STEPS, HELD = 6, 6  # on the way to each posture; postures for the choice, and as many for the errors
+STEPS = 6  # on the way to each posture
+# Postures at least, for the errors and for the choice: what is chosen by a few is worse for others.
+HELD = {"trial": 6, "choice": 12}
 SEEDS = {"training": 0, "choice": 1, "trial": 2}
 # Tolerances of modes and of the cells' forces, from the fastest model to the most accurate.
 CHOICES = ((1e-3, 1e-2), (3e-4, 3e-3), (1e-4, 1e-3), (3e-5, 1e-3), (3e-5, 1e-4), (1e-5, 1e-4))
@@ -135,7 +137,7 @@ def fast(
     for turn in range(2):
         plans = {"training": toward_limits(robot, reach, steps=STEPS, seed=seed + 3 * turn)}
         if not turn:
-            plans |= {name: _held(robot, reach, seed + SEEDS[name]) for name in ("choice", "trial")}
+            plans |= {name: _held(robot, reach, least, seed + SEEDS[name]) for name, least in HELD.items()}
         there = None if folder is None else Path(folder) / f"snapshots {turn + 1}"
         taken = _collected(robot, plans, there, executor, probe, progress)
         shots.append(taken["training"])
@@ -172,9 +174,9 @@ def _reducible(robot: Robot) -> list[int]:
     return out
 
 
-def _held(robot: Robot, reach: Mapping[str, Reach], seed: int) -> Plan:
+def _held(robot: Robot, reach: Mapping[str, Reach], least: int, seed: int) -> Plan:
     """Commands that the model is not made from: other shares of the reach, others together."""
-    postures = max(HELD, 2 * len(reach))
+    postures = max(least, 2 * len(reach))
     plan = few(robot, reach, postures=postures, steps=2, seed=1000 + seed, ends=False)
     return replace(plan, kind="held out")
 

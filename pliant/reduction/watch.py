@@ -120,7 +120,10 @@ class Watch:
         try:
             end = self._started()
             end.send((self._step, on_full(self.full, self.reduced, state), dict(laws), tuple(obstacles)))
-        except (OSError, AttributeError, TypeError, ValueError) as error:  # gone, or what cannot be sent
+        except ConnectionError:  # gone
+            self.lost = 'its process ended; does the script start it below `if __name__ == "__main__":`?'
+            return False
+        except (OSError, AttributeError, TypeError, ValueError) as error:  # what cannot be sent
             self.lost = f"{type(error).__name__}: {error}"
             return False
         self._busy = True

@@ -22,10 +22,12 @@ from pliant.robots.cantilever import cantilever
 from pliant.robots.crawler import crawl, crawler, crawler_gait
 from pliant.robots.drive import drive
 from pliant.robots.emio import emio
+from pliant.robots.fibre_bender import fibre_bender
 from pliant.robots.finger import finger
 from pliant.robots.folding_finger import folding_finger
 from pliant.robots.gripper import gripper, three_fingers
 from pliant.robots.manipulator import manipulator
+from pliant.robots.muscle import muscle
 from pliant.robots.parallel import parallel, parallel_layouts
 from pliant.robots.pneunet import pneunet
 from pliant.robots.rod import rod
@@ -149,6 +151,18 @@ gallery: dict[str, Entry] = {
         "a liquid-filled bellows whose length follows the volume pumped in",
         view=(-60.0, 10.0),
     ),
+    "muscle": Entry(
+        muscle,
+        {"chamber": Known(effort=100e3), "load": Known(effort=10.0)},
+        "a McKibben muscle that lifts a load as it is inflated",
+        view=(-60.0, 10.0),
+    ),
+    "fibre_bender": Entry(
+        fibre_bender,
+        {"chamber": Known(effort=60e3)},
+        "a tube that curls when inflated, as threads keep one side's length",
+        view=(-60.0, 10.0),
+    ),
 }
 
 
@@ -192,6 +206,7 @@ __all__ = [
     "drive",
     "emio",
     "entry",
+    "fibre_bender",
     "finger",
     "folding_finger",
     "follow",
@@ -199,6 +214,7 @@ __all__ = [
     "gripper",
     "grippers",
     "manipulator",
+    "muscle",
     "parallel",
     "parallel_layouts",
     "pneunet",

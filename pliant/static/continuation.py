@@ -213,7 +213,8 @@ class Arc:
                 z, error = update_internal(robot, now.at.q, now.z) if len(now.z) else (now.z, 0.0)
                 if error < VOLUME_ERROR:
                     near = self._apart(ahead, now) < max(ASIDE * size, NO_JUMP)
-                    return replace(now, at=replace(now.at, converged=near))
+                    z = robot.arrived(now.at.q, z, z)
+                    return replace(now, at=replace(now.at, converged=near), z=z)
                 now = replace(now, z=z)
         return replace(now, at=replace(now.at, converged=False))
 

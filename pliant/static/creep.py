@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pliant.newton import Iterate, Look, Problem, line_search, looked, moved
+from pliant.newton import Iterate, Look, Problem, imbalance, line_search, looked, moved
 from pliant.timing import Stopwatch
 
 EMERGING = 0.5  # of a stride: how far an iteration leaves what the robot is in
+RUNAWAY = 10.0  # times the imbalance at the beginning, or after the first iteration
 
 
 @dataclass(frozen=True)
@@ -29,22 +30,28 @@ class Strides:
 def creep(problem: Problem, guess: Iterate, iterations: int, strides: Strides, work: Stopwatch) -> Iterate:
     """The iterate after so many iterations, or when it is near equilibrium or has gone far.
 
-    Its decrement is how far [m] the last iteration wanted to go: infinite if there was none.
-    It ends, too, where contacts contradict each other, or the laws: the forces of such a step mean nothing.
+    Its decrement is how far [m] the last iteration wanted to go: infinite if there was none, or if it ended
+    because forces ran away. With what pushes the contact stiffness grows, and with that what pushes where
+    strides are cut short. It ends, too, where contacts contradict each other, or the laws: the forces of
+    such a step mean nothing.
     """
     robot = problem.scene.robot
     begin, given = robot.positions(guess.q), problem.conditions
     now = replace(guess, lam=np.where(given.given, given.effort, guess.lam), iterations=0, decrement=np.inf)
-    look = looked(problem, now, work)
+    look, scale = looked(problem, now, work), max(problem.weight, 1e-12)
+    most = 0.0 if look is None else imbalance(look, scale)
     for k in range(iterations):
         move = None if look is None else moved(problem, _emerging(look, strides), work)
         if look is None or move is None or not move.feasible:
             break
         look = replace(look, longest=min(look.longest, strides.stride))
         before, now = now, replace(now, iterations=k + 1, decrement=robot.farthest(move.dq))
-        now, look = line_search(problem, now, look, move.dq, move.lam, max(problem.weight, 1e-12), work)
+        now, look = line_search(problem, now, look, move.dq, move.lam, scale, work)
         if look is None:
             return replace(before, iterations=k + 1)
+        most = max(most, imbalance(look, scale)) if k == 0 else most
+        if problem.stiff and imbalance(look, scale) > RUNAWAY * most:
+            return replace(before, iterations=k + 1, decrement=np.inf)
         far = float(np.linalg.norm(robot.positions(now.q) - begin, axis=1).max(initial=0.0))
         if now.decrement <= strides.enough or far > strides.farthest:
             break

@@ -122,8 +122,11 @@ class Loads:
         )
 
     def remembered(self, found: Iterate, z: np.ndarray) -> np.ndarray:
-        """Internal variables in an equilibrium, with what chambers then contain and where motors are."""
+        """Internal variables in an equilibrium: with what chambers then contain, where motors are, and what
+        materials that soften have been through.
+        """
         bundle = self.robot.bundle
+        z = self.robot.arrived(found.q, z, z) if found.converged else z
         if not (bundle.lined or bundle.driven):
             return z
         known = found.lam, bundle.delta(bundle.positions(found.q))

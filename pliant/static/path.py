@@ -133,6 +133,7 @@ def walk(
             found = again if again.converged else found
         passed = loads.passed(path.best, found) if found.converged else ()
         if found.converged and (not passed or aim - path.reached <= SMALLEST_GAP):
+            z = loads.robot.arrived(found.q, z, path.z)
             path = path.to(aim, found, z, loads.events(aim, path.best, found, passed))
             size = min(2.0 * size, 1.0 / load_steps)
             if path.reached + size > wall > path.reached + 2.0 * SMALLEST_LOAD_STEP:

@@ -26,6 +26,7 @@ from pliant.io.recording import taken
 from pliant.session import Session
 from pliant.studio.limits import DOCUMENTS
 from pliant.studio.made import FILE, Made, Measured, Origin, Refused, Under
+from pliant.units import number
 
 if TYPE_CHECKING:
     from pliant.project.aside import Aside
@@ -44,7 +45,7 @@ class Workshop:
         self.fast: Any = None  # the reduced model that runs in its place
         self.busy, self.figures = "", {}  # what the thread does; what was measured of the robot
         self._aside: Aside | None = None  # a process that reduces the robot
-        self._now: Made | None = None  # what was made last, None while something is made
+        self._now: dict[str, Any] | None = None  # the document made last, None while one is made
         self._judging: Aside | None = None  # a process that judges it
         self._called = ""  # the robot's name in the studio, where that is not its document's
         self._waiting: list[Callable[[dict[str, Any], Any], None]] = []
@@ -86,8 +87,8 @@ class Workshop:
                 if "doubt" in told:
                     doubts.append(told["doubt"])
                     continue
-                mesh, rate = f"edges of {1e3 * told['edge']:.2g} mm", f"{told['rate']:.2g} Hz"
-                self._done.put(Under(f"Making the mesh of {name}: {mesh}, {rate}"))
+                edge, rate = number(1e3 * told["edge"], 2), number(told["rate"], 2)
+                self._done.put(Under(f"Making the mesh of {name}: edges of {edge} mm, {rate} Hz"))
                 self.wake()
             document = tomllib.loads((place / FILE).read_text(encoding="utf-8"))
             document["name"] = stem
@@ -109,6 +110,8 @@ class Workshop:
         self.documents, self.project, self._called = [document], project, name
         self.facts = {**facts(project, document), "model": str(fast or "")}
         self.fast, self._origin = fast, Origin(path.parent, file=path.name)
+        self._now = document
+        threading.Thread(target=self._judge, args=(project, document), daemon=True).start()
 
     def edit(self, change: Callable[[dict[str, Any], Any], None]) -> None:
         """A change of the document; while the robot is being made, it waits."""
@@ -315,26 +318,26 @@ class Workshop:
             except Exception as error:  # a fault of ours: the studio goes on with the robot it has
                 self._done.put(Refused(f"{type(error).__name__}: {error}"))
             else:
-                self._now = made
+                self._now = made.document
                 self._done.put(made)
                 self.wake()
-                self._judge(made)
+                self._judge(made.project, made.document)
             self.wake()
 
         threading.Thread(target=run, name="pliant-workshop", daemon=True).start()
 
-    def _judge(self, made: Made) -> None:
+    def _judge(self, project: Any, document: dict[str, Any]) -> None:
         """How fast it is, and how accurate, as a process tells once nothing was edited for a while."""
         from pliant.project.aside import Aside
 
-        robot = made.project.robot
+        robot = project.robot
         sleep(QUIET)
-        if self._now is not made or not (robot.by_role("actuator") and robot.by_role("effector")):
+        if self._now is not document or not (robot.by_role("actuator") and robot.by_role("effector")):
             return
         with suppress(PliantError):  # it has no such figure, or is edited by now
-            self._judging = Aside("judge", made.project.source.path, made.project.source.text)
+            self._judging = Aside("judge", project.source.path, project.source.text)
             for report in self._judging:
-                self._done.put(Measured(made.document, report))
+                self._done.put(Measured(document, report))
                 self.wake()
 
     def _check(self) -> None:

@@ -12,6 +12,7 @@ from tests.bodies.beams.common import BEAMS
 from tests.bodies.common import ELEMENTS, MATERIALS, NONE, distorted, left
 from tests.bodies.shells.common import BODIES as SHEETS
 from tests.bodies.shells.common import dense, scales, wiggled
+from tests.bodies.test_fibres import wound
 from tests.reduction.test_body import smaller
 
 
@@ -23,6 +24,8 @@ def solid(element: str) -> Solid:
 
 REGISTRY: dict[str, Any] = {
     **{f"solid, {name}": lambda name=name: solid(name) for name in ELEMENTS},
+    "solid with fibres": wound,
+    "reduced with fibres": lambda: smaller(wound(material="hooke")),
     "reduced": lambda: smaller(Solid(distorted("hex8"), MATERIALS["hooke"], fixed=left)),
     **{f"rod, {name}": make for name, make in BEAMS.items()},
     **SHEETS,

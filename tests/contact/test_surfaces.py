@@ -8,7 +8,11 @@ from scipy.spatial.transform import Rotation
 
 import pliant as pl
 from pliant import contact
+from pliant.arrays import frozen
+from pliant.contact.detect.quadrature import Quadrature
+from pliant.contact.detect.skin import Skin
 from pliant.contact.detect.surfaces import depth_bound
+from pliant.contact.detect.way import Met, Target, met_by_points
 from tests.contact.common import brute_distance, placed, winding
 
 YOUNG, SIDE, HEIGHT = 1e5, 0.04, 0.02  # [Pa], [m]
@@ -252,3 +256,23 @@ def test_a_dome_on_a_block_presses_as_on_fine_meshes(within):
     force = lower.reactions(result.q[robot.q_spans[0]])[lower.fixed.any(axis=1), 2].sum()
     within(force / 0.597 - 1, 0.02, "force of a dome")
     assert robot.surroundings.detector(robot).penetration(result.q) < 2e-5
+
+
+@pytest.mark.parametrize("cells", [2, 16])
+def test_points_of_a_wide_facet_meet_a_wall(cells):
+    """Points of few large facets over a flat wall: the gap is the height, also over hundreds of triangles."""
+    wall, above = block("tet4", cells, 0.0), block("tet4", 1, HEIGHT)
+    skin, points, height = Skin(wall, 0.0), Quadrature(above.mesh.surface), 5e-4
+    target, at = Target.of(skin, skin.surface), skin.posture(wall.q0)
+    X = frozen(above.mesh.nodes + np.array([0.0, 0.0, height]))
+    home = frozen(np.arange(len(X))[:, None] + [0, 0], int)
+    known = False, target.wall, target.standing(at), 1e-3, 1e-3, np.zeros(0, np.int64)
+    met, p = met_by_points(points.grid, X, home, *known)
+    met = Met(*met)
+    beneath = p[met.which]
+    assert len(beneath) == 24  # twelve on each of the two triangles that look down
+    assert ((beneath[:, :2] > 0.0) & (beneath[:, :2] < SIDE)).all()
+    np.testing.assert_allclose(met.gap[met.which], height, rtol=0, atol=1e-12)
+    corners = at.X[skin.triangles[met.triangle[met.which]]]
+    partner = np.einsum("na,nai->ni", met.weights[met.which], corners)
+    np.testing.assert_allclose(partner, beneath - (0.0, 0.0, height), rtol=0, atol=1e-12)

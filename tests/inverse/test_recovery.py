@@ -107,3 +107,22 @@ def test_drives_yield_where_contacts_contradict_them_locked():
         obstacles=[controller.detector.obstacles["lid"]],
     )
     np.testing.assert_allclose(again.displacement["tip"], log[-1].displacement["tip"], atol=1e-5)
+
+
+def test_forces_do_not_run_away_while_something_comes_on():
+    """A ball is driven into a rod in its pipe: contact stiffness and forces, which grow with each other."""
+    controller = Inverse(pl.robots.rod(), settings=Settings(budget=5))
+    ball = Sphere((-0.0242, 0.0017, -0.0056), 0.0055, name="ball")
+    controller.detector.add(ball)
+    strongest, words = 0.0, []
+    for _ in range(14):
+        ball = ball.moved(translation=(1.75e-3, -3.4e-4, 7.0e-4))
+        controller.detector.replace(ball)
+        out = controller.step()
+        words.append(out.certificate.status)
+        strongest = max(strongest, np.abs(out.contact_force).max(initial=0.0))
+    assert "recovering" in words
+    assert strongest < 30.0  # [N]
+    controller.detector.remove("ball")
+    log = [controller.step() for _ in range(20)]
+    assert log[-1].certificate.status == "reached"

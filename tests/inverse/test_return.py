@@ -11,9 +11,9 @@ import pliant as pl
 from pliant.contact import Cylinder, Sphere
 from pliant.inverse import Inverse, Settings
 from pliant.inverse.policy.going_back import go_back
-from pliant.inverse.policy.memory import Tried
+from pliant.inverse.policy.memory import Memory, Tried
 from pliant.inverse.policy.modes import Following, GoingBack, Scouting
-from pliant.inverse.policy.scouting import TENSED, tension
+from pliant.inverse.policy.scouting import TENSED, returned, tension
 from pliant.inverse.policy.trail import MOST, Trail
 from pliant.session import Session
 from pliant.session.session import LINEARISATIONS
@@ -252,10 +252,68 @@ def test_scouts_for_a_near_target_begin_with_actuators_against_each_other():
         controller.step({"tip": tip(-0.004, 0.015, 0.004)})
     model, memory = controller.model, controller.memory
     used, count = memory.pose.lam[model.roles.actuators], len(model.roles.actuators)
-    together, least = (tension(model, memory, number) for number in (TENSED, TENSED + 1))
+    together, least = (tension(model, memory, number) for number in TENSED[:2])
     assert together is not None and least is not None
     np.testing.assert_allclose(together, 1.0)
     assert np.count_nonzero(least) == 1 and least.max() == 2.0 and used[np.argmax(least)] == used.min()
-    assert tension(model, memory, TENSED + count + 1) is None
+    assert tension(model, memory, TENSED.start + count + 1) is None
     far = memory.with_(target=tip(0.0, 0.5, 0.0))
-    assert tension(model, far, TENSED) is None
+    assert tension(model, far, TENSED.start) is None
+
+
+def test_scouts_begin_where_statics_leads_if_something_stands_where_the_robot_began():
+    """A ball takes the place of the straight arm while it is bent: that is no equilibrium any more."""
+    controller = Inverse(arm(), settings=HASTY)
+    home = controller.state.q
+    for _ in range(15):
+        controller.step({"tip": tip(-0.004, 0.018, 0.0)})
+    controller.detector.add(Sphere((0.08, -0.004, 0.01), 0.007, name="ball"))
+    assert controller.detector.penetration(home) > 1e-3
+    begun: dict[int, Any] = {}
+    for _ in range(150):
+        controller.step({"tip": tip(0.004, 0.019, 0.005)})
+        memory = controller.memory
+        if isinstance(memory.mode, Scouting):
+            begun.setdefault(memory.tried.scouts, memory.mode.scout.trail.guides[0])
+    start = controller.memory.tried.start
+    assert start is not None and start.decrement < 1e-3 * LENGTH
+    assert all(begun[number] is start for number in TENSED)
+    assert controller.detector.penetration(start.q) < 1e-4
+
+
+def test_a_scout_that_only_comes_nearer_is_followed_by_those_with_actuators_against_each_other():
+    """Then the robot goes the way that leads to the target; if there is none, that of the first."""
+    controller = Inverse(arm(effort=(0.0, 4.0)))
+    model, goal = controller.model, tip(-0.004, 0.012, 0.0)
+
+    def scout(offset: float) -> Memory:
+        for _ in range(12):
+            controller.step({"tip": goal - [0.0, offset, 0.0]})
+        return controller.memory.with_(target=goal, idle=20)
+
+    robot, nearer, there = scout(5e-3), scout(2e-3), scout(0.0)
+    waiting, certificate = returned(model, robot.having_tried(fresh=False, scouts=0), nearer)
+    assert certificate.status == "looking for another way" and waiting.tried.scouts == TENSED.start
+    going, certificate = returned(model, waiting, there)
+    assert certificate.status == "going back" and going.tried.found is None
+    assert isinstance(going.mode, GoingBack) and going.mode.path[-1].q is there.pose.q
+    for _ in TENSED:
+        assert isinstance(waiting.mode, Scouting)
+        waiting, certificate = returned(model, waiting, robot)
+    assert certificate.status == "going back"
+    assert isinstance(waiting.mode, GoingBack) and waiting.mode.path[-1].q is nearer.pose.q
+
+
+@pytest.mark.parametrize("decrement", [0.5 * LENGTH, np.inf])
+def test_a_robot_that_is_far_from_equilibrium_goes_a_scouts_way_pose_by_pose(decrement):
+    """From there statics would find no equilibrium on the way, and it would be stuck with the way at hand."""
+    controller = Inverse(arm(effort=(0.0, 4.0)))
+    for _ in range(12):
+        controller.step({"tip": tip(-0.004, 0.012, 0.0)})
+    model, scout = controller.model, controller.memory
+    stuck = scout.with_(decrement=decrement, disturbed=True)
+    going, certificate = returned(model, stuck, scout)
+    assert certificate.status == "going back"
+    assert isinstance(going.mode, GoingBack) and going.mode.blindly
+    going, _ = returned(model, scout.having_tried(led=0.5), scout)
+    assert isinstance(going.mode, GoingBack) and not going.mode.blindly

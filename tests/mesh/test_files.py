@@ -13,6 +13,8 @@ import pytest
 from pliant import mesh as pm
 from pliant.errors import InputError, MeshError, MeshFileError, MissingExtraError, PliantWarning
 from pliant.mesh.convert import doubts
+from pliant.mesh.files import parse
+from pliant.mesh.stl import lidded
 from pliant.mesh.surface import Surface
 
 KINDS = [("tet", 1), ("tet", 2), ("hex", 1), ("hex", 2)]
@@ -382,7 +384,7 @@ CUT = {
     "nothing": (lambda raw, text: b"", "neither"),
     "text in a line": (lambda raw, text: text[: len(text) // 2], "endsolid"),
     "text between facets": (lambda raw, text: text[: text.rindex(b"facet normal")], "endsolid"),
-    "accents": (lambda raw, text: "solid Prüfling".encode("latin-1") + text[5:], "without accents"),
+    "a corner that is lost": (lambda raw, text: text.replace(b"vertex", b"", 1), "three vertices"),
     "no stl": (lambda raw, text: b"PK\x03\x04" + bytes(range(256)), "neither"),
 }
 
@@ -412,6 +414,38 @@ def test_open_surfaces_and_shells_to_the_same_side_are_told():
     assert doubts(outer) == doubts(both(inner.triangles[:, ::-1])) == []
     assert "are filled" in doubts(both(inner.triangles))[0]
     assert "3 edges" in doubts(outer.patch(np.arange(len(outer)) > 0))[0]
+
+
+def test_an_stl_text_may_have_accents_blank_lines_and_capitals(tmp_path):
+    """As CAD programs write them: the content counts, not the layout."""
+    surface = sample().surface
+    meshio.Mesh(surface.nodes, [("triangle", surface.triangles)]).write(
+        tmp_path / "part.stl", file_format="stl", binary=False
+    )
+    plain = (tmp_path / "part.stl").read_bytes()
+    (tmp_path / "other.stl").write_bytes(
+        b"solid Pr\xfcfling"
+        + plain[5:].replace(b"vertex", b"\r\n VERTEX").replace(b"endfacet", b"endfacet\n")
+        + b"\n\n"
+    )
+    first, second = (parse(tmp_path / name, "stl") for name in ("part.stl", "other.stl"))
+    for content in (first, second):
+        (block,) = content.cells
+        a, b, c = np.moveaxis(content.points[block.data], 1, 0)
+        assert np.einsum("ij,ij->", a, np.cross(b, c)) / 6 == pytest.approx(surface.volume, rel=1e-6)
+        assert len(content.points) == len(surface.vertices)
+
+
+def test_holes_get_flat_lids():
+    """A box without two opposite sides encloses its volume again, and stays as it is where it is closed."""
+    surface = pm.box((0.03, 0.02, 0.01), cells=(3, 2, 1)).surface
+    corners = surface.nodes[surface.triangles]
+    side = np.ptp(corners[:, :, 0], axis=1) < 1e-12
+    points, triangles, lids = lidded(surface.nodes, surface.triangles[~side])
+    a, b, c = np.moveaxis(points[triangles], 1, 0)
+    assert lids == 2
+    assert np.einsum("ij,ij->", a, np.cross(b, c)) / 6 == pytest.approx(6e-6, rel=1e-12)
+    assert lidded(surface.nodes, surface.triangles)[2] == 0
 
 
 def test_stl_with_pytetwild(tmp_path, monkeypatch):

@@ -78,6 +78,30 @@ def test_the_advice_follows_from_rate_and_error():
     assert "not known (rods)" in str(Fit(1, 3, 60.0, 60.0, None, "rods"))
 
 
+def test_figures_are_printed_as_a_person_would():
+    said = str(Fit(2045, 6003, 127.46, 27.49, 1.42))
+    assert "about 130 Hz here, 27 Hz in contact; error of its mesh 140 %" in said
+
+
+def test_rates_are_measured_within_the_limits_of_actuators(tmp_path, monkeypatch):
+    """A weak actuator takes its effector half as far as it can, and no farther."""
+    from pliant.inverse import Inverse
+    from pliant.project.fit import STEPS, WARM, rates
+
+    asked, step = [], Inverse.step
+    monkeypatch.setattr(Inverse, "step", lambda self, to: (asked.append(to["middle"]), step(self, to))[1])
+    mesh = pl.mesh.box((0.1, 0.02, 0.02), cells=(4, 1, 1), kind="tet")
+    project = bar(tmp_path, mesh)
+    path = tmp_path / "robot.toml"
+    text = path.read_text().replace("direction = [0, 0, 1]", "direction = [0, 0, 1]\neffort = [0, 0.01]")
+    path.write_text(text.replace("poisson = 0.45", "poisson = 0.45, density = 1000"))
+    project = load(path)
+    (move,) = motions(project.robot)
+    rates(project.robot)
+    farthest = max(np.linalg.norm(to - asked[0]) for to in asked[: WARM + STEPS])
+    assert 0 < farthest < 0.5 * 0.01 * np.linalg.norm(move)
+
+
 # Which mesh a part gets
 
 
@@ -100,7 +124,7 @@ def test_the_finest_mesh_that_is_lively_is_taken(tmp_path, monkeypatch, constant
     heard = []
     monkeypatch.setattr(sizing, "rates", lambda robot: (2.0 * speed(robot), speed(robot)))
     trial = sizing.finest(meshed, draft, tmp_path, told=lambda edge, rate: heard.append(rate))
-    tried, mesh, lines = list(made), trial.mesh, sizing.described(trial)
+    tried, mesh, (found, lines) = list(made), trial.mesh, sizing.described(trial)
     again = lambda across: bar(tmp_path / f"again {across}", meshed(0.02 / across)).robot
     rates = {across: speed(again(across)) for across in set(made)}
     lively = [across for across, hertz in rates.items() if hertz >= 25.0]
@@ -108,6 +132,7 @@ def test_the_finest_mesh_that_is_lively_is_taken(tmp_path, monkeypatch, constant
     assert taken == (max(lively) if lively else min(rates))
     assert heard == [rates[across] for across in tried]
     assert "Hz here" in lines[0] and "edges of" in lines[0] and "not known" not in lines[0]
+    assert found.slowest == trial.slowest and found.error > 0
 
 
 def test_head_and_run_say_rate_error_and_advice(tmp_path, monkeypatch, capsys):

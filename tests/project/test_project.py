@@ -49,6 +49,11 @@ name = "cap"
 where = [{ box = { low = [-inf, -inf, 0.0299], high = [inf, inf, inf] } }]
 hinge = { axis = [0, 1, 0], centre = [0.0, 0.0, 0.03] }
 
+[[bodies.fibres]]
+helix = { radius = 0.012, length = 0.026, pitch = 0.05, hand = -1, count = 2, start = [0.0, 0.0, 0.002] }
+stiffness = 5.0
+prestretch = 0.99
+
 [[bodies]]
 name = "rod"
 path = [[0.1, 0.0, 0.0], [0.1, 0.0, 0.05]]
@@ -273,6 +278,55 @@ def test_a_file_makes_the_robot_it_describes(folder):
     assert result.displacement["cable 1"][0] == pytest.approx(0.002, abs=1e-9)
 
 
+def test_fibres_are_wound_as_they_are_said(folder):
+    """Every winding, in the words and units of the file; what `save` writes has the same points."""
+    wound = """
+[[bodies.fibres]]
+braid = { radius = "12 mm", length = 0.026, angle = "30 deg", count = 3, start = [0, 0, 0.002] }
+stiffness = "5 N"
+
+[[bodies.fibres]]
+straight = { start = [0.01, 0.0, 0.002], end = [0.01, 0.0, 0.028], points = 5 }
+stiffness = 5.0
+tension_only = false
+
+[[bodies.fibres]]
+rings = { radius = 0.012, length = 0.02, count = 3, start = [0, 0, 0.005], phase = 0.1 }
+stiffness = 5.0
+
+[[bodies.fibres]]
+paths = [[[0.01, 0, 0.002], [0.01, 0, 0.028]], [[0, 0.01, 0.002], [0, 0.01, 0.015], [0, 0.01, 0.028]]]
+stiffness = 5.0
+
+[[bodies]]
+name = "rod"
+"""
+    (folder / "robot.toml").write_text(ROBOT.replace('\n[[bodies]]\nname = "rod"\n', wound), encoding="utf-8")
+    body = load(folder / "robot.toml").robot.bodies[0]
+    assert [len(group.fibres.paths) for group in body.fibres] == [2, 6, 1, 3, 2]
+    assert np.linalg.norm(body.fibres[1].fibres.paths[0][:, :2], axis=1) == pytest.approx(0.012)
+    again = load(save(pl.Robot(body), folder / "again.toml")).robot.bodies[0]
+    for mine, other in zip(body.fibres, again.fibres, strict=True):
+        assert all(np.array_equal(a, b) for a, b in zip(mine.fibres.paths, other.fibres.paths, strict=True))
+        assert (mine.fibres.stiffness, mine.fibres.tension_only) == (
+            other.fibres.stiffness,
+            other.fibres.tension_only,
+        )
+
+
+def test_what_softens_is_read_and_written(folder):
+    said = ROBOT.replace(
+        'law = "NeoHookean"', 'law = "NeoHookean"\nsoftening = { r = 1.5, m = 2e3, beta = 0.1 }'
+    )
+    (folder / "robot.toml").write_text(said, encoding="utf-8")
+    body = load(folder / "robot.toml").robot.bodies[0]
+    assert body.softens
+    assert body.material == pl.materials.Mullins(pl.NeoHookean(young=3e5, poisson=0.45), 1.5, 2e3, 0.1)
+    assert load(save(pl.Robot(body), folder / "again.toml")).robot.bodies[0].material == body.material
+    _, key, message = fault(folder, said.replace("r = 1.5", "r = 0.5"))
+    assert "materials" in key and "greater than 1" in message
+
+
 ALSO_RIGHT = [("radius", [0.002]), ("displacement", [0.002]), ("port", 17)]
 
 
@@ -454,6 +508,8 @@ def blame(folder, tried: list[tuple[str, dict, tuple]]) -> None:
         ("nodes = [0, 1]", "nodes = [0, 99999]", "99999", "nodes from 0"),
         ('name = "rod"', 'name = "block"', 'name = "block"', "of its own"),
         ("[sensors.mark]", "[sensors.tip]", "[sensors.tip]", "no other row"),
+        ("radius = 0.012, length", "radius = 0.12, length", "helix", "glued"),
+        ("pitch = 0.05, ", "", "helix", "one of angle, pitch"),
         ('driver = "serial"', 'driver = "telepathy"', "telepathy", "dynamixel"),
     ],
 )
@@ -680,7 +736,7 @@ def test_cables_that_would_fit_into_a_hollow_part_are_offered_behind_a_sign(tmp_
         (
             1 / 0.0254,
             "read in m: 3937 × 787.4 × 787.4 mm.",
-            "39.37 mm in cm, 100 mm in in: say so with --unit",
+            "39.37 mm if drawn in cm, 100 mm if drawn in in: say so with --unit",
         ),
     ],
 )

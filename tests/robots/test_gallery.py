@@ -20,6 +20,7 @@ COARSE = {
     "tripod": {"along": 6, "layers": 1, "across": 2},
     "bellows": {"steps": 4},
     "manipulator": {"length": 0.4, "vertebrae": 6},
+    "muscle": {"around": 12, "along": 16},
 }
 
 LEAST = {

@@ -134,22 +134,23 @@ def test_a_ball_between_three_fingers_resists_what_its_cones_do():
 
 
 def test_three_fingers_hold_a_ball_where_the_cone_says_so_and_drop_it_where_it_does_not():
-    """The least squeeze of each finger is weight/3μ."""
+    """The least squeeze of each finger is weight/3μ. With more it swings for a while, and rests."""
     robot = held_ball(0.0, mass=0.1)
     ball = robot.bodies[0]
     least = ball.total_mass * G / (3 * FRICTION)
     firm = pl.static(robot, pushing(robot, 2 * least))
     damping = pl.dynamics.Rayleigh(stiffness=1e-3)
-    for share in (1.05, 0.95):
+    for share, steps in ((1.05, 12), (0.95, 8)):
         laws, heights = pushing(robot, share * least), []
         simulation = pl.Simulation(robot, time_step=0.01, state=firm.state, damping=damping)
-        for _ in range(8):
+        for _ in range(steps):
             moment = simulation.step(laws)
             heights.append(float(moment.displacement["place"][2]))
         grasp = pl.things.grasp(moment, ball, laws)
         assert (grasp.margin < 0.01) == (share < 1)
         if share > 1:
-            assert grasp.response().holds and abs(heights[-1] - heights[2]) < 1e-7
+            assert grasp.response().holds and np.ptp(heights[-3:]) < 5e-9
+            assert abs(heights[-1] - heights[0]) < 2e-6
         else:
             assert heights[0] - heights[-1] > 5e-4
 

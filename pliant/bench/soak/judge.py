@@ -27,6 +27,7 @@ from pliant.static.stability import buckles
 from pliant.timing import Stopwatch
 
 PARTS = 6  # of a random command
+WEAKER = (1.0, 0.25, 0.0625)  # shares of a command: less, where not even its first part can be followed
 FARTHEST = 0.1  # of the length: how far a part may move any node; more is a snap, which is not followed
 STARTS, DESCENTS = 3, 6  # of searches for an equilibrium nearer to a target
 DAMPING = 1e-3  # of the length: what a whole range of an effort counts in such a search
@@ -65,16 +66,26 @@ class Judge:
             return []
         found = [first]
         for _ in range(walks):
-            wanted, now = self._command(rng), first
-            for share in np.linspace(0.0, 1.0, PARTS + 1)[1:]:
-                result = self._solved(self._part(wanted, share), now.state)
-                if result is None or self._snapped(now, result) or not self._stable(result):
+            wanted = self._command(rng)
+            for share in WEAKER:
+                walked = self._walked(first, {name: share * side for name, side in wanted.items()})
+                found += walked
+                if walked:
                     break
-                found.append(result)
-                now = result
         if not self._stable(first):
             found.remove(first)
         return [self._place(result) for result in found if self._admissible(result)]
+
+    def _walked(self, now: Result, wanted: Mapping[str, float]) -> list[Result]:
+        """Equilibria on the way to a command, as far as each is near the one before and stable."""
+        found: list[Result] = []
+        for share in np.linspace(0.0, 1.0, PARTS + 1)[1:]:
+            result = self._solved(self._part(wanted, share), now.state)
+            if result is None or self._snapped(now, result) or not self._stable(result):
+                break
+            found.append(result)
+            now = result
+        return found
 
     def _solved(self, laws: Mapping[str, Law], state: State) -> Result | None:
         """The equilibrium under these laws next to a state, if a few iterations find it."""

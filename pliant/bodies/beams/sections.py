@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.bodies.inputs import refuse_softening
 from pliant.errors import InputError, is_number
 from pliant.inputs import positive
 from pliant.materials.material import Isotropic
@@ -194,6 +195,7 @@ def _moduli(material: Isotropic | None) -> tuple[float, float, float]:
             got=type(material).__name__,
             hint="Sections of given Stiffness need none.",
         )
+    refuse_softening(material, "a Beam")
     return material.young_modulus, material.shear_modulus, material.poisson_ratio
 
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant.bodies.blocks import kernel
+from pliant.bodies.inputs import refuse_softening
 from pliant.errors import InputError
 from pliant.materials import Hooke
 from pliant.materials.kernels import evaluate
@@ -160,6 +161,7 @@ def checked_law(material: Any, sheet: Sheet) -> dict[int, Material]:
         if not isinstance(law, Material):
             expected = "a Material, or a dictionary from region to Material"
             raise InputError("material", expected=expected, got=type(law).__name__)
+        refuse_softening(law, "a sheet")
     return given
 
 

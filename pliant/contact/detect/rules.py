@@ -75,12 +75,20 @@ def _rest_height(x, y, z, X0, i, j, k):
 
 
 @in_place
+def hangs_on(nodes, i, j, k):
+    """Whether any of some nodes is a corner of triangle i j k."""
+    for node in nodes:  # noqa: SIM110  (compiled)
+        if node in (i, j, k):
+            return True
+    return False
+
+
+@in_place
 def apart(s, distance, rest, support_ptr, support, X0, T, t, ptr, node, length, limit):
     """Whether sample s and triangle t of the same body are far apart enough along the skin to touch."""
     i, j, k = T[t, 0], T[t, 1], T[t, 2]
-    for e in range(support_ptr[s], support_ptr[s + 1]):
-        if support[e] in (i, j, k):
-            return False
+    if hangs_on(support[support_ptr[s] : support_ptr[s + 1]], i, j, k):
+        return False
     if distance < APART * abs(_rest_height(rest[s, 0], rest[s, 1], rest[s, 2], X0, i, j, k)):
         return True
     if distance >= APART * limit:  # ways are no longer than that
@@ -119,7 +127,12 @@ def beyond(x, y, z, X, i, j, k, distance):
 @in_place
 def rises(x, y, z, fx, fy, fz, X, i, j, k):
     """Whether a triangle reaches above the plane of the skin at a sample; else it cannot be touched."""
-    base = fx * x + fy * y + fz * z
+    return rises_above(fx * x + fy * y + fz * z, fx, fy, fz, X, i, j, k)
+
+
+@in_place
+def rises_above(base, fx, fy, fz, X, i, j, k):
+    """Whether a corner of a triangle is above the plane f · x = base."""
     return (
         fx * X[i, 0] + fy * X[i, 1] + fz * X[i, 2] > base
         or fx * X[j, 0] + fy * X[j, 1] + fz * X[j, 2] > base

@@ -315,8 +315,8 @@ def seen_from(number, stays, places, X, own, wall, at, reach, limit):
     spots = at_numbers(X, places.rest, places.triangles, places.nodes, places.part, places.shape, number)
     p, facing, rest, support = spots
     ptr = (len(support) // max(len(p), 1)) * np.arange(len(p) + 1)
-    found = nothing_found(len(p))
-    look(np.arange(len(p)), p, facing, rest, ptr, support, own, wall, at, reach, reach, found)
+    facet, found = number // places.shape.shape[1], nothing_found(len(p))
+    look(np.arange(len(p)), facet, p, facing, rest, ptr, support, own, wall, at, reach, reach, found)
     looking = frontal(np.arange(len(p)), found[2], facing, found[1], at.normals)
     which = below(looking, found[0], found[2], at.X, wall.facets, limit, stays)
     N, slope = touch_down(which, p, found, np.full(len(p), -1), wall, at)

@@ -8,16 +8,19 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from pliant.algebra.jit import in_place
 from pliant.arrays import frozen
 from pliant.contact.detect.mortar import feet
 from pliant.contact.detect.nearest import nearest_facing
 from pliant.contact.detect.quadrature import Reference, placed, reference
-from pliant.contact.detect.rules import SHALLOW
+from pliant.contact.detect.rules import SHALLOW, SIDEWAYS, beyond, hangs_on, next_leaf, rises_above
 from pliant.contact.detect.skin import Posture, Skin
 from pliant.mesh import Surface
 
 CORNERS = 4  # of a facet: with more nodes it is curved
 FRONTAL = 0.7  # cosine: a point and its partner look at each other within 45°
+MOST_NEAR = 64  # triangles near a facet that are tried one after the other; a tree is quicker for more
+WIDER = 1.0 + 1e-9  # the ball round the points of a facet: none is outside by rounding
 
 
 class Wall(NamedTuple):
@@ -116,7 +119,7 @@ def skin_facets(skin: Skin) -> tuple[np.ndarray, np.ndarray, Reference]:
 
 
 class Facets(NamedTuple):
-    """Curved facets of a skin as `feet` reads them; nodes (t, nn) and part (t,) of each triangle."""
+    """Curved facets of a rigid skin as `feet` reads them; nodes (t, nn) and part (t,) of each triangle."""
 
     nodes: np.ndarray
     part: np.ndarray
@@ -124,9 +127,13 @@ class Facets(NamedTuple):
 
     @classmethod
     def of(cls, skin: Skin) -> Facets | None:
-        """None where its facets are no more than their triangles, or nearly."""
+        """None where its facets are no more than their triangles, or nearly; and where the body deforms.
+
+        Pushes act by the triangles' weights: where along the normal makes no difference on a rigid body. On
+        others, gaps to the curved facets would not be what the rows are slopes of.
+        """
         nodes, part, r = skin_facets(skin)
-        return cls(nodes, part, r) if nodes.shape[1] > CORNERS else None
+        return cls(nodes, part, r) if nodes.shape[1] > CORNERS and skin.body.element == "rigid" else None
 
     def measure(self, which: np.ndarray, p: np.ndarray, X: np.ndarray, found: tuple[np.ndarray, ...]) -> None:
         """Turn gaps and normals of points `which` (n,) to triangles into those to the facets themselves.
@@ -143,21 +150,83 @@ class Facets(NamedTuple):
 
 
 @njit(error_model="numpy")
-def look(which, p, facing, rest, support_ptr, support, own, wall, at, far, reach, found):
+def look(which, facet, p, facing, rest, support_ptr, support, own, wall, at, far, reach, found):
     """Add to found = gap, normal, triangle, weights the nearest triangle that looks at each of some points.
 
     Points `which` (n,) of positions p, looking along `facing`, at rest at `rest`, hang on nodes support; own:
     whether they belong to the same body as the wall. They see as far as `far` [m]; those deeper than a tenth
-    of `reach` [m] must be inside the body.
+    of `reach` [m] must be inside the body. Points of one triangle, `facet`, stand together: they look one way
+    and hang on the same nodes, and what may be near any of them is looked for once.
     """
     gap, normal, triangle, weights = found
-    nearest_facing(
-        which, np.full(len(which), own), p, facing, np.zeros(len(p)), rest, support_ptr, support,
-        at.X, wall.rest, wall.triangles, wall.allowed, at.normals, wall.normals,
-        wall.across, wall.fan_ptr, wall.fan, wall.links, at.bounds, wall.skin_links, at.skin_bounds,
-        wall.ways_ptr, wall.ways_node, wall.ways_length, wall.limit, True, far, SHALLOW * reach,
-        gap, normal, triangle, weights,
-    )  # fmt: skip
+    owns, radius, room = np.full(len(which), own), np.zeros(len(p)), max(len(wall.links), MOST_NEAR)
+    links, bounds = np.empty((room, 3), np.int64), np.empty((room, 12))
+    a, b = 0, 0
+    while b < len(which):
+        a, b = b, b + 1
+        while b < len(which) and facet[which[b]] == facet[which[a]]:
+            b += 1
+        mine = which[a:b]
+        n = _near(mine, p, facing, support_ptr, support, own, wall, at, far, links, bounds)
+        if n > 0:
+            nearest_facing(
+                mine, owns, p, facing, radius, rest, support_ptr, support,
+                at.X, wall.rest, wall.triangles, wall.allowed, at.normals, wall.normals,
+                wall.across, wall.fan_ptr, wall.fan, links[:n], bounds[:n], wall.skin_links, at.skin_bounds,
+                wall.ways_ptr, wall.ways_node, wall.ways_length, wall.limit, True, far, SHALLOW * reach,
+                gap, normal, triangle, weights,
+            )  # fmt: skip
+
+
+@in_place
+def copy(rows, to):
+    """Write rows over the first of others."""
+    for r in range(rows.shape[0]):
+        for c in range(rows.shape[1]):
+            to[r, c] = rows[r, c]
+
+
+@in_place
+def _near(which, p, facing, support_ptr, support, own, wall, at, far, links, bounds):
+    """Fill a tree with the triangles that any point of one facet may touch, as leaves; how many there are.
+
+    It is the whole tree of the wall where these are more than MOST_NEAR.
+    """
+    s = which[0]
+    fx, fy, fz, mine = facing[s, 0], facing[s, 1], facing[s, 2], support[support_ptr[s] : support_ptr[s + 1]]
+    x, y, z, square, base = 0.0, 0.0, 0.0, 0.0, np.inf
+    for s in which:
+        x, y, z = x + p[s, 0] / len(which), y + p[s, 1] / len(which), z + p[s, 2] / len(which)
+        base = min(base, fx * p[s, 0] + fy * p[s, 1] + fz * p[s, 2])
+    for s in which:
+        square = max(square, (p[s, 0] - x) ** 2 + (p[s, 1] - y) ** 2 + (p[s, 2] - z) ** 2)
+    wide = WIDER * np.sqrt(square)
+    reach, n, count = far + wide, 0, 0
+    while True:
+        n = next_leaf(n, x, y, z, reach * reach, fx, fy, fz, at.bounds, wall.links)
+        if n == len(wall.links):
+            return count
+        for t in range(wall.links[n, 1], wall.links[n, 2]):
+            i, j, k = wall.triangles[t, 0], wall.triangles[t, 1], wall.triangles[t, 2]
+            nx, ny, nz = at.normals[t, 0], at.normals[t, 1], at.normals[t, 2]
+            height = nx * (x - at.X[i, 0]) + ny * (y - at.X[i, 1]) + nz * (z - at.X[i, 2])
+            if not wall.allowed[t] or nx * fx + ny * fy + nz * fz > SIDEWAYS or abs(height) >= reach:
+                continue
+            if height > wide and not rises_above(base, fx, fy, fz, at.X, i, j, k):
+                continue
+            if beyond(x, y, z, at.X, i, j, k, reach) or (own and hangs_on(mine, i, j, k)):
+                continue
+            if count == MOST_NEAR:
+                copy(wall.links, links)
+                copy(at.bounds, bounds)
+                return len(wall.links)
+            links[count, 0], links[count, 1], links[count, 2] = count + 1, t, t + 1
+            for c in range(3):
+                corners = at.X[i, c], at.X[j, c], at.X[k, c]
+                bounds[count, c], bounds[count, 3 + c] = min(corners), max(corners)
+                bounds[count, 6 + c] = bounds[count, 9 + c] = at.normals[t, c]
+            count += 1
+        n += 1
 
 
 @njit(error_model="numpy")
@@ -188,11 +257,11 @@ def met_by_points(grid, X, home, own, wall, at, reach, widest, before):
     """
     near = placed(X, grid.triangles, grid.nodes, grid.part, grid.shape, at.bounds, wall.links, reach + widest)
     which, p, facing = near
-    points = p, facing, grid.rest, grid.support_ptr, grid.support
-    found = nothing_found(len(p))
+    found, per = nothing_found(len(p)), grid.shape.shape[1]
+    points = np.arange(len(p)) // per, p, facing, grid.rest, grid.support_ptr, grid.support
     look(which, *points, own, wall, at, reach, reach, found)
-    look(beside(which, found[2], grid.shape.shape[1], grid.triangles, home), *points, own, wall, at,
-         reach + widest, reach, found)  # fmt: skip
+    look(beside(which, found[2], per, grid.triangles, home), *points, own, wall, at, reach + widest, reach,
+         found)  # fmt: skip
     which = frontal(which, found[2], facing, found[1], at.normals)
     earlier = before if len(before) else np.full(len(p), -1)
     N, slope = touch_down(which, p, found, earlier, wall, at)

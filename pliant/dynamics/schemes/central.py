@@ -69,11 +69,12 @@ def advance(
     solution = work.timed("solve", balance, condensed, conditions)
     u, lam = work.timed("recover", recover, model.scene, condensed, conditions, solution)
     touching, push = pushes(contacts, lam[rows:])
+    end = robot.retract(q, u)
     motion = Motion(
-        q=robot.retract(q, u),
+        q=end,
         v=u / half,
         effort=lam[:rows],
-        internal=followed(model, q, now.internal, step),
+        internal=robot.arrived(end, followed(model, q, now.internal, step), now.internal),
         gravity=robot.gravity,
         t=now.t + step,
         memory=viscosity.after(now.memory, stage, q, now.internal) if viscosity.present else now.memory,

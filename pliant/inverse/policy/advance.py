@@ -73,7 +73,9 @@ def advance(model: Model, memory: Memory, targets: Mapping[str, Any] | None = No
     model.spent.clear()
     memory, still = aimed(model, memory, targets)
     model, memory = _later(model, memory)
+    before = memory.pose.internal
     memory, certificate = _decided(model, _looked(model, memory), still)
+    memory = _arrived(model, memory, before)
     spent = model.spent
     certificate = replace(certificate, linearisations=spent.linearisations, pivots=spent.pivots)
     timings = {**model.work.timings, "total": perf_counter() - begin}
@@ -94,6 +96,21 @@ def _later(model: Model, memory: Memory) -> tuple[Model, Memory]:
     if isinstance(memory.mode, Resting) and _unbalanced(before, pose):
         memory = memory.with_(mode=Following())
     return model, memory
+
+
+def _arrived(model: Model, memory: Memory, before: np.ndarray) -> Memory:
+    """The memory with what materials that soften have been through, in this pose and `before`.
+
+    Poses out of balance, on which it creeps or searches, are no places that the robot has been to.
+    """
+    if not model.robot.softens:
+        return memory
+    pose = memory.pose
+    been = pose.view is not None and near_equilibrium(model, pose, memory.decrement)
+    pose = model.arrived(pose, before, been=been)
+    if np.array_equal(pose.internal, before):
+        return memory.with_(pose=pose)
+    return memory.with_(pose=pose, trail=memory.trail.softened(model, pose.internal))
 
 
 def _unbalanced(before: Pose, pose: Pose) -> bool:

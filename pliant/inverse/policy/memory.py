@@ -10,7 +10,7 @@ import numpy as np
 from pliant.arrays import read_only_view
 from pliant.inverse.model import Model
 from pliant.inverse.policy.modes import Following, Mode, Searching, when_target_moves
-from pliant.inverse.policy.trail import Trail
+from pliant.inverse.policy.trail import Guide, Trail
 from pliant.inverse.pose import Pose
 from pliant.static.memory import Passing
 
@@ -26,8 +26,10 @@ class Tried:
     many have come back. doubt: whether a search ended for other reasons than that nothing led nearer. brink:
     how often the robot has gone back from where it would have buckled. settled: how often it was about to
     rest. retreated: whether it has gone back from obstacles that it could not yield to. waited: in how many
-    steps the robot has waited for scouts. led: how near [m] to its target a scout's
-    way has led. balanced: how near the robot was when it last looked for its equilibrium to go on from there.
+    steps the robot has waited for scouts. led: how near [m] to its target a scout's way has led. balanced:
+    how near the robot was when it last looked for its equilibrium to go on from there. start: where statics
+    led the scout that set out from the undeformed shape; those after it begin there. found: the trail of a
+    scout that came nearer, which the robot will go if none comes to the target.
     """
 
     fresh: bool = False
@@ -39,6 +41,8 @@ class Tried:
     waited: int = 0
     led: float = np.inf
     balanced: float = np.inf
+    start: Guide | None = None
+    found: Trail | None = None
 
     @property
     def all_ways(self) -> bool:

@@ -56,6 +56,7 @@ class Recovering:
     command: np.ndarray | None = None  # to each drive (na,); None: as they stand at the pose
     spent: int = 0  # iterations that were not enough
     yielding: bool = False  # whether drives keep their efforts, because contacts contradict them locked
+    flat: bool = False  # whether all that is touched counts as flat, because forces have run away
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ def when_target_moves(mode: Mode) -> Mode:
 def when_obstacle_moves(mode: Mode) -> Mode:
     """Perhaps there is a way now: all but what is under way begins again."""
     if isinstance(mode, Recovering):
-        return Recovering(mode.command)
+        return Recovering(mode.command, flat=mode.flat)
     return mode if isinstance(mode, Searching | GoingBack) else Following()
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from pliant.inverse.model import Model
 from pliant.inverse.outcome import InverseCertificate
 from pliant.inverse.policy.acceptance import (
@@ -38,7 +40,7 @@ def recover(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     if before.swallowed or before.view is None:
         return retreat(model, memory)
     command = model.commands(before.lam, before.delta) if mode.command is None else mode.command
-    stiff = mode.spent < ITERATIONS // 2
+    stiff = mode.spent < ITERATIONS // 2 and not mode.flat
     strides, iterations = _strides(model), max(1, model.left)
     imposed = None if mode.yielding else command
     pose, decrement, spent = model.crept(imposed, before, iterations, strides, stiff=stiff)
@@ -60,7 +62,9 @@ def recover(model: Model, memory: Memory) -> tuple[Memory, InverseCertificate]:
     too_deep = pose.depth > allowed_depth(model)
     if mode.spent + spent >= ITERATIONS or (decrement <= strides.enough and too_deep):  # it rests there
         return retreat(model, memory)
-    memory = memory.with_(mode=replace(mode, command=command, spent=mode.spent + spent), disturbed=True)
+    flat = mode.flat or decrement == np.inf  # forces have run away
+    mode = replace(mode, command=command, spent=mode.spent + spent, flat=flat)
+    memory = memory.with_(mode=mode, disturbed=True)
     return memory, of_walk(model, memory, "recovering", moved=True)
 
 

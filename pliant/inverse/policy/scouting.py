@@ -6,9 +6,12 @@ policy, a few steps of it in each control step while the robot waits:
     0       straight on, unless the robot itself has just come from there
     1       straight on from where statics leads from the undeformed shape, if obstacles or laws have
             changed since the trail began
-    2, 3    by way of a detour to either side
-    4       from where all actuators have a quarter of their largest effort, if the target is near
-    5, 6    from where one of those that are used least has half of it
+    2       from where all actuators have a quarter of their largest effort, if the target is near
+    3, 4    from where one of those that are used least has half of it
+    5, 6    by way of a detour to either side
+
+Where the first pose of the trail is no equilibrium any more, because an obstacle stands there now, those from
+2 on begin where statics led the scout before them.
 
 If one comes nearer than the robot, the robot goes back along its trail and then along the scout's, pose by
 pose. If none does, nothing that was tried brings it closer.
@@ -44,9 +47,9 @@ STEPS = 120  # of a scout, at most
 WORTH = 5e-3  # of the length: what a scout must come nearer than the robot
 STRAIGHT, UNDEFORMED = 0, 1  # scouts by number
 NEAR = 0.1  # of the length: how far a target is, at most, for which actuators are set against each other
-TENSED = 4  # the first of those that begin with actuators against each other: all of them, then one by one
+TENSED = range(2, 5)  # those that begin with actuators against each other: all of them, then one by one
 TENSION, ALL_TENSION = 0.5, 0.25  # of their largest efforts
-DETOURS = {2: 1.0, 3: -1.0}  # to which side of the straight way the others go
+DETOURS = {5: 1.0, 6: -1.0}  # to which side of the straight way the others go
 WIDER = 2.0  # factor of the search distance, where a robot comes no nearer …
 WIDEST = 0.1  # … up to this share of the length
 ASIDE = 0.25  # of the length: how far aside, at most
@@ -69,7 +72,7 @@ def _next(model: Model, memory: Memory) -> int:
     """The number of the next scout that has something new to try; SCOUTS if none has."""
     first, tried = memory.trail.guides[0], memory.tried
     vain = {STRAIGHT: tried.fresh, UNDEFORMED: first.version == model.detector.version}
-    vain |= {k: tension(model, memory, k) is None for k in range(TENSED, SCOUTS)}
+    vain |= {k: tension(model, memory, k) is None for k in TENSED}
     return next((k for k in range(tried.scouts, SCOUTS) if not vain.get(k, False)), SCOUTS)
 
 
@@ -84,9 +87,9 @@ def tension(model: Model, memory: Memory, number: int) -> np.ndarray | None:
     with_limits = np.flatnonzero(np.isfinite(most) & (most > 0.0))
     ordered = with_limits[np.argsort(used[with_limits] / most[with_limits], kind="stable")]
     groups = [(ordered, ALL_TENSION), *((one, TENSION) for one in ordered[:, None])]  # least used first
-    if not len(ordered) or number - TENSED >= len(groups):
+    if not len(ordered) or number - TENSED.start >= len(groups):
         return None
-    chosen, share = groups[number - TENSED]
+    chosen, share = groups[number - TENSED.start]
     efforts = np.clip(np.zeros(len(most)), *model.roles.effort)
     efforts[chosen] = share * most[chosen]
     return efforts
@@ -94,7 +97,7 @@ def tension(model: Model, memory: Memory, number: int) -> np.ndarray | None:
 
 def send(model: Model, memory: Memory) -> Memory:
     """The memory with the next scout under way."""
-    first = memory.trail.guides[0]
+    first = memory.tried.start or memory.trail.guides[0]
     memory = memory.having_tried(scouts=_next(model, memory))
     guide = Guide.undeformed(model) if memory.tried.scouts == UNDEFORMED else first
     conditions = model.roles.conditions
@@ -117,7 +120,7 @@ def send(model: Model, memory: Memory) -> Memory:
 def _mode(model: Model, memory: Memory) -> Mode:
     """What the next scout does at first."""
     number = memory.tried.scouts
-    efforts = tension(model, memory, number) if number >= TENSED else None
+    efforts = tension(model, memory, number) if number in TENSED else None
     if efforts is not None:
         return Approaching(efforts, PARTS)
     return Settling() if number == UNDEFORMED else Following()
@@ -177,7 +180,7 @@ def scouted(model: Model, memory: Memory, step: Step) -> tuple[Memory, InverseCe
         scout, legs, over = *_next_leg(scout, legs), False
     memory = memory.having_tried(waited=memory.tried.waited + 1)
     if over or steps >= STEPS or memory.tried.all_ways:
-        return _returned(model, memory, scout)
+        return returned(model, memory, scout)
     memory = memory.with_(mode=Scouting(scout, legs, steps), idle=memory.idle + 1)
     return memory, of_waiting(model, memory, "looking for another way")
 
@@ -191,32 +194,44 @@ def _over(model: Model, scout: Memory, most_idle: int) -> bool:
     return isinstance(scout.mode, Resting) or scout.idle >= most_idle or at_target(model, scout)
 
 
-def _returned(model: Model, memory: Memory, scout: Memory) -> tuple[Memory, InverseCertificate]:
-    """The memory when a scout has come back: the robot goes its way, or the next scout sets out."""
+def returned(model: Model, memory: Memory, scout: Memory) -> tuple[Memory, InverseCertificate]:
+    """The memory when a scout has come back: the next one sets out, or the robot goes a scout's way.
+
+    Where one came nearer, but not to the target, those that set actuators against each other go first; a
+    robot that is not in equilibrium leaves at once.
+    """
     far = lambda m: model.distance(memory.target, model.effector_delta(m.pose))
-    lost = memory.decrement == np.inf  # not in equilibrium itself, and no way to one
-    nearest = min(far(memory), memory.tried.led)
-    better = lost or far(scout) < nearest - WORTH * model.robot.length or at_target(model, scout)
+    balanced = near_equilibrium(model, memory.pose, memory.decrement)
+    lost = memory.disturbed and not balanced  # and no way to an equilibrium
+    nearest, there = min(far(memory), memory.tried.led), at_target(model, scout)
+    better = lost or far(scout) < nearest - WORTH * model.robot.length or there
     better = better and near_equilibrium(model, scout.pose, scout.decrement)
+    set_out = scout.trail.guides[0]
+    if memory.tried.scouts == UNDEFORMED and set_out.version == model.detector.version:
+        memory = memory.having_tried(start=set_out)
     doubt = memory.tried.doubt or (scout.idle < SCOUT_IDLE and not scout.tried.brink)
     memory = memory.having_tried(scouts=memory.tried.scouts + 1, doubt=doubt and not better)
     if better:
-        near = far(scout) < NEAR * model.robot.length  # the rest of the way may be short
-        waited = 0 if near else memory.tried.waited
-        memory = memory.having_tried(brink=0, led=far(scout), waited=waited)
-        memory = memory.having_tried(doubt=_given_up(model, memory))
         end = Guide.at(model, scout.pose, scout.decrement)
-        other = replace(scout.trail, guides=(*scout.trail.guides, end))
-        memory = memory.with_(mode=GoingBack(memory.trail.by_way_of(other), blindly=lost))
-        return memory, of_waiting(model, memory, "going back")
-    if may_scout(model, memory):
-        memory = send(model, memory)
-    else:
-        settles = near_equilibrium(model, memory.pose, memory.decrement)
-        doubt = memory.tried.doubt or _given_up(model, memory)
-        memory = memory.having_tried(scouts=SCOUTS, doubt=doubt)
-        memory = memory.with_(mode=Settling() if settles else Following())
+        found = replace(scout.trail, guides=(*scout.trail.guides, end))
+        memory = memory.having_tried(found=found, led=far(scout))
+    found, more = memory.tried.found, may_scout(model, memory) and not (better and there)
+    if more and (found is None or (not lost and _next(model, memory) in TENSED)):
+        return send(model, memory), of_waiting(model, memory, "looking for another way")
+    if found is not None:
+        return _going(model, memory, found, blindly=lost), of_waiting(model, memory, "going back")
+    doubt = memory.tried.doubt or _given_up(model, memory)
+    memory = memory.having_tried(scouts=SCOUTS, doubt=doubt)
+    memory = memory.with_(mode=Settling() if balanced else Following())
     return memory, of_waiting(model, memory, "looking for another way")
+
+
+def _going(model: Model, memory: Memory, found: Trail, *, blindly: bool) -> Memory:
+    """The memory of a robot that goes the way of a scout."""
+    near = memory.tried.led < NEAR * model.robot.length  # the rest of the way may be short
+    memory = memory.having_tried(found=None, brink=0, waited=0 if near else memory.tried.waited)
+    memory = memory.having_tried(doubt=_given_up(model, memory))
+    return memory.with_(mode=GoingBack(memory.trail.by_way_of(found), blindly=blindly))
 
 
 def _given_up(model: Model, memory: Memory) -> bool:

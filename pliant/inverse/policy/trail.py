@@ -100,6 +100,13 @@ class Trail:
         """The same trail when laws have changed: none of its poses need be an equilibrium."""
         return replace(self, guides=tuple(replace(guide, version=OTHER_LAWS) for guide in self.guides))
 
+    def softened(self, model: Model, z: np.ndarray) -> Trail:
+        """The same trail when materials have become softer, with internal variables z: all has changed."""
+        guides = self.under_other_laws().guides
+        arrived = [model.robot.arrived(None, guide.internal, z) for guide in guides]
+        now = zip(guides, arrived, strict=True)
+        return replace(self, guides=tuple(replace(guide, internal=own) for guide, own in now))
+
     def back(self, most: int | None = None) -> tuple[Guide, ...]:
         """The way back to the first pose, or past so many poses at most."""
         return self.guides[::-1][:most]

@@ -43,15 +43,20 @@ export class Slowness {
   show(desk, kept) {
     const slow = this.rate < SLOW * desk.speed;
     this.box.hidden = this.closed || !slow;
-    if (slow) this.text.textContent = reason(kept, desk.period / desk.speed, this.own);
+    if (slow) this.text.textContent = reason(kept, desk.period / desk.speed, this.own, desk.build?.busy);
   }
 }
 
 // From the timings of the last frames and the time [s] that a step should take; of a robot of one's own, or of the gallery.
-export function reason(kept, period, own) {
+// `busy`: what is made in the background, "" for nothing.
+export function reason(kept, period, own, busy = "") {
   const mean = (stage) => kept.reduce((sum, f) => sum + (f.timings[stage] ?? 0), 0) / (kept.length || 1);
   const total = mean("total");
-  if (total < 0.9 * period) return `Its steps take ${quantity(total, "s", 2)} of the ${quantity(period, "s", 2)} they may: something else keeps this computer busy, such as drawing without a graphics card. A smaller window helps, or a lower speed.`;
+  if (total < 0.9 * period) {
+    const spare = `Its steps take ${total < 5e-4 ? "less than 1 ms" : quantity(total, "s", 2)} of the ${quantity(period, "s", 2)} they may:`;
+    if (busy) return `${spare} what is made in the background takes its share until it is done.`;
+    return `${spare} something else keeps this computer busy, such as drawing without a graphics card. A smaller window helps, or a lower speed.`;
+  }
   const spent = ({ stages }) => stages.reduce((sum, stage) => sum + mean(stage), 0);
   const worst = [...PARTS].sort((a, b) => spent(b) - spent(a))[0];
   const head = `A step takes ${quantity(total, "s", 2)}, real time needs ${quantity(period, "s", 2)}: ${worst.what} takes the most (${number((100 * spent(worst)) / total, 2)} %).`;
