@@ -140,10 +140,9 @@ def motions(robot: Robot, state: State | None = None) -> np.ndarray:
 def rates(robot: Robot) -> tuple[float, float]:
     """Steps of the inverse model a second [Hz] on this machine: free, and pressed against a ball.
 
-    Its targets move as they can, within half of its actuators' limits; then a ball lies in the way of what
-    moves most. The time of a step is what
-    passes, or the processors' if that is less: other programs do not count. A robot without actuators or
-    effectors has no rates: nan.
+    Its targets move as they can, within half of its actuators' limits; then a ball lies in the way of
+    what moves most. The time of a step is what passes, or the processors' if that is less: other programs
+    do not count. A robot without actuators or effectors has no rates: nan.
     """
     if not (robot.by_role("actuator") and robot.by_role("effector")):
         return float("nan"), float("nan")

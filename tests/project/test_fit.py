@@ -132,7 +132,7 @@ def test_the_finest_mesh_that_is_lively_is_taken(tmp_path, monkeypatch, constant
     assert taken == (max(lively) if lively else min(rates))
     assert heard == [rates[across] for across in tried]
     assert "Hz here" in lines[0] and "edges of" in lines[0] and "not known" not in lines[0]
-    assert found.slowest == trial.slowest and found.error > 0
+    assert found.slowest == trial.slowest and (found.error or 0.0) > 0.0
 
 
 def test_head_and_run_say_rate_error_and_advice(tmp_path, monkeypatch, capsys):
