@@ -29,12 +29,13 @@ from pliant.project.toml import dumps
 MATERIAL, POISSON = "dragon skin 30", 0.48
 LONGEST = 5.0  # [m]: a part that would be longer was drawn in a smaller unit
 DOUBTFUL = 0.5  # [m]: of a part that would be longer its size in other units is told
-FLAT = 0.002  # of the length: how deep an end that is flat is held
+FLAT = 0.004  # of the length: how deep an end that is flat is held
 END_SHARES = (0.02, 0.05, 0.1, 0.2)  # and any other
 WHOLE = 0.9  # of the width at the first of these that a flat end has
 OFFSETS = (0.6, 0.75, 0.85, 0.4)  # of the way from the axis to the skin, where a cable may run
 SPANS = ((0.0, 0.98), (0.02, 0.98), (0.02, 0.9), (0.05, 0.85))  # of the length, along which it runs
 VIA = 9  # points of a cable
+NEAREST = "nearest"  # cell, for points on an end: another mesh of the part has its ends a little elsewhere
 CHECKED = 6  # times as many must lie inside the body: a cable does not run through air
 STRAIN = 0.2  # that a cable at its largest tension gives the body
 
@@ -202,7 +203,7 @@ def _guesses(mesh: Mesh, stem: str, name: str, unit: str) -> tuple[dict[str, Any
     if not (cables or chambers):
         notes.append("No cable fits inside along a straight line, and it is not hollow: add an actuator.")
         notes.append("What is said of its mesh is measured with forces on its tip.")
-    data["effectors"] = {"tip": {"points": [tip], "target": tip}}
+    data["effectors"] = {"tip": {"points": [tip], "target": tip, "outside": NEAREST}}
     first = [{n: {"displacement": c["displacement"][1] / 4}} for n, c in cables.items()]
     first += [{n: {"effort": c["effort"][1] / 4}} for n, c in chambers.items()]
     if first:
@@ -266,6 +267,7 @@ def _cables(body: Solid, axis: int, limit: float) -> dict[str, Any]:
                 stroke = _rounded(0.2 * length)
                 out[f"cable {len(out) + 1}"] = {
                     "through": _neat(path[::CHECKED], body),
+                    "outside": NEAREST,
                     "effort": [0.0, limit],
                     "displacement": [-stroke, stroke],
                 }

@@ -19,7 +19,7 @@ from pliant.project import Project
 from pliant.project.schema import GROUPS
 
 Document = dict[str, Any]
-FLAT = 1e-3  # of the size: how far the nodes of a face may lie from its plane
+FLAT = 4e-3  # of the size: how far the nodes of a face may lie from its plane, as a mesher leaves them
 AROUND = 0.1  # of the size: nodes of a place that is not flat which are held together
 STRAIN = 0.2  # that a cable at its largest tension gives the body
 STROKE = 0.2  # of the size: how far a cable may be pulled in

@@ -11,7 +11,7 @@ import pytetwild  # pyright: ignore[reportMissingImports]
 
 DEFAULT = 1 / 20  # of the diagonal: edges
 ROUGHNESS = 1 / 50  # of an edge: how far the surface may move
-FINEST, ROUGHEST = 1e-3, 3e-3  # of the diagonal: its bounds
+FINEST, ROUGHEST = 1e-3, 2e-3  # of the diagonal: its bounds
 
 
 def main(source: str, target: str, size: str) -> None:
