@@ -77,6 +77,11 @@ class Desk:
         self.session.hang()
         self._hung = dict(self.session.frame.target)  # where targets began
 
+    def close(self) -> None:
+        """At the end: complete the recording, and end what runs beside the studio."""
+        self.stop_recording()
+        self.workshop.close()
+
     def called_by(self, wake: Callable[[], object]) -> None:
         """Who is to be called, from another thread, when there is something to gather."""
         self.workshop.wake = wake

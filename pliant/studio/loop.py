@@ -152,7 +152,7 @@ class Loop:
                 self.turn()
                 self._rest()
         finally:
-            self.desk.stop_recording()
+            self.desk.close()
 
     def _rest(self) -> None:
         """Until the next step; a command ends a pause at once."""

@@ -179,6 +179,11 @@ class Workshop:
         if self._aside is not None:
             self._aside.stop()
 
+    def close(self) -> None:
+        """End what runs beside the studio."""
+        self.leave()
+        self._unjudged()
+
     def undo(self) -> None:
         """Back to the document before."""
         self._check_idle()
@@ -306,9 +311,8 @@ class Workshop:
         return Made(document, project, fast, session, told, origin, replaced)
 
     def _work(self, what: str, make: Callable[[], Made]) -> None:
-        self.busy, self._now = what, None
-        if self._judging is not None:
-            self._judging.stop()
+        self.busy = what
+        self._unjudged()
 
         def run() -> None:
             try:
@@ -339,6 +343,11 @@ class Workshop:
             for report in self._judging:
                 self._done.put(Measured(document, report))
                 self.wake()
+
+    def _unjudged(self) -> None:
+        self._now = None
+        if self._judging is not None:
+            self._judging.stop()
 
     def _check(self) -> None:
         if not self.documents and not self.busy:

@@ -34,7 +34,8 @@ def desk(tmp_path):
     desk.woken = threading.Event()
     desk.workshop.wake = desk.woken.set
     do(desk, do="open", name="bar")
-    return desk
+    yield desk
+    desk.close()
 
 
 def do(desk, **message):

@@ -205,8 +205,8 @@ class _Shown:
         """Nothing is built."""
         return False
 
-    def stop_recording(self) -> None:
-        """Nothing is recorded."""
+    def close(self) -> None:
+        """Nothing is recorded, nothing runs beside it."""
 
 
 def _server(table: Table) -> None:
