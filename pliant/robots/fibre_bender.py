@@ -7,11 +7,10 @@ import numpy as np
 from pliant.bodies import Rigid, Solid
 from pliant.bodies.fibres import Fibres, braid, straight
 from pliant.materials import library
-from pliant.mesh import bellows, cavity_surfaces
+from pliant.mesh import cavity_surfaces
 from pliant.robot import Robot
+from pliant.robots.muscle import ROUNDING, bladder
 from pliant.robots.parts import GRAVITY, cavity, pressure_row, tip
-
-ROUNDING = 1e-6  # [m]
 
 
 def fibre_bender(
@@ -41,17 +40,7 @@ def fibre_bender(
     actuators', IEEE Trans. Robotics 2015, with a round bladder. Rows: "chamber", up to `pressure` [Pa];
     "tip", the middle of the free end.
     """
-    mesh = bellows(
-        length,
-        radius=radius,
-        amplitude=0.0,
-        wall=wall,
-        end=end,
-        convolutions=1,
-        around=around,
-        steps=along,
-        kind="hex",
-    )
+    mesh = bladder(length, radius, wall, end, (around, along))
     z, side = mesh.nodes[:, 2], np.linspace(-layer / 2, layer / 2, threads)
     wound = braid(radius, length - 2 * end, pitch=pitch, per_turn=around, start=(0.0, 0.0, end))
     kept = []

@@ -9,11 +9,26 @@ from pliant.bodies.fibres import Fibres, braid
 from pliant.interactions import PointForce
 from pliant.laws import Bounded
 from pliant.materials import library
-from pliant.mesh import bellows, cavity_surfaces
+from pliant.mesh import Mesh, bellows, cavity_surfaces
 from pliant.robot import Robot, Row
 from pliant.robots.parts import GRAVITY, cavity, pressure_row, tip
 
 ROUNDING = 1e-6  # [m]
+
+
+def bladder(length: float, radius: float, wall: float, end: float, cells: tuple[int, int]) -> Mesh:
+    """A round tube along z that is closed at both ends, of so many hexahedra around and along."""
+    return bellows(
+        length,
+        radius=radius,
+        amplitude=0.0,
+        wall=wall,
+        end=end,
+        convolutions=1,
+        around=cells[0],
+        steps=cells[1],
+        kind="hex",
+    )
 
 
 def muscle(
@@ -41,17 +56,7 @@ def muscle(
     contraction ε. Rows: "chamber", up to `pressure` [Pa]; "load", a force that pulls its lower end down, up
     to `load` [N]; "tip", the middle of the lower end.
     """
-    mesh = bellows(
-        length,
-        radius=radius,
-        amplitude=0.0,
-        wall=wall,
-        end=end,
-        convolutions=1,
-        around=around,
-        steps=along,
-        kind="hex",
-    )
+    mesh = bladder(length, radius, wall, end, (around, along))
     z, free = mesh.nodes[:, 2], length - 2 * end
     turns = free * math.tan(angle) / (2 * math.pi * radius)
     glued = max(around, round(along / turns))  # in every layer of cells: in between the wall would bulge
