@@ -32,7 +32,7 @@ from pliant.reduction.workspace import Reach, attainable, few, limit_reaches, to
 from pliant.robot import Robot
 
 ASKED = 0.01  # of the stroke: the error on held-out motions
-MARGIN = 0.4  # of the error asked for: what the motions of the choice must meet, as others will be worse
+MARGIN = 0.6  # of the error asked for: what the motions of the choice must meet, as others will be worse
 TRUST = 2.0  # times the error asked for, or of that measured if it is more: a larger one is not trusted
 STEPS = 6  # on the way to each posture
 # Postures at least, for the errors and for the choice: what is chosen by a few is worse for others.
